@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, BinaryIO
+
+import msgspec
 
 from evaluator.sandbox.containers import scorer_contract, system_contract
 from evaluator.sandbox.containers.scorer_contract import ScorerExecution
@@ -15,16 +16,14 @@ from evaluator.sandbox.containers.system_contract import FORMAT_VERSION, SystemE
 TASK_FILE = "task.json"
 
 
-@dataclass(frozen=True)
-class InputFile:
+class InputFile(msgspec.Struct, frozen=True):
     """An input file of a container. content: its bytes, or an open descriptor of a file that contains them."""
 
     name: str
     content: bytes | int
 
 
-@dataclass(frozen=True)
-class OutputFile:
+class OutputFile(msgspec.Struct, frozen=True):
     """An output file of a container: the first of `paths` that exists is copied to `into`.
 
     A file of more than `most` bytes is an error, and so is a missing file if it is `required`.
@@ -36,9 +35,8 @@ class OutputFile:
     required: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """What one container has to do.
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """What one container has to do: the message of `backend.ContainerBackend.submit`.
 
     kind: "system" or "scorer". folders: mount point -> its files, read-only. output_files: the files to copy from the
     container when it has ended. gpus: number of GPUs, each with at least `gpu_memory_bytes`. The other fields are as in

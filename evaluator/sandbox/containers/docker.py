@@ -1,19 +1,20 @@
-"""The container sandbox: runs submitted systems and custom scorers in containers of a Docker engine.
+"""The container sandbox on a Docker engine.
 
-`system_contract` and `scorer_contract` define its behaviour. Access to the engine's socket amounts to root on its host,
-so the worker that runs submitted systems has no gold (`docs/sandbox.md`).
+`backend` is its interface; `system_contract` and `scorer_contract` define what a container gets. Access to the engine's
+socket amounts to root on its host, so the worker that runs submitted systems has no gold (`docs/sandbox.md`).
 """
 
 from __future__ import annotations
 
 import logging
 import re
-import time
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 from evaluator.errors import SandboxError, UsageError
-from evaluator.sandbox.containers import container_spec, engine_images, health, reaper
+from evaluator.sandbox.containers import engine_images, health, reaper
+from evaluator.sandbox.containers.backend import ContainerBackend, JobMissingError, JobState, JobStatus, KeepGoing
 from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError, NotFoundError
 from evaluator.sandbox.containers.execution import Run
@@ -21,9 +22,8 @@ from evaluator.sandbox.containers.gpu import Gpus, reservation_name
 from evaluator.sandbox.containers.image_config import check_settings
 from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits
 from evaluator.sandbox.containers.image_reference import parse_reference
-from evaluator.sandbox.containers.resources import Resources
-from evaluator.sandbox.containers.scorer_contract import ScorerExecution
-from evaluator.sandbox.containers.system_contract import LoadedImage, SystemExecution, SystemResult
+from evaluator.sandbox.containers.resources import Resources, container_name
+from evaluator.sandbox.containers.system_contract import LoadedImage, SystemResult
 from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage, volume_holder_image
 from evaluator.sandbox.openfile import check_readable
 
@@ -32,7 +32,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _CONTAINERD_STORE = "io.containerd.snapshotter"
 
 
-class DockerSandbox:
+class DockerSandbox(ContainerBackend):
     """Sandbox that runs containers on one Docker engine, connecting on first use. Threads may share it.
 
     instance: the name of the site, which labels its containers; two sites on one engine need two names. url: of the
@@ -60,66 +60,101 @@ class DockerSandbox:
         self.image_limits = image_limits or ImageLimits()
         self.gpus = gpus or Gpus()
         self._engine = Engine(url)
-        # Cached facts about the engine; cleared when it fails, since a different engine may come back.
+        self._runs: dict[str, Run] = {}  # the jobs that this process has submitted or polled, by name
+        # Cached facts about the engine.
         self._info: dict[str, Any] = {}
         self._layers: Mapping[str, bool | str] = {}
         self._volume_holder: VolumeHolderImage | None = None
 
-    def run(
-        self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: Callable[[], bool] | None = None
-    ) -> SystemResult:
-        """Implement `system_contract.SystemSandbox.run`."""
-        return self._run(container_spec.of_system(execution, predictions), keep_going)
-
-    def score(
-        self,
-        execution: ScorerExecution,
-        *,
-        scores: BinaryIO,
-        outcomes: BinaryIO,
-        keep_going: Callable[[], bool] | None = None,
-    ) -> SystemResult:
-        """Run a custom scorer to its end and copy its output files, unchanged, to `scores` and `outcomes`.
-
-        The copied files are valid only if the verdict is DONE; the result's `outputs` names those that the scorer
-        wrote. keep_going, errors and cleaning up are as in `run`. Participants may see nothing of the result.
-        """
-        return self._run(container_spec.of_scorer(execution, scores, outcomes), keep_going)
-
-    def _run(self, job: Job, keep_going: Callable[[], bool] | None) -> SystemResult:
-        began = time.monotonic()
+    def submit(self, job: Job, *, keep_going: KeepGoing | None = None) -> None:
+        """Implement `ContainerBackend.submit`. The containers run when it returns."""
         self._check(job)
         image = engine_images.inspect_image(self._engine, job.image)
         settings = image.get("Config") or {}
         check_settings(settings)
         layers = self._layers or self.layers()
-        holder = self._volume_holder_image()
+        run = self._new_run(job, layers, image_labels=settings.get("Labels") or {})
+        run.image_bytes = int(image.get("Size") or 0)
+        try:
+            with self._facts_of_a_working_engine():
+                run.submit(keep_going)
+        except BaseException:
+            run.clean_up()
+            raise
+        self._runs[job.execution_id] = run
+
+    def poll(self, job: Job, *, seconds: float = 0.0) -> JobStatus:
+        """Implement `ContainerBackend.poll`. It kills a job at its time limit, which the engine does not have."""
+        try:
+            run = self._run_of(job)
+        except JobMissingError:
+            return JobStatus(state=JobState.ABSENT)
+        with self._facts_of_a_working_engine():
+            return run.poll(seconds)
+
+    def collect(self, job: Job) -> SystemResult:
+        """Implement `ContainerBackend.collect`."""
+        run = self._run_of(job)
+        with self._facts_of_a_working_engine():
+            if run.poll(0).state is not JobState.ENDED:
+                raise JobMissingError(f"the job {job.execution_id} has not ended")
+            return run.collect()
+
+    def cancel(self, name: str) -> bool:
+        """Implement `ContainerBackend.cancel`. It asks the engine only for a job of another process."""
+        run = self._runs.pop(name, None)
+        if run is None:
+            return reaper.remove_execution(self._engine, self.instance, name)
+        run.clean_up()
+        return True
+
+    def _run_of(self, job: Job) -> Run:
+        """Return a submitted job, also one that another process submitted. Raises JobMissingError, EngineError."""
+        name = job.execution_id
+        if name in self._runs:
+            return self._runs[name]
+        try:
+            holder, working = (
+                self._engine.inspect(container_name(self.instance, name, part)) for part in ("keeper", job.kind)
+            )
+        except NotFoundError:
+            raise JobMissingError(f"the engine has no job {name}") from None
+        if working["State"]["Status"] == "created":
+            raise JobMissingError(f"the job {name} was not started: its worker died before")
+        run = self._new_run(job, self._layers or self.layers(), image_labels=())
+        run.adopt(holder, working)
+        run.resources.adopt_gpus()
+        self._runs[name] = run
+        return run
+
+    def _new_run(self, job: Job, layers: Mapping[str, bool | str], *, image_labels: Iterable[str]) -> Run:
         resources = Resources(
             self._engine,
             job,
-            volume_holder=holder,
+            volume_holder=self._volume_holder_image(),
             instance=self.instance,
             runtime=self.runtime,
             architecture=self.architecture,
-            image_labels=settings.get("Labels") or {},
+            image_labels=image_labels,
             gpus=self.gpus,
         )
-        run = Run(self._engine, job, resources=resources, layers=layers, probe=self._is_well)
+        return Run(self._engine, job, resources=resources, layers=layers, probe=self._is_well)
+
+    @contextmanager
+    def _facts_of_a_working_engine(self) -> Iterator[None]:
+        """Forget what is known about the engine if it fails, since a different engine may come back."""
         try:
-            result = run.follow(keep_going)
+            yield
         except EngineError:
             self._info, self._layers, self._volume_holder = {}, {}, None
             raise
-        finally:
-            run.clean_up()
-        return run.completed(result, image_bytes=int(image.get("Size") or 0), total_seconds=time.monotonic() - began)
 
     def load(self, archive: ImageArchive) -> LoadedImage:
-        """Implement `system_contract.SystemSandbox.load`."""
+        """Implement `ContainerBackend.load`."""
         return engine_images.load(self._engine, archive, has_containerd_store=self._has_containerd_store())
 
     def pull(self, reference: str) -> LoadedImage:
-        """Implement `system_contract.SystemSandbox.pull`."""
+        """Implement `ContainerBackend.pull`."""
         target = parse_reference(reference, self.registries)
         return engine_images.pull(self._engine, target, limits=self.image_limits, architecture=self.architecture)
 
@@ -132,43 +167,32 @@ class DockerSandbox:
         return sum(f"/{reservation_name(gpu)}" not in taken for gpu in enough) >= n
 
     def images(self) -> frozenset[str]:
-        """Return the ids of all images on the engine, also of images that others have loaded. Raises SandboxError."""
+        """Implement `ContainerBackend.images`."""
         return self._engine.images()
 
     def forget(self, image: str) -> bool:
-        """Implement `system_contract.SystemSandbox.forget`."""
+        """Implement `ContainerBackend.forget`."""
         return engine_images.forget(self._engine, image)
 
     def reap(
         self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
     ) -> list[str]:
-        """Implement `system_contract.SystemSandbox.reap`.
-
-        min_age_seconds: younger containers and volumes are kept, unless they are past their deadline. It may be 0 if no
-        worker of this instance runs, or if `keep` is a function and every execution is recorded before its first
-        container or volume is created.
-        """
+        """Implement `ContainerBackend.reap`."""
         removed = reaper.reap(self._engine, self.instance, keep, min_age_seconds)
         for item in removed:
             _log.warning("removed resources of a dead worker: %s", item)
         return removed
 
     def check(self) -> None:
-        """Raise SandboxError unless the engine responds and has passed the health check of `layers`.
-
-        The health check is run only if it has not passed since this object was created or the engine last failed.
-        """
+        """Implement `ContainerBackend.check`."""
         if not self._layers:
             self.layers()
             return
-        try:
+        with self._facts_of_a_working_engine():
             self._info = self._engine.info()
-        except EngineError:
-            self._info, self._layers, self._volume_holder = {}, {}, None
-            raise
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Implement `system_contract.SystemSandbox.layers`. A missing or wrong runtime also raises SandboxError."""
+        """Implement `ContainerBackend.layers`. A missing or wrong runtime also raises SandboxError."""
         self._info, self._volume_holder = {}, None
         info = self._about()
         if self.runtime not in (info.get("Runtimes") or {}):
@@ -187,10 +211,7 @@ class DockerSandbox:
 
     @property
     def processors(self) -> float:
-        """The number of processors of the engine's machine, the most that a container may request.
-
-        Raises SandboxError.
-        """
+        """Implement `ContainerBackend.processors`: those of the engine's machine."""
         return float(self._about().get("NCPU") or 1)
 
     @property

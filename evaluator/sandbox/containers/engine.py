@@ -18,7 +18,7 @@ from evaluator.errors import SandboxError, shown
 
 REMOVAL = 10.0  # seconds to wait for another client's removal of a container
 _AGAIN = 0.1
-_CONFLICT = 409
+CONFLICT = 409
 _REMOVE = 30.0  # seconds to wait for the removal of a container; the engine continues it afterwards
 TIMEOUT = 120.0  # seconds to wait for a response, since disks may be slow; `wait` has its own limit
 _OLDEST = (1, 41)  # Engine 20.10
@@ -161,19 +161,19 @@ class Engine:
         except NotFoundError:
             return
 
-    def create(self, config: Mapping[str, Any], seconds: float = TIMEOUT, name: str = "") -> str:
+    def create(self, config: Mapping[str, Any], seconds: float = TIMEOUT, *, name: str | None = None) -> str:
         """Create a container and return its id.
 
-        config: the body of the Engine API's request, as from `create_settings`. name: empty: the engine chooses one.
+        config: the body of the Engine API's request, as from `create_settings`. name: None: the engine chooses one.
         Raises NameTakenError if another container has the name, and EngineTimeoutError after `seconds`; the engine may
         then create the container later.
         """
         with _translated_errors("creating a container"), self._client_that_waits(seconds) as client:
             try:
-                return str(client.create_container_from_config(dict(config), name or None)["Id"])
+                return str(client.create_container_from_config(dict(config), name)["Id"])
             except docker.errors.APIError as problem:
-                if name and problem.status_code == _CONFLICT:
-                    raise NameTakenError(f"a container has the name {name}", _CONFLICT) from None
+                if name and problem.status_code == CONFLICT:
+                    raise NameTakenError(f"a container has the name {name}", CONFLICT) from None
                 raise
 
     def start(self, container: str, seconds: float = TIMEOUT) -> None:
@@ -265,15 +265,15 @@ class Engine:
             except NotFoundError:
                 return
             except EngineError as problem:
-                if problem.status != _CONFLICT or time.monotonic() > deadline:
+                if problem.status != CONFLICT or time.monotonic() > deadline:
                     raise
             time.sleep(_AGAIN)
 
-    def containers(self, label: str) -> list[dict[str, Any]]:
-        """Return the containers with this label, in any state."""
+    def containers(self, *labels: str) -> list[dict[str, Any]]:
+        """Return the containers with all these labels, in any state."""
         with _translated_errors("listing containers"):
-            return list(self.client.containers(all=True, filters={"label": label}))
+            return list(self.client.containers(all=True, filters={"label": list(labels)}))
 
-    def volumes(self, label: str) -> list[dict[str, Any]]:
+    def volumes(self, *labels: str) -> list[dict[str, Any]]:
         with _translated_errors("listing volumes"):
-            return list(self.client.volumes(filters={"label": label})["Volumes"] or [])
+            return list(self.client.volumes(filters={"label": list(labels)})["Volumes"] or [])

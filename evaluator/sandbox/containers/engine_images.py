@@ -24,7 +24,7 @@ def inspect_image(engine: Engine, image: str) -> dict[str, Any]:
 
 
 def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -> LoadedImage:
-    """Implement `system_contract.SystemSandbox.load`.
+    """Implement `backend.ContainerBackend.load`.
 
     has_containerd_store: True if the engine keeps images in containerd's store. Then an image's id is the digest of its
     manifest; otherwise it is the digest of its config, which is known from the archive.
@@ -46,7 +46,7 @@ def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -
 
 
 def pull(engine: Engine, reference: Reference, *, limits: ImageLimits, architecture: str) -> LoadedImage:
-    """Implement `system_contract.SystemSandbox.pull`. A pulled image that must not be run is removed again."""
+    """Implement `backend.ContainerBackend.pull`. A pulled image that must not be run is removed again."""
     _fetch(engine, reference, limits.archive_bytes)
     image = inspect_image(engine, str(reference))
     loaded = LoadedImage(id=str(image["Id"]), size=_size(image))
@@ -64,7 +64,7 @@ def pull(engine: Engine, reference: Reference, *, limits: ImageLimits, architect
 
 
 def forget(engine: Engine, image: str) -> bool:
-    """Implement `system_contract.SystemSandbox.forget`."""
+    """Implement `backend.ContainerBackend.forget`."""
     try:
         if engine.image(image).get("RepoTags"):
             return False

@@ -11,18 +11,18 @@ from datetime import datetime
 from typing import Any
 
 from evaluator.sandbox.containers import engine_refusals, log_tail
+from evaluator.sandbox.containers.backend import JobState, JobStatus, check_needed
 from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError, EngineTimeoutError
 from evaluator.sandbox.containers.engine_refusals import Step
 from evaluator.sandbox.containers.output import Output, OutputError, fetch
 from evaluator.sandbox.containers.resource_usage import Meter
 from evaluator.sandbox.containers.resources import AmbiguousFailureError, Resources, not_started, too_slow
-from evaluator.sandbox.containers.system_contract import CancelledError, KilledError, SystemResult
+from evaluator.sandbox.containers.system_contract import KilledError, SystemResult
 from evaluator.sandbox.contract import Verdict
 
 _log = logging.getLogger(__name__)
 _DEATH = 8.0  # seconds that a killed container may take to end
-_ASK = 1.0  # seconds between calls of keep_going
 _ENGINES_SHARE = 5.0  # seconds of creating and starting a container that do not count as the submission's
 _KILLED = 128 + 9
 _NOT_STARTED = (126, 127)  # the engine's statuses for a command that is missing or not executable
@@ -55,55 +55,86 @@ class Run:
         self.timings: dict[str, float] = {}
         self.log, self.log_is_cut = "", False
         self.wall_seconds = 0.0
+        self.image_bytes = 0
+        self.holder, self.working = "", ""  # the ids of the two containers
+        self._began = self._deadline = 0.0  # monotonic times
+        self._has_ended, self._in_time = False, True
+        self._refused: SystemResult | None = None  # the result of a container that could not be started
         self._measurements = ThreadPoolExecutor(1)
+        self._measuring: Future[None] | None = None
 
-    def follow(self, keep_going: Callable[[], bool] | None) -> SystemResult:
-        """Run the container, copy its output and return the result.
+    def submit(self, keep_going: Callable[[], bool] | None) -> None:
+        """Create and start the containers.
 
-        `clean_up` must be called after it. Raises SandboxError.
+        `clean_up` must be called after it, also if it raises an exception. Raises ImageError, SandboxError.
         """
         allowed = self.limits.wall_seconds + _ENGINES_SHARE
         try:
             with self._timed("prepare"):
-                holder, working = self.resources.make(
-                    create_seconds=allowed, still_needed=lambda: self._check_needed(keep_going)
+                self.holder, self.working = self.resources.make(
+                    create_seconds=allowed, still_needed=lambda: check_needed(self.job, keep_going)
                 )
             with self._timed("start"):
-                refused = self._start(working, allowed - self.resources.create_seconds)
+                refused = self._start(self.working, allowed - self.resources.create_seconds)
         except AmbiguousFailureError as failure:
             if not self.probe():
                 raise
             self.wall_seconds = allowed if failure.verdict is Verdict.TIME else 0.0
-            return self._result(failure.verdict, failure.explanation)
+            self._refused = self._result(failure.verdict, failure.explanation)
+            return
         if refused:
-            return self._result(Verdict.EXIT, refused)
-        began = time.monotonic()
+            self._refused = self._result(Verdict.EXIT, refused)
         self.meter.gpus = self.resources.gpu_meter
         if self.meter.gpus is not None:
             self.meter.gpus.begin()
         spent = self.resources.create_seconds + self.timings["start"]
-        with self._timed("run"):
-            in_time = self._wait(working, began - max(spent - _ENGINES_SHARE, 0.0), keep_going)
-        with self._timed("read"):
-            state = self.engine.state(working)
-            self.wall_seconds = _lasted(state) or time.monotonic() - began
-            self.log, self.log_is_cut = log_tail.tail(self.engine.logs(working), int(self.limits.log_bytes))
-            return self._judge(state, in_time, holder)
+        self._count_from(time.monotonic(), late=max(spent - _ENGINES_SHARE, 0.0))
 
-    def completed(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:
-        """Return the result with the image's size and the timings, which are complete only after the clean-up."""
-        facts = {"image_bytes": image_bytes, "total_seconds": total_seconds, "timings": dict(self.timings)}
-        return SystemResult(**{**vars(result), **facts})
+    def adopt(self, holder: dict[str, Any], working: dict[str, Any]) -> None:
+        """Continue an execution that another process submitted. holder, working: the engine's descriptions.
+
+        Raises EngineError if the container was never started.
+        """
+        started = _moment(working["State"], "StartedAt")
+        if started is None:
+            raise EngineError(f"the container of {self.job.execution_id} was not started")
+        self.holder, self.working = holder["Id"], working["Id"]
+        self.resources.containers += [self.working, self.holder]
+        self.resources.volumes += [mount["Name"] for mount in working["Mounts"] if mount["Type"] == "volume"]
+        self._count_from(time.monotonic() - max(time.time() - started.timestamp(), 0.0))
+
+    def poll(self, seconds: float) -> JobStatus:
+        """Wait up to `seconds` for the container's end; kill it at its time limit. Raises EngineError."""
+        if self._refused is None and not self._has_ended:
+            if seconds > 0:
+                self._has_ended = self._wait(self.working, min(time.monotonic() + seconds, self._deadline))
+            else:
+                self._has_ended = not self.engine.state(self.working).get("Running")
+            if not self._has_ended and time.monotonic() >= self._deadline:
+                self._in_time = False
+                self._kill(self.working)
+                self._has_ended = True
+        if self._refused is not None or self._has_ended:
+            return JobStatus(state=JobState.ENDED)
+        return JobStatus(state=JobState.RUNNING, running_seconds=time.monotonic() - self._began)
+
+    def collect(self) -> SystemResult:
+        """Copy the output of the ended container and return the result. Raises SandboxError."""
+        if self._refused is not None:
+            return self._refused
+        state = self.engine.state(self.working)
+        self.wall_seconds = _lasted(state) or time.monotonic() - self._began
+        self.log, self.log_is_cut = log_tail.tail(self.engine.logs(self.working), int(self.limits.log_bytes))
+        return self._judge(state, self.holder)
 
     def clean_up(self) -> None:
         """Remove the execution's containers and volumes; what cannot be removed is left to the reaper."""
-        with self._timed("clean_up"):
-            self.resources.remove()
+        self.resources.remove()
         self._measurements.shutdown(wait=False)  # the last one may still be in progress
 
-    def _check_needed(self, keep_going: Callable[[], bool] | None) -> None:
-        if keep_going and not keep_going():
-            raise CancelledError(f"execution {self.job.execution_id} was cancelled")
+    def _count_from(self, began: float, *, late: float = 0.0) -> None:
+        """Set the deadline. late: seconds of the limit that were used up before the container began."""
+        self._began, self._deadline = began, began - late + self.limits.wall_seconds
 
     def _start(self, system: str, seconds: float) -> str:
         """Start the container. Return an empty string, or the reason why the image could not be started.
@@ -128,30 +159,23 @@ class Run:
             return f"its container could not be started: {refusal.reason}"
         return ""
 
-    def _wait(self, system: str, began: float, keep_going: Callable[[], bool] | None) -> bool:
-        """Wait for the container to end. Return True if it ended in time; at its time limit, kill it and return False.
-
-        began: the time from which the limit counts. Raises CancelledError if `keep_going` returns False.
-        """
-        deadline = began + self.limits.wall_seconds
-        last_call = began
-        measuring: Future[None] | None = None
-        while (left := deadline - (now := time.monotonic())) > 0:
+    def _wait(self, system: str, until: float) -> bool:
+        """Wait for the container to end, until a monotonic time, and measure it meanwhile. Return True if it ended."""
+        while (left := until - (now := time.monotonic())) > 0:
             if self.engine.wait(system, min(left, self.meter.gap)):
                 return True
             if time.monotonic() - now < min(left, self.meter.gap) / 2:
                 self.engine.inspect(system)  # the wait broke off early: raises if the engine is gone
-            if measuring is None or measuring.done():
-                if measuring:
-                    measuring.result()
-                measuring = self._measurements.submit(self._measure, system)
-            if keep_going and time.monotonic() - last_call >= _ASK:
-                last_call = time.monotonic()
-                self._check_needed(keep_going)
+            if self._measuring is None or self._measuring.done():
+                if self._measuring:
+                    self._measuring.result()
+                self._measuring = self._measurements.submit(self._measure, system)
+        return False
+
+    def _kill(self, system: str) -> None:
         self.engine.kill(system)
         if not self.engine.wait(system, _DEATH):
             raise EngineError(f"a killed container still exists after {_DEATH:g} seconds")
-        return False
 
     def _measure(self, system: str) -> None:
         """Sample the resource usage.
@@ -160,10 +184,11 @@ class Run:
         """
         self.meter.look(self.engine.stats(system))
 
-    def _judge(self, state: dict[str, Any], in_time: bool, holder: str) -> SystemResult:
-        if not in_time:
-            return self._result(Verdict.TIME, f"it was stopped at its limit of {self.limits.wall_seconds:g} seconds")
+    def _judge(self, state: dict[str, Any], holder: str) -> SystemResult:
         code = int(state.get("ExitCode") or 0)
+        # Another process that followed this execution may have killed it, and then died.
+        if not self._in_time or (code == _KILLED and self.wall_seconds >= self.limits.wall_seconds):
+            return self._result(Verdict.TIME, f"it was stopped at its limit of {self.limits.wall_seconds:g} seconds")
         # OOMKilled is also true if only a child was killed and the system continued.
         if code and state.get("OOMKilled"):
             return self._result(Verdict.MEMORY, f"it needed more than {self.limits.memory_bytes} bytes of memory", code)
@@ -199,7 +224,9 @@ class Run:
             output_sha256=first.sha256,
             outputs={output.name: output.size for output in fetched},
             wall_seconds=self.wall_seconds,
+            timings=dict(self.timings),
             usage=self.meter.usage(),
+            image_bytes=self.image_bytes,
             log=self.log,
             log_is_cut=self.log_is_cut,
             layers=self.layers,
@@ -217,8 +244,14 @@ class Run:
 
 def _lasted(state: dict[str, Any]) -> float:
     """Return the container's duration in seconds by the engine's clock; 0 if unknown."""
+    started, finished = (_moment(state, name) for name in ("StartedAt", "FinishedAt"))
+    return max((finished - started).total_seconds(), 0.0) if started and finished else 0.0
+
+
+def _moment(state: dict[str, Any], name: str) -> datetime | None:
+    """Return a time of a container's state; None if it is missing or, as before the event, in year 1."""
     try:
-        started, finished = (datetime.fromisoformat(str(state[name])) for name in ("StartedAt", "FinishedAt"))
+        moment = datetime.fromisoformat(str(state[name]))
     except (KeyError, ValueError):
-        return 0.0
-    return max((finished - started).total_seconds(), 0.0)
+        return None
+    return moment if moment.year > 1 else None

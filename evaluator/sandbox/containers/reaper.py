@@ -45,31 +45,47 @@ def reap(
     Returns descriptions of what was removed. Raises EngineError if containers or volumes cannot be listed. What cannot
     be removed is left for the next call.
     """
+
+    def is_left(labels: dict[str, str] | None, created: float | None, keep_ids: frozenset[str]) -> bool:
+        return _is_left(labels, created, instance, keep_ids, min_age_seconds)
+
     label = f"{INSTANCE}={instance}"
-    removed: list[str] = []
-    not_removed: set[str] = set()
-    containers = sorted(engine.containers(label), key=lambda row: (row.get("Labels") or {}).get(PART) == GPU)
+    containers = engine.containers(label)
     keep_ids = keep() if callable(keep) else keep
-    for container in containers:
-        if _is_left(container.get("Labels"), container.get("Created"), instance, keep_ids, min_age_seconds):
-            execution = container["Labels"][EXECUTION]
-            if container["Labels"][PART] == GPU and execution in not_removed:
-                continue
-            try:
-                engine.remove(container["Id"])
-            except EngineError:
-                not_removed.add(execution)
-                continue
-            removed.append(f"{container['Labels'][PART]} container of {container['Labels'][EXECUTION]}")
+    left = [found for found in containers if is_left(found.get("Labels"), found.get("Created"), keep_ids)]
+    removed = _removed(engine, "container", [(found["Id"], found["Labels"]) for found in left])
     volumes = engine.volumes(label)
     keep_ids = keep() if callable(keep) else keep
-    for volume in volumes:
-        if _is_left(volume.get("Labels"), _seconds(volume.get("CreatedAt")), instance, keep_ids, min_age_seconds):
-            try:
-                engine.remove_volume(volume["Name"])
-            except EngineError:
-                continue
-            removed.append(f"{volume['Labels'][PART]} volume of {volume['Labels'][EXECUTION]}")
+    left = [found for found in volumes if is_left(found.get("Labels"), _seconds(found.get("CreatedAt")), keep_ids)]
+    return removed + _removed(engine, "volume", [(found["Name"], found["Labels"]) for found in left])
+
+
+def remove_execution(engine: Engine, instance: str, execution: str) -> bool:
+    """Remove the containers and volumes of one execution. Return False if it has none.
+
+    What cannot be removed is left to `reap`. Raises EngineError if containers or volumes cannot be listed.
+    """
+    labels = (f"{INSTANCE}={instance}", f"{EXECUTION}={execution}")
+    containers = [(found["Id"], found["Labels"]) for found in engine.containers(*labels)]
+    _removed(engine, "container", containers)
+    volumes = [(found["Name"], found["Labels"]) for found in engine.volumes(*labels)]
+    _removed(engine, "volume", volumes)
+    return bool(containers or volumes)
+
+
+def _removed(engine: Engine, kind: str, found: list[tuple[str, dict[str, str]]]) -> list[str]:
+    """Remove containers or volumes, given by their names and labels; return descriptions of those removed."""
+    removed: list[str] = []
+    in_use: set[str] = set()  # executions with a container that could not be removed, which may use its GPUs
+    for name, labels in sorted(found, key=lambda item: item[1].get(PART) == GPU):
+        if labels.get(PART) == GPU and labels[EXECUTION] in in_use:
+            continue
+        try:
+            engine.remove(name) if kind == "container" else engine.remove_volume(name)
+        except EngineError:
+            in_use.add(labels[EXECUTION])
+            continue
+        removed.append(f"{labels.get(PART)} {kind} of {labels[EXECUTION]}")
     return removed
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import create_settings, gpu, reaper, tar
+from evaluator.sandbox.containers.backend import JobExistsError
 from evaluator.sandbox.containers.container_spec import InputFile, Job
 from evaluator.sandbox.containers.engine import (
     TIMEOUT,
@@ -59,6 +60,11 @@ def too_slow(error: EngineTimeoutError, seconds: float) -> AmbiguousFailureError
 
 def not_started(error: EngineError, reason: str) -> AmbiguousFailureError:
     return AmbiguousFailureError(str(error), Verdict.EXIT, f"its container could not be started: {reason}")
+
+
+def container_name(instance: str, execution: str, part: str) -> str:
+    """Return the name of a container of a job, by which any process finds it. part: the job's kind, or `keeper`."""
+    return f"holdout-{instance}-{execution}-{part}"
 
 
 class Resources:
@@ -118,7 +124,8 @@ class Resources:
                     output=output,
                     architecture=self.architecture,
                     labels=self._labels("keeper"),
-                )
+                ),
+                "keeper",
             )
             try:
                 for folder, files in self.job.folders.items():
@@ -170,7 +177,7 @@ class Resources:
         )
         began = time.monotonic()
         try:
-            container = self._create(config, seconds)
+            container = self._create(config, self.job.kind, seconds)
         except EngineTimeoutError as problem:
             raise too_slow(problem, self.job.limits.wall_seconds) from None
         except EngineError as problem:
@@ -214,6 +221,11 @@ class Resources:
         self.gpus = gpu.reserve(gpus, self.job.gpus, create=self._is_reserved, release=self._release_gpus)
         self.gpu_meter = GpuMeter(self.gpus, self.offered_gpus.samples)
 
+    def adopt_gpus(self) -> None:
+        """Take over the GPUs that another process reserved for the job; their use is not measured any more."""
+        own = (f"{reaper.INSTANCE}={self.instance}", f"{reaper.EXECUTION}={self.job.execution_id}", reaper.GPU_LABEL)
+        self._reservations = [row["Id"] for row in self.engine.containers(*own)] if self.job.gpus else []
+
     def _is_reserved(self, name: str) -> bool:
         """Reserve a GPU by creating the container with this name; return False if it is taken."""
         # A reservation outlives the execution's other containers, also when their deadline has passed.
@@ -236,8 +248,12 @@ class Resources:
         self.volumes.append(name)
         return name
 
-    def _create(self, config: dict[str, Any], seconds: float = TIMEOUT) -> str:
-        container = self.engine.create(config, seconds)
+    def _create(self, config: dict[str, Any], part: str, seconds: float = TIMEOUT) -> str:
+        name = container_name(self.instance, self.job.execution_id, part)
+        try:
+            container = self.engine.create(config, seconds, name=name)
+        except NameTakenError:
+            raise JobExistsError(f"the engine already has a job {self.job.execution_id}") from None
         self.containers.append(container)
         if self._is_removed:
             self.engine.remove(container)

@@ -10,7 +10,7 @@ variables `HOLDOUT_*` repeat the task, the paths and the main limits. The system
 read-only root, without network and capabilities; `/tmp` is its scratch space and its HOME. `/tmp` and `/output` are in
 memory and count towards its memory limit.
 
-This module knows no engine; `evaluator.sandbox.containers.docker.DockerSandbox` implements it.
+This module knows no engine; `evaluator.sandbox.containers.backend` is the interface of engines that run the container.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from __future__ import annotations
 import enum
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Protocol
+from typing import Any
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers.image_reader import ImageArchive
 from evaluator.sandbox.contract import Verdict, check_limits
 
 FORMAT_VERSION = 1
@@ -78,9 +77,9 @@ class SystemExecution:
     """One execution of one image on one file of inputs.
 
     execution_id: the caller's name for the execution, unique among those in progress (such as a prediction's id and
-    attempt); `SystemSandbox.reap` uses it. image: `sha256:...`, as returned by loading or pulling, never a tag. inputs:
-    an open read-only descriptor of a regular file; it is not closed, and its offset does not change. gpus: number of
-    GPUs, each with at least `gpu_memory_bytes`, that no other execution uses.
+    attempt), by which a backend finds its job again. image: `sha256:...`, as returned by loading or pulling, never a
+    tag. inputs: an open read-only descriptor of a regular file; it is not closed, and its offset does not change. gpus:
+    number of GPUs, each with at least `gpu_memory_bytes`, that no other execution uses.
     """
 
     execution_id: str
@@ -183,55 +182,3 @@ class LoadedImage:
 
     id: str
     size: int
-
-
-class SystemSandbox(Protocol):
-    """A sandbox that runs submitted systems in containers."""
-
-    def load(self, archive: ImageArchive) -> LoadedImage:
-        """Load an image that `image_reader.read_image` has read. Loading it twice is harmless; no tag is set or moved.
-
-        Raises SandboxError; ImageError if the loaded image differs from the archive's config.
-        """
-
-    def pull(self, reference: str) -> LoadedImage:
-        """Pull the image `registry/name@sha256:...` from an allowed registry.
-
-        The engine unpacks the layers before their sizes are checked, so only trusted registries should be allowed.
-        Raises ImageError if the image must not be run or cannot be found; SandboxError.
-        """
-
-    def forget(self, image: str) -> bool:
-        """Remove an image by its id. Return False if it is missing, in use, or has a tag, so that others loaded it."""
-
-    def run(
-        self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: Callable[[], bool] | None = None
-    ) -> SystemResult:
-        """Run a system to its end and write its predictions file, unchanged, to `predictions`.
-
-        At most `output_bytes` are written; they are valid only if the verdict is DONE. keep_going: called about once a
-        second while the container runs (for example to renew a lease); if it returns False, the execution is cancelled.
-
-        Raises SandboxError if the platform is at fault, so that the execution may be retried; its subclasses are
-        ImageMissingError, KilledError and CancelledError, and GpusBusyError if other executions have the GPUs. Raises
-        ImageError if the image must not be run, and UsageError for GPUs that are not offered here or a limit that this
-        engine cannot enforce. In any case all containers and volumes of the
-        execution are removed, unless the engine itself is gone; then `reap` removes them later.
-        """
-
-    def reap(self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset()) -> list[str]:
-        """Remove orphans of dead workers: containers and volumes with this instance's label, except those in `keep`.
-
-        keep: ids of executions, or a function that returns them. The function is called after the engine has been
-        queried, so an execution that is recorded before its container is created is not removed before its deadline.
-        After its deadline it is removed even if it is in `keep`. Returns descriptions of what was removed. Raises
-        SandboxError.
-        """
-
-    def layers(self) -> Mapping[str, bool | str]:
-        """Run the health check: start a container confined like a system's, and inspect it.
-
-        Return whether each layer of confinement is active, by the layer's name; for `runtime`, the runtime's name.
-
-        Raises SandboxError if a required layer is missing, or if the engine fails.
-        """

@@ -12,6 +12,7 @@ import pytest
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import container_spec, create_settings, engine_refusals, execution, resources
+from evaluator.sandbox.containers.backend import JobState
 from evaluator.sandbox.containers.engine import EngineError, EngineTimeoutError, NotFoundError
 from evaluator.sandbox.containers.engine_refusals import Step
 from evaluator.sandbox.containers.execution import Run
@@ -94,13 +95,13 @@ class ScriptedEngine:
     def remove_volume(self, name: str) -> None:
         self.existing.discard(name)
 
-    def create(self, config: dict[str, Any], seconds: float) -> str:
-        name = str(config["Labels"]["holdout.part"])
-        if name == "system":
+    def create(self, config: dict[str, Any], seconds: float, *, name: str) -> str:
+        part = str(config["Labels"]["holdout.part"])
+        if part == "system":
             self.during_create()
             self._fail("create")
-        self.existing.add(name)
-        return name
+        self.existing.add(part)
+        return part
 
     def remove(self, container: str) -> None:
         self.existing.discard(container)
@@ -165,7 +166,10 @@ def run(engine: Any, *, is_healthy: bool = True, keep_going: Callable[[], bool] 
         )
         following = Run(engine, job, resources=parts, layers={}, probe=lambda: is_healthy)
         try:
-            return following.follow(keep_going)
+            following.submit(keep_going)
+            while following.poll(1.0).state is not JobState.ENDED:
+                pass
+            return following.collect()
         finally:
             following.clean_up()
             assert engine.existing == set()
