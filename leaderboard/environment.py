@@ -101,6 +101,16 @@ VARIABLES = {
         bool, True, "containers may be submitted to phases that accept them, while a container engine is available"
     ),
     "ENGINE": Variable(str, "", "the container engine's address; empty: DOCKER_HOST, or the local socket"),
+    "ENGINE_BACKEND": Variable(
+        str, "docker", "the kind of container engine: docker, or podman on the worker's own host"
+    ),
+    "ENGINE_CERTS": Variable(
+        str, "", "folder with ca.pem, cert.pem and key.pem for an engine at tcp://...; empty: DOCKER_CERT_PATH"
+    ),
+    "ENGINE_PLAIN": Variable(bool, False, "an engine on another host may be reached by tcp:// without TLS"),
+    "ENGINE_WAIVED": Variable(
+        list, [], "promises of docs/sandbox.md that the engine cannot keep, and that this site does without"
+    ),
     "ENGINE_RUNTIME": Variable(str, "runc", "the OCI runtime of submitted containers: runc, runsc, ..."),
     "ENGINE_CPUS": Variable(float, 0.0, "processors of the engine's host that its containers share; 0: all of them"),
     "ENGINE_MEMORY_MB": Variable(
@@ -131,6 +141,7 @@ VARIABLES = {
     "SYSTEM_MEMORY_MB": Variable(int, 4000, "memory limit of a submitted container, swap and /tmp included"),
     "SYSTEM_CPUS": Variable(float, 1.0, "processor limit of a submitted container"),
     "SYSTEM_PROCESSES": Variable(int, 256, "limit of processes and threads in a submitted container"),
+    "SYSTEM_LOAD_SECONDS": Variable(int, 600, "longest time in which an engine may load a submitted image"),
     "SYSTEM_IMAGE_MB": Variable(int, 10_000, "largest image that is accepted, unpacked"),
     "SYSTEM_OUTPUT_MB": Variable(
         int, 200, "largest total size of the files that a submitted container writes to /output"

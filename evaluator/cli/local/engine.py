@@ -46,7 +46,7 @@ def connect_engine() -> Engine:
             f"connecting to a Docker engine needs the Python package {error.name}: pip install 'holdout[systems]', or, "
             "from the project's folder, pip install '.[systems]'"
         ) from None
-    engine = Engine()
+    engine = Engine(allow_plain=True)  # the user's own engine, over the way that Docker's own client takes
     try:
         engine.info()
     except SandboxError as error:
@@ -64,7 +64,7 @@ def connect(runtime: str) -> Local:
     from evaluator.sandbox.containers.docker import DockerSandbox
 
     try:
-        local = Local(engine, DockerSandbox(instance=INSTANCE, runtime=runtime))
+        local = Local(engine, DockerSandbox(instance=INSTANCE, runtime=runtime, allow_plain=True))
     except ValueError:
         raise UsageError(
             f"--runtime is {shown(runtime)}, expected a runtime's name such as runc or runsc: a letter or digit and "

@@ -40,12 +40,16 @@ import msgspec
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import container_spec
 from evaluator.sandbox.containers.container_spec import Job
+from evaluator.sandbox.containers.gpu import Gpus
 from evaluator.sandbox.containers.image_reader import ImageArchive
 from evaluator.sandbox.containers.scorer_contract import ScorerExecution
 from evaluator.sandbox.containers.system_contract import CancelledError, LoadedImage, SystemExecution, SystemResult
 
 POLL_SECONDS = 1.0
 """How long one `poll` waits for a job's end, and so the seconds between calls of `keep_going`."""
+
+LOAD_SECONDS = 600.0
+"""Default limit of the time in which an engine loads an image."""
 
 KeepGoing = Callable[[], bool]
 
@@ -99,6 +103,8 @@ class ContainerBackend(ABC):
     """
 
     broken: Mapping[Promise, str] = {}
+    gpus: Gpus = Gpus()
+    """The GPUs that this backend offers to systems; by default none."""
     waived: frozenset[Promise] = frozenset()
 
     # Jobs
@@ -198,6 +204,16 @@ class ContainerBackend(ABC):
     @abstractmethod
     def processors(self) -> float:
         """The most processors that a job may request. Raises SandboxError."""
+
+    @property
+    @abstractmethod
+    def memory_bytes(self) -> int:
+        """The memory of the engine's machine. Raises SandboxError."""
+
+    @property
+    @abstractmethod
+    def root_folder(self) -> str:
+        """The folder on the engine's machine in which the engine keeps images and containers. Raises SandboxError."""
 
     # The same for all backends
 

@@ -14,7 +14,14 @@ from typing import Any
 
 from evaluator.errors import SandboxError, UsageError
 from evaluator.sandbox.containers import engine_images, health, reaper
-from evaluator.sandbox.containers.backend import ContainerBackend, JobMissingError, JobState, JobStatus, KeepGoing
+from evaluator.sandbox.containers.backend import (
+    LOAD_SECONDS,
+    ContainerBackend,
+    JobMissingError,
+    JobState,
+    JobStatus,
+    KeepGoing,
+)
 from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError, NotFoundError
 from evaluator.sandbox.containers.execution import Run
@@ -38,7 +45,7 @@ class DockerSandbox(ContainerBackend):
     instance: the name of the site, which labels its containers; two sites on one engine need two names. url: of the
     engine, as for `Engine`. runtime: the container runtime's name in the engine's configuration (runc, runsc); no other
     is ever used. registries: those that `pull` may use, as `host[:port]`. image_limits: for pulled images. gpus: those
-    offered to systems; None: none.
+    offered to systems; None: none. certs, allow_plain: as for `Engine`. load_seconds: the limit of loading an image.
     """
 
     def __init__(
@@ -50,6 +57,9 @@ class DockerSandbox(ContainerBackend):
         registries: Collection[str] = (),
         image_limits: ImageLimits | None = None,
         gpus: Gpus | None = None,
+        certs: str | None = None,
+        allow_plain: bool = False,
+        load_seconds: float = LOAD_SECONDS,
     ) -> None:
         for name, value in (("instance", instance), ("runtime", runtime)):
             if not _NAME.fullmatch(value):
@@ -59,7 +69,8 @@ class DockerSandbox(ContainerBackend):
         self.registries = frozenset(registries)
         self.image_limits = image_limits or ImageLimits()
         self.gpus = gpus or Gpus()
-        self._engine = Engine(url)
+        self.load_seconds = load_seconds
+        self._engine = Engine(url, certs=certs, allow_plain=allow_plain)
         self._runs: dict[str, Run] = {}  # the jobs that this process has submitted or polled, by name
         # Cached facts about the engine.
         self._info: dict[str, Any] = {}
@@ -151,7 +162,13 @@ class DockerSandbox(ContainerBackend):
 
     def load(self, archive: ImageArchive) -> LoadedImage:
         """Implement `ContainerBackend.load`."""
-        return engine_images.load(self._engine, archive, has_containerd_store=self._has_containerd_store())
+        return engine_images.load(
+            self._engine,
+            archive,
+            has_containerd_store=self._has_containerd_store(),
+            seconds=self.load_seconds,
+            probe=self._is_well,
+        )
 
     def pull(self, reference: str) -> LoadedImage:
         """Implement `ContainerBackend.pull`."""

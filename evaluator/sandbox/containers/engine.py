@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+import ssl
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import docker
 import docker.errors
+import docker.tls
 import docker.utils
 import requests
 import urllib3
 
 from evaluator.errors import SandboxError, shown
+from evaluator.sandbox.containers.engine_address import CA, CERT, KEY, engine_address
 
 REMOVAL = 10.0  # seconds to wait for another client's removal of a container
 _AGAIN = 0.1
@@ -23,6 +26,8 @@ _REMOVE = 30.0  # seconds to wait for the removal of a container; the engine con
 TIMEOUT = 120.0  # seconds to wait for a response, since disks may be slow; `wait` has its own limit
 _OLDEST = (1, 41)  # Engine 20.10
 _FAILURES = (docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
+
+_Piece = TypeVar("_Piece")
 
 
 class EngineError(SandboxError):
@@ -59,18 +64,74 @@ def _translated_errors(doing: str) -> Iterator[None]:
     except requests.Timeout:
         raise EngineTimeoutError(f"{doing}: the engine does not respond in time") from None
     except _FAILURES as problem:
+        causes = list(_causes(problem))
+        if any(isinstance(cause, TimeoutError) for cause in causes):  # while a request was sent
+            raise EngineTimeoutError(f"{doing}: the engine does not respond in time") from None
+        refusal = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
+        if refusal is not None:
+            raise EngineError(f"{doing}: {_tls_failure(refusal)}") from None
+        reply = next((cause for cause in causes if isinstance(cause, docker.errors.APIError)), None)
+        if reply is not None:  # to the first request of a new client
+            raise EngineError(f"{doing}: the engine reports {shown(str(reply.explanation or reply))}") from None
         raise EngineError(f"{doing}: the engine does not respond ({type(problem).__name__})") from None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and those that it wraps, as its cause or, as urllib3 does, as an argument."""
+    while error is not None:
+        yield error
+        wrapped = [argument for argument in (*error.args, getattr(error, "reason", None)) if argument is not error]
+        inner = next((argument for argument in wrapped if isinstance(argument, BaseException)), None)
+        error = inner or error.__cause__ or error.__context__
+
+
+def _until(deadline: float, pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    """Yield pieces until a monotonic time. Raises EngineTimeoutError then."""
+    for piece in pieces:
+        if time.monotonic() > deadline:
+            raise EngineTimeoutError("loading an image: the engine did not end in time")
+        yield piece
+
+
+def _tls_failure(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            f"the engine's certificate is refused ({error.verify_message}), expected one that is valid for the host of "
+            f"the address and signed by {CA}"
+        )
+    return (
+        f"TLS with the engine fails ({error.reason or error}), expected an engine that speaks TLS at this address "
+        f"(--tlsverify) and accepts {CERT}"
+    )
+
+
+class _Client(docker.APIClient):  # type: ignore[misc]  # the package has no types
+    """Docker's API client, which takes no proxy and no certificate authority from the environment.
+
+    The variable REQUESTS_CA_BUNDLE would otherwise replace the engine's own authority.
+    """
+
+    @property
+    def trust_env(self) -> bool:
+        return False
+
+    @trust_env.setter
+    def trust_env(self, value: bool) -> None:
+        pass
 
 
 class Engine:
     """Client of one engine. Threads may share it."""
 
-    def __init__(self, url: str | None = None) -> None:
+    def __init__(self, url: str | None = None, *, certs: str | None = None, allow_plain: bool = False) -> None:
         """Remember the engine's address; the connection is made on first use.
 
-        url: `unix:///path/docker.sock` or `tcp://...`; None: DOCKER_HOST, or else Docker's usual socket.
+        url: `unix:///path/docker.sock` or `tcp://...`; None: DOCKER_HOST, or else Docker's usual socket. certs,
+        allow_plain: for `tcp`, as in `engine_address`.
         """
         self._url = url
+        self._certs = certs
+        self._allow_plain = allow_plain
         self._client: docker.APIClient | None = None
 
     @property
@@ -78,7 +139,7 @@ class Engine:
         """Docker's API client, connected on first use. Raises EngineError."""
         if self._client is None:
             with _translated_errors("connecting to a Docker engine"):
-                client = docker.APIClient(**self._options(), version="auto", timeout=TIMEOUT)
+                client = _Client(**self._options(), version="auto", timeout=TIMEOUT)
             version = tuple(int(part) for part in client.api_version.split("."))
             if version < _OLDEST:
                 raise EngineError(f"the engine speaks API {client.api_version}, expected 1.41 (Docker 20.10) or later")
@@ -89,14 +150,22 @@ class Engine:
     def _client_that_waits(self, seconds: float) -> Iterator[docker.APIClient]:
         """Yield a client that waits up to `seconds` for each response; `client` waits TIMEOUT."""
         version = self.client.api_version
-        client = docker.APIClient(**self._options(), version=version, timeout=max(seconds, 0.01))
+        client = _Client(**self._options(), version=version, timeout=max(seconds, 0.01))
         try:
             yield client
         finally:
             client.close()
 
     def _options(self) -> dict[str, Any]:
-        return {"base_url": self._url} if self._url else docker.utils.kwargs_from_env()
+        address = engine_address(self._url, self._certs, allow_plain=self._allow_plain)
+        options: dict[str, Any] = {"base_url": address.url} if address.url else {}
+        if address.certs:
+            options["tls"] = docker.tls.TLSConfig(
+                client_cert=(address.certificate(CERT), address.certificate(KEY)),
+                ca_cert=address.certificate(CA),
+                verify=True,
+            )
+        return options
 
     def info(self) -> dict[str, Any]:
         with _translated_errors("reading the engine's information"):
@@ -111,10 +180,15 @@ class Engine:
         with _translated_errors("listing images"):
             return frozenset(str(image["Id"]) for image in self.client.images())
 
-    def load(self, archive: Iterable[bytes]) -> list[str]:
-        """Load an archive of `docker save` and return the image ids that the engine reports."""
-        with _translated_errors("loading an image"):
-            messages = list(self.client.load_image(iter(archive)))
+    def load(self, archive: Iterable[bytes], seconds: float = TIMEOUT) -> list[str]:
+        """Load an archive of `docker save` and return the image ids that the engine reports.
+
+        Raises EngineTimeoutError after `seconds`, or if the engine neither reads nor writes for TIMEOUT; it may load
+        the image later.
+        """
+        deadline = time.monotonic() + seconds
+        with _translated_errors("loading an image"), self._client_that_waits(min(seconds, TIMEOUT)) as client:
+            messages = list(_until(deadline, client.load_image(_until(deadline, archive))))
         for message in messages:
             if "error" in message:
                 raise EngineError(

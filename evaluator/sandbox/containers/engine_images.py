@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers.engine import Engine, EngineError, NotFoundError
+from evaluator.sandbox.containers.engine import Engine, EngineError, EngineTimeoutError, NotFoundError
 from evaluator.sandbox.containers.engine_refusals import Step, raise_if_image_is_at_fault
 from evaluator.sandbox.containers.image_config import check_layers, check_platform, check_settings
-from evaluator.sandbox.containers.image_errors import ImageMismatchError, RegistryReferenceError, TooLargeError
+from evaluator.sandbox.containers.image_errors import (
+    ImageMismatchError,
+    LoadTimeError,
+    RegistryReferenceError,
+    TooLargeError,
+)
 from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits
 from evaluator.sandbox.containers.image_reference import Reference
 from evaluator.sandbox.containers.system_contract import ImageMissingError, LoadedImage
@@ -23,14 +29,26 @@ def inspect_image(engine: Engine, image: str) -> dict[str, Any]:
         raise ImageMissingError(f"the engine has no image {image[:80]}: load or pull it again") from None
 
 
-def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -> LoadedImage:
+def load(
+    engine: Engine,
+    archive: ImageArchive,
+    *,
+    has_containerd_store: bool,
+    seconds: float,
+    probe: Callable[[], bool],
+) -> LoadedImage:
     """Implement `backend.ContainerBackend.load`.
 
     has_containerd_store: True if the engine keeps images in containerd's store. Then an image's id is the digest of its
-    manifest; otherwise it is the digest of its config, which is known from the archive.
+    manifest; otherwise it is the digest of its config, which is known from the archive. seconds: its limit. probe: runs
+    the health check and returns True if it passes.
     """
     try:
-        ids = engine.load(archive.clean())
+        ids = engine.load(archive.clean(), seconds)
+    except EngineTimeoutError:
+        if not probe():
+            raise
+        raise LoadTimeError(f"the engine did not unpack the image within {seconds:g} seconds") from None
     except EngineError as problem:
         raise_if_image_is_at_fault(Step.LOAD, problem)
         raise

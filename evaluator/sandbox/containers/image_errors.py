@@ -105,3 +105,10 @@ class EngineRefusalError(ImageError):
 
     code = "refused"
     is_refunded = False
+
+
+class LoadTimeError(ImageError):
+    """A healthy engine did not unpack the image within the time limit for loading."""
+
+    code = "load_time"
+    is_refunded = False

@@ -16,6 +16,7 @@ from typing import IO, Any, BinaryIO
 from django.conf import settings
 
 from evaluator.errors import SandboxError
+from evaluator.sandbox.containers.backend import ContainerBackend
 from evaluator.sandbox.containers.docker import DockerSandbox
 from evaluator.sandbox.containers.gpu import Gpus, GpusBusyError
 from evaluator.sandbox.containers.image_errors import ImageError, TooLargeError
@@ -85,15 +86,25 @@ class ExecutionResult:
 
 
 @cache
-def sandbox() -> DockerSandbox:
+def sandbox() -> ContainerBackend:
     """Return this process's only sandbox object. It remembers a passed health check until the engine fails."""
     return DockerSandbox(
         url=settings.ENGINE or None,
+        certs=settings.ENGINE_CERTS or None,
+        allow_plain=settings.ENGINE_PLAIN,
         runtime=settings.ENGINE_RUNTIME,
         instance=settings.INSTANCE,
         registries=settings.REGISTRIES,
         gpus=Gpus(settings.GPUS, runtime=settings.GPU_RUNTIME, command=shlex.split(settings.NVIDIA_SMI)),
+        load_seconds=settings.SYSTEM_LOAD_SECONDS,
     )
+
+
+def cancel_earlier(*names: str) -> None:
+    """Remove what earlier attempts left on this engine, because their worker died or froze. Raises SandboxError."""
+    for name in names:
+        if sandbox().cancel(name):
+            log.warning("container_removed", what=[f"earlier attempt {name}"])
 
 
 @dataclass(frozen=True)
@@ -182,6 +193,7 @@ def run(
         gpus=limits.gpus,
         gpu_memory_bytes=limits.gpu_memory_gb * GB,
     )
+    cancel_earlier(*(name_of(prediction, attempt) for attempt in range(1, prediction.attempt)))
     result = sandbox().run(execution, into, keep_going=keep_going)
     return ExecutionResult(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
@@ -206,9 +218,9 @@ def held(limits: ContainerLimits) -> SystemLimits:
     )
 
 
-def name_of(prediction: Prediction) -> str:
-    """Return the execution id of a prediction's current attempt, by which `reap` identifies its container."""
-    return f"{prediction.pk.hex}-{prediction.attempt}"
+def name_of(prediction: Prediction, attempt: int | None = None) -> str:
+    """Return the execution id of a prediction's attempt (None: the current one), by which its container is found."""
+    return f"{prediction.pk.hex}-{prediction.attempt if attempt is None else attempt}"
 
 
 def reap(*, keep: Callable[[], frozenset[str]]) -> list[str]:

@@ -71,6 +71,8 @@ def run(
         options=dict(options),
         limits=replace(engine.held(limits), log_bytes=1),
     )
+    earlier = (f"{run.pk.hex}-{attempt}-{number}" for attempt in range(1, run.attempt) for number in TIMES)
+    engine.cancel_earlier(*earlier)
     result = engine.sandbox().score(execution, scores=scores, outcomes=outcomes, keep_going=keep_going)
     problem = "" if result.verdict is Verdict.DONE else result.explanation
     return ExecutionResult(problem, OUTCOMES in result.outputs, result.wall_seconds)

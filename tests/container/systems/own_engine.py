@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from evaluator.sandbox.containers.docker import DockerSandbox
 class OwnEngine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.options: list[str] = []  # further arguments of dockerd
+        self.listener: socket.socket | None = None  # on which it also listens, as `--host fd://`
         self.url = f"unix://{folder}/docker.sock"
         self.runtimes: dict[str, object] = {}
         self.process: subprocess.Popen[bytes] | None = None
@@ -28,11 +31,16 @@ class OwnEngine:
         settings.write_text(json.dumps({"runtimes": self.runtimes, "bridge": "none", "iptables": False}))
         folders = ["--data-root", f"{self.folder}/data", "--exec-root", f"{self.folder}/run"]
         options = ["--config-file", str(settings), "--host", self.url, "--pidfile", f"{self.folder}/pid", *folders]
+        options += self.options
         with (self.folder / "log").open("ab") as log:
             # In its own network namespace: an engine without a bridge removes that of the machine's engine.
-            self.process = subprocess.Popen(
-                ["unshare", "--net", "dockerd", *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
+            # A socket that was made outside is reachable from there, and is passed on as systemd does.
+            command = ["unshare", "--net", "dockerd", *options]
+            given = []
+            if self.listener:
+                given = [self.listener.fileno()]
+                command = ["bash", "-c", f'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@" 3<&{given[0]}', "bash", *command]
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=given)
         deadline = time.monotonic() + 60
         while self.docker("version").returncode:
             assert time.monotonic() < deadline and self.process.poll() is None, (self.folder / "log").read_text()[
