@@ -286,6 +286,10 @@ class ContainerBackend(ABC):
                 "unless the operator waives it (HOLDOUT_ENGINE_WAIVED)"
             )
 
+    def waivers(self) -> dict[str, bool | str]:
+        """Return the promises that this backend breaks, as layers that are stored with each result."""
+        return {f"without_{name}": True for name in self.broken}
+
 
 def check_needed(job: Job, keep_going: KeepGoing | None) -> None:
     """Raise CancelledError if `keep_going` returns False."""

@@ -210,13 +210,14 @@ class DockerSandbox(ContainerBackend):
 
     def layers(self) -> Mapping[str, bool | str]:
         """Implement `ContainerBackend.layers`. A missing or wrong runtime also raises SandboxError."""
+        self.check_promises()
         self._info, self._volume_holder = {}, None
         info = self._about()
         if self.runtime not in (info.get("Runtimes") or {}):
             runtimes = ", ".join(sorted(info.get("Runtimes") or {}))
             raise SandboxError(f"the engine has no runtime {self.runtime}, only: {runtimes}")
         labels = reaper.labels(self.instance, reaper.PROBE, "probe", health.PATIENCE)
-        self._layers = health.examine(
+        layers = health.examine(
             self._engine,
             self._volume_holder_image().id,
             runtime=self.runtime,
@@ -224,6 +225,7 @@ class DockerSandbox(ContainerBackend):
             architecture=self.architecture,
             labels=labels,
         )
+        self._layers = {**layers, **self.waivers()}
         return self._layers
 
     @property

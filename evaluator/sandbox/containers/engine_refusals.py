@@ -45,6 +45,10 @@ _HOST = re.compile(
 )
 AT_MOUNT_POINTS = "check WORKDIR, and the image's content at /input, /output and /tmp"
 _PATH = "not a directory|is a directory|file name too long|invalid argument|too many levels of symbolic links"
+_TAR = (
+    f"{_PATH}|no such file or directory|file exists|argument list too long|operation not permitted|"
+    "operation not supported|numerical result out of range|invalid tar header|breakout"
+)
 _TABLE = (
     # The layer store allows 125 layers.
     _Row(Step.LOAD, "max depth exceeded", "it has too many layers"),
@@ -54,9 +58,7 @@ _TABLE = (
     # Layers are unpacked in a process of their own, which reports the error of one file.
     _Row(
         Step.LOAD,
-        rf"Error processing tar file\(exit status \d+\): (?s:.*)({_PATH}|no such file or directory|file exists|"
-        r"argument list too long|operation not permitted|operation not supported|numerical result out of range|"
-        r"invalid tar header|breakout)",
+        rf"Error processing tar file\(exit status \d+\): (?s:.*)({_TAR})",
         "a layer has a file that cannot be unpacked: a link to a missing file, a file below a file, or an invalid name "
         "or attribute",
     ),
@@ -102,6 +104,11 @@ def find(step: Step, error: EngineError) -> Refusal | None:
         if row.step is step and re.search(row.pattern, message):
             return Refusal(row.reason, row.is_ambiguous)
     return None
+
+
+def is_bad_layer(message: str) -> bool:
+    """Return whether Podman's message is about a file of a layer that cannot be unpacked, as Docker's are."""
+    return bool(re.search(rf"processing tar file\((?s:.*)({_TAR})", message)) and not _HOST.search(message.casefold())
 
 
 def raise_if_image_is_at_fault(step: Step, error: EngineError) -> None:

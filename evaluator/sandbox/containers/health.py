@@ -35,13 +35,33 @@ def examine(
         output = b"".join(engine.logs(container))
     finally:
         engine.remove(container)
-    if inspected["State"]["ExitCode"] != 0 or len(output) < UNAME_BYTES:
-        text, _ = tail([output], 300)
-        raise SandboxError(f"the probe failed under the runtime {runtime}: {text!r}")
+    if inspected["State"]["ExitCode"] != 0:
+        raise SandboxError(f"the probe failed under the runtime {runtime}: {tail([output], 300)[0]!r}")
+    return {
+        **read_layers(
+            output,
+            asked=runtime,
+            runtime=str(inspected["HostConfig"].get("Runtime", "")),
+            kernel=str(info.get("KernelVersion", "")),
+        ),
+        "user_namespace": any("name=userns" in str(option) for option in info.get("SecurityOptions") or ()),
+        "cgroup": str(info.get("CgroupVersion", "1")),
+        "engine": str(info.get("ServerVersion", "")),
+    }
+
+
+def read_layers(output: bytes, *, asked: str, runtime: str, kernel: str) -> dict[str, bool | str]:
+    """Return the layers of confinement that the probe's output shows.
+
+    asked: the runtime that the container should have; runtime: the one that it had according to the engine. kernel: the
+    release of the host's. Raises SandboxError as `examine` does.
+    """
+    if len(output) < UNAME_BYTES:
+        raise SandboxError(f"the probe failed under the runtime {asked}: {tail([output], 300)[0]!r}")
     release, status = read_probe(output)
-    own_kernel = release != str(info.get("KernelVersion", ""))
+    own_kernel = release != kernel
     layers: dict[str, bool | str] = {
-        "runtime": str(inspected["HostConfig"].get("Runtime", "")),
+        "runtime": runtime,
         "kernel": release,
         "own_kernel": own_kernel,
         "nobody": status.get("Uid", "").split() == ["65534"] * 4,
@@ -49,21 +69,18 @@ def examine(
         # gVisor's kernel is filtered from outside, and does not report these two to programs.
         "no_new_privs": status.get("NoNewPrivs") == "1",
         "seccomp": status.get("Seccomp") == "2",
-        "user_namespace": any("name=userns" in str(option) for option in info.get("SecurityOptions") or ()),
-        "cgroup": str(info.get("CgroupVersion", "1")),
-        "engine": str(info.get("ServerVersion", "")),
     }
-    shares_kernel = runtime in _SHARE_KERNEL
+    shares_kernel = asked in _SHARE_KERNEL
     required = ["nobody", "no_capabilities"] + (["no_new_privs", "seccomp"] if shares_kernel else [])
     missing = [name for name in required if not layers[name]]
-    if layers["runtime"] != runtime or own_kernel is shares_kernel:
+    if runtime != asked or own_kernel is shares_kernel:
         whose = "its own" if own_kernel else "the host's"
         raise SandboxError(
-            f"a container asked to run under {runtime} ran under {layers['runtime']} on {whose} kernel, {release}: "
+            f"a container asked to run under {asked} ran under {runtime} on {whose} kernel, {release}: "
             "no system is run here until the engine has that runtime"
         )
     if missing:
-        raise SandboxError(f"a container under {runtime} lacks: {', '.join(missing)}; no system is run here")
+        raise SandboxError(f"a container under {asked} lacks: {', '.join(missing)}; no system is run here")
     return layers
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
-from evaluator.sandbox.containers.engine import Engine, EngineError
+from evaluator.sandbox.containers.engine import EngineError
 
 PROBE = "health"
 """Execution id in the label of probe containers; several may be running."""
@@ -16,6 +16,18 @@ GPU = "gpu"
 INSTANCE, EXECUTION, PART, DEADLINE = (f"holdout.{name}" for name in ("instance", "execution", "part", "deadline"))
 GPU_LABEL = f"{PART}={GPU}"
 """Label of all reservations of GPUs on an engine, of whatever instance."""
+
+
+class Engine(Protocol):
+    """What removing needs of an engine: its containers (Id, Labels, Created) and volumes (Name, Labels, CreatedAt)."""
+
+    def containers(self, *labels: str) -> list[dict[str, Any]]: ...
+
+    def volumes(self, *labels: str) -> list[dict[str, Any]]: ...
+
+    def remove(self, container: str) -> None: ...
+
+    def remove_volume(self, name: str) -> None: ...
 
 
 def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str, str]:

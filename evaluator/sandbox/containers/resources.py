@@ -30,10 +30,10 @@ from evaluator.sandbox.openfile import open_file
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 20
-_GRACE = 60.0  # seconds after an execution's time limit until the reaper may remove its containers and volumes
+GRACE = 60.0  # seconds after an execution's time limit until the reaper may remove its containers and volumes
 _ASK = 1.0  # seconds between calls of `still_needed` while the engine creates a container
-_USER_FILES = ("/etc/passwd", "/etc/group")
-_USER_FILE_BYTES = 1 << 20
+USER_FILES = ("/etc/passwd", "/etc/group")
+USER_FILE_BYTES = 1 << 20
 # Bits of Go's os.FileMode; a regular file has none of those in _NOT_REGULAR (os.ModeType).
 _SYMLINK = 1 << 27
 _KINDS = {1 << 31: "folder", _SYMLINK: "link", 1 << 26: "device", 1 << 25: "FIFO", 1 << 24: "socket"}
@@ -194,7 +194,7 @@ class Resources:
         To start a container the engine reads both outside of its limits: it would wait for ever at a FIFO, and then not
         even remove the container, and a device never ends.
         """
-        for path in _USER_FILES:
+        for path in USER_FILES:
             try:
                 status = self.engine.file_status(container, path)
             except NotFoundError:
@@ -209,11 +209,11 @@ class Resources:
                     status = self.engine.file_status(container, status["linkTarget"])
                 except NotFoundError:
                     raise EngineRefusalError(f"the image's {path} is a link to nothing, expected a file") from None
-            if status["mode"] & _NOT_REGULAR or status["size"] > _USER_FILE_BYTES:
+            if status["mode"] & _NOT_REGULAR or status["size"] > USER_FILE_BYTES:
                 kind = next((kind for bit, kind in _KINDS.items() if status["mode"] & bit), "file")
                 raise EngineRefusalError(
                     f"the image's {path} is a {kind} of {status['size']} bytes, expected a regular file of at most "
-                    f"{_USER_FILE_BYTES} bytes"
+                    f"{USER_FILE_BYTES} bytes"
                 )
 
     def _reserve_gpus(self) -> None:
@@ -260,7 +260,7 @@ class Resources:
         return container
 
     def _labels(self, part: str) -> dict[str, str]:
-        seconds = self.job.limits.wall_seconds + _GRACE
+        seconds = self.job.limits.wall_seconds + GRACE
         return reaper.labels(self.instance, self.job.execution_id, part, seconds)
 
 

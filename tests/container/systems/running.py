@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluator.sandbox.containers.docker import DockerSandbox
+from evaluator.sandbox.containers.backend import ContainerBackend
+from evaluator.sandbox.containers.podman import Podman
 from evaluator.sandbox.containers.system_contract import SystemExecution, SystemLimits, SystemResult
 from evaluator.sandbox.contract import Verdict
 from tests.container import engine
@@ -51,9 +52,10 @@ class Done:
 
 
 class Systems:
-    def __init__(self, sandbox: DockerSandbox, image: str, folder: Path) -> None:
+    def __init__(self, sandbox: ContainerBackend, image: str, folder: Path) -> None:
         self.sandbox = sandbox
         self.image = image
+        self.instance = str(sandbox.instance)
         self.inputs = folder / "inputs.jsonl"
         self.inputs.write_bytes(INPUTS)
 
@@ -82,7 +84,7 @@ class Systems:
 
     def left(self) -> list[str]:
         """Return the existing containers, volumes and mounts of this sandbox."""
-        label = f"label=holdout.instance={self.sandbox.instance}"
+        label = f"label=holdout.instance={self.instance}"
         containers = engine.docker("ps", "--all", "--quiet", "--filter", label).stdout.split()
         volumes = engine.docker("volume", "ls", "--quiet", "--filter", label).stdout.split()
         volume_names = set(engine.docker("volume", "ls", "--quiet").stdout.split())
@@ -95,6 +97,25 @@ class Systems:
     def check_an_honest_run(self) -> None:
         done = self.run()
         assert (done.result.verdict, done.content) == (Verdict.DONE, INPUTS), done.result
+
+
+class PodmanSystems(Systems):
+    """The same on Podman, whose storage `podman` knows."""
+
+    def __init__(self, sandbox: ContainerBackend, image: str, folder: Path, podman: Podman) -> None:
+        super().__init__(sandbox, image, folder)
+        self.podman = podman
+
+    def variant(self, *lines: str) -> str:
+        dockerfile = f"FROM {self.image}\n" + "\n".join(lines) + "\n"
+        build = ("build", "--quiet", "--format", "docker", "--isolation", "chroot", "--network", "none", "--file", "-")
+        return "sha256:" + self.podman.run(*build, archive=[dockerfile.encode()]).decode().strip()
+
+    def left(self) -> list[str]:
+        containers = [str(found["Id"]) for found in self.podman.containers(f"holdout.instance={self.instance}")]
+        volumes = [str(found["Name"]) for found in self.podman.volumes(f"holdout.instance={self.instance}")]
+        mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+        return containers + volumes + [path for path in mounts if self.instance in path]
 
 
 def build(dockerfile: str) -> str:

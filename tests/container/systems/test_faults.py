@@ -46,7 +46,7 @@ def eventually(condition: Callable[[], bool], seconds: float = 60.0) -> None:
 
 
 def running(systems: Systems, part: str) -> list[str]:
-    labels = (f"holdout.instance={systems.sandbox.instance}", f"holdout.part={part}")
+    labels = (f"holdout.instance={systems.instance}", f"holdout.part={part}")
     filters = [word for label in labels for word in ("--filter", f"label={label}")]
     return engine.docker("ps", "--quiet", "--no-trunc", *filters).stdout.split()
 
@@ -76,14 +76,14 @@ def test_worker_killed_while_the_container_runs(systems: Systems) -> None:
 
 
 def test_reaper_removes_containers_past_their_deadline(systems: Systems) -> None:
-    labels = {"instance": systems.sandbox.instance, "execution": "late", "part": "system", "deadline": "1000"}
+    labels = {"instance": systems.instance, "execution": "late", "part": "system", "deadline": "1000"}
     words = [word for name, value in labels.items() for word in ("--label", f"holdout.{name}={value}")]
     engine.docker("create", *words, systems.image)
     assert systems.sandbox.reap(keep=frozenset({"late"})) == ["system container of late"]
 
 
 def test_reaper_ignores_containers_without_all_labels(systems: Systems) -> None:
-    label = f"holdout.instance={systems.sandbox.instance}"
+    label = f"holdout.instance={systems.instance}"
     half = engine.docker("create", "--label", label, systems.image).stdout.strip()
     try:
         assert systems.sandbox.reap(min_age_seconds=0) == []
@@ -140,7 +140,7 @@ def test_a_container_that_the_engine_creates_late_is_reaped(
         result = systems.run(image=archive.id(), limits={"wall_seconds": 0.5}).result
         assert result.verdict == Verdict.TIME
         assert result.explanation == "its container was not created and started in its 0.5 seconds"
-        label = f"label=holdout.instance={systems.sandbox.instance}"
+        label = f"label=holdout.instance={systems.instance}"
         eventually(lambda: bool(engine.docker("ps", "--all", "--quiet", "--filter", label).stdout), 300.0)
         assert len(systems.left()) == 3, "the container and its two volumes, which the engine created again"
         assert len(systems.sandbox.reap(min_age_seconds=0)) == 3

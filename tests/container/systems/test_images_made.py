@@ -23,7 +23,7 @@ def test_volume_is_refused_before_any_container_is_created(systems: Systems) -> 
     image, started = systems.variant("VOLUME /data"), time.time()
     with pytest.raises(VolumeError, match="/data"):
         systems.run(image=image)
-    ours = ("--filter", "event=create", "--filter", f"label=holdout.instance={systems.sandbox.instance}")
+    ours = ("--filter", "event=create", "--filter", f"label=holdout.instance={systems.instance}")
     assert engine.docker("events", "--since", f"{started}", "--until", f"{time.time()}", *ours).stdout.split() == []
 
 

@@ -86,7 +86,7 @@ def test_isolation_from_host_and_other_processes(systems: Systems) -> None:
     assert surroundings["sockets"] == []  # in particular no docker.sock
     for secret in ("HOLDOUT_SECRET_KEY", "HOLDOUT_DATABASE_URL", "DOCKER_HOST", "HTTP_PROXY"):
         assert secret not in surroundings["environment"]
-    assert systems.sandbox.instance not in str(surroundings)
+    assert systems.instance not in str(surroundings)
 
 
 def test_metadata_address_bridge_and_dns(systems: Systems) -> None:
