@@ -67,6 +67,8 @@ def most_processors(queue: str) -> float | None:
 def _fresh(queue: str) -> QuerySet[WorkerReport]:
     """Return the recent reports of a queue's workers, by the clock that all hosts share."""
     return WorkerReport.objects.filter(queue=queue, seen_at__gt=db_clock.now() - FRESH)
+
+
 def of_phase(phase: Phase) -> Availability:
     """Return the availability of workers that can run a phase's containers, with the GPUs that the phase asks for."""
     status = of(queue_of(phase))

@@ -268,6 +268,8 @@ class PodmanSandbox(ContainerBackend):
     def submit(self, job: Job, *, keep_going: KeepGoing | None = None) -> None:
         """Implement `ContainerBackend.submit`. The container runs when it returns."""
         name = job.execution_id
+        if job.gpus:
+            raise UsageError(f"{job.gpus} GPUs are requested, expected 0: Podman passes no devices to containers here")
         if job.limits.cpus > self.processors:
             raise UsageError(f"{job.limits.cpus:g} CPUs are requested, but the engine has {self.processors:g}")
         try:
@@ -614,6 +616,16 @@ class PodmanSandbox(ContainerBackend):
     def processors(self) -> float:
         """Implement `ContainerBackend.processors`: those of this host."""
         return float(os.cpu_count() or 1)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Implement `ContainerBackend.memory_bytes`: that of this host."""
+        return int(self._podman.json("info", "--format", "json")["host"]["memTotal"])
+
+    @property
+    def root_folder(self) -> str:
+        """Implement `ContainerBackend.root_folder`."""
+        return str(self._podman.json("info", "--format", "json")["store"]["graphRoot"])
 
     def _is_well(self) -> bool:
         try:

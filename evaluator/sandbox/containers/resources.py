@@ -230,7 +230,7 @@ class Resources:
         """Reserve a GPU by creating the container with this name; return False if it is taken."""
         # A reservation outlives the execution's other containers, also when their deadline has passed.
         labels = reaper.labels(
-            self.instance, self.job.execution_id, reaper.GPU, self.job.limits.wall_seconds + 2 * _GRACE
+            self.instance, self.job.execution_id, reaper.GPU, self.job.limits.wall_seconds + 2 * GRACE
         )
         try:
             container = self.engine.create(create_settings.reservation(self.volume_holder.id, labels=labels), name=name)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import IO, Any, BinaryIO
 
+import structlog
 from django.conf import settings
 
 from evaluator.errors import SandboxError
@@ -58,6 +59,7 @@ __all__ = [
     "sandbox",
 ]
 
+log = structlog.get_logger(__name__)
 GB = 1_000_000_000
 REASONS = {
     Verdict.TIME: Reason.SYSTEM_TIME,
