@@ -51,6 +51,9 @@ VARIABLES = {
         int, 60, "longest wait for a lock on PostgreSQL; web processes and beat wait 5 seconds unless this is set"
     ),
     "BROKER_URL": Variable(str, "", "empty: folders in DATA; otherwise redis://... or amqp://..."),
+    "QUEUE_TYPE": Variable(
+        str, "classic", "type of the queues on RabbitMQ: classic, or quorum (copied to several nodes)"
+    ),
     "CACHE_URL": Variable(str, "", "empty: files in DATA; otherwise redis://..."),
     "EMAIL_URL": Variable(str, "", "empty: mails are written to files in DATA/mail; otherwise smtp://..."),
     "EMAIL_FROM": Variable(str, "holdout@localhost", "sender address of mails"),

@@ -167,8 +167,14 @@ if env("BROKER_URL"):
     CELERY_BROKER_URL = env("BROKER_URL")
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
     if CELERY_BROKER_URL.startswith("redis"):
-        # Otherwise a request that enqueues a task waits forever for a Redis that hangs. AMQP has a timeout of 4 s.
+        # Otherwise a request that enqueues a task waits forever for a Redis that hangs.
         CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 5}
+    elif CELERY_BROKER_URL.startswith("amqp"):
+        # A message counts as sent when RabbitMQ confirms it. Without timeouts, clients wait forever for a node that
+        # hangs to agree that they leave it for another one.
+        CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True, "read_timeout": 3, "write_timeout": 3}
+        # Seconds until a connection counts as failed, and until a worker notices that its node does not respond.
+        CELERY_BROKER_CONNECTION_TIMEOUT, CELERY_BROKER_HEARTBEAT = 2, 20
 else:
     QUEUE = DATA / "queue"
     for name in ("messages", "control"):
@@ -180,6 +186,14 @@ else:
         "control_folder": str(QUEUE / "control"),
         "polling_interval": 0.05,
     }
+QUEUE_TYPE = env("QUEUE_TYPE")
+if QUEUE_TYPE not in ("classic", *(("quorum",) if CELERY_BROKER_URL.startswith("amqp") else ())):
+    raise ImproperlyConfigured(
+        f"HOLDOUT_QUEUE_TYPE is {QUEUE_TYPE!r}, expected classic, or quorum if HOLDOUT_BROKER_URL is amqp://..."
+    )
+CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = QUEUE_TYPE
+# Celery creates 28 of these beside quorum queues. They stay empty, because no task is sent with a delay.
+CELERY_BROKER_NATIVE_DELAYED_DELIVERY_QUEUE_TYPE = "classic"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import structlog
+from amqp.exceptions import AMQPError, MessageNacked, PreconditionFailed
+from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
 from structlog.contextvars import bound_contextvars, get_contextvars
@@ -20,6 +22,8 @@ log = structlog.get_logger(__name__)
 RETRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
 PATIENCE = 5.0
 """Timeout in seconds of a connection on which messages are counted."""
+CONFIRM_SECONDS = 2.0
+"""Timeout in seconds of RabbitMQ's confirmation that it has a message."""
 
 
 REQUEST_ID = "holdout_request_id"
@@ -49,8 +53,17 @@ def after_commit(name: str, key: object, *, queue: str) -> None:
 def _send(task: str, identifier: str, queue: str = "scoring") -> None:
     headers = {REQUEST_ID: request_id} if (request_id := get_contextvars().get("request_id")) else None
     try:
-        app.send_task(task, args=[identifier], queue=queue, retry_policy=RETRY, headers=headers)
-    except (OperationalError, OSError) as error:
+        app.send_task(
+            task,
+            args=[identifier],
+            queue=queue,
+            retry_policy=RETRY,
+            confirm_timeout=CONFIRM_SECONDS,
+            headers=headers,
+        )
+    except PreconditionFailed:
+        log.error("queue_type_differs", queue=queue, expected=settings.QUEUE_TYPE)
+    except (OperationalError, OSError, AMQPError, MessageNacked) as error:
         log.warning("enqueue_failed", kind=task, id=identifier, error=type(error).__name__)
 
 
@@ -69,7 +82,15 @@ def n_waiting(queue: str) -> int:
         try:
             broker.ensure_connection(max_retries=1, timeout=PATIENCE)
             with suppress(*broker.channel_errors):  # nothing was ever sent to this queue
-                return int(broker.default_channel.queue_declare(queue, passive=True).message_count)
+                channel = broker.default_channel
+                n = int(channel.queue_declare(queue, passive=True).message_count)
+                if n == 0 and settings.QUEUE_TYPE == "quorum":
+                    # RabbitMQ also reports 0 while the queue has no leader. Getting a message fails then.
+                    message = channel.basic_get(queue)
+                    if message is not None:
+                        channel.basic_reject(message.delivery_tag, requeue=True)
+                        n = 1
+                return n
         except (OperationalError, OSError, *broker.connection_errors) as error:
             raise BrokerError(f"{queue}: {type(error).__name__}") from error
     return 0

@@ -234,7 +234,7 @@ def test_the_command_waits_until_nothing_runs(world: World, monkeypatch: pytest.
 def test_the_command_names_the_hosts_that_it_knows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     FakeEngine(monkeypatch)
     workers.report()
-    with pytest.raises(CommandError, match="unknown host 'two'.*: one"):
+    with pytest.raises(CommandError, match=r"unknown host 'two'.*: one"):
         command("two")
 
 

@@ -275,7 +275,7 @@ def test_pages_name_events_metrics_and_variables_that_exist() -> None:
         for metric in re.findall(r"\bholdout_\w+", text):
             assert re.sub(r"_(bucket|count|sum)$", "", metric) in OPERATORS, f"{path.name}: {metric}"
         for line in re.findall(r"[Ll]og events? (.*?)(?:\.|;|$)", " ".join(text.split("\n- "))):
-            unknown = {word for word in re.findall(r"`([a-z]+_[a-z_]+)`", line)} - events
+            unknown = set(re.findall(r"`([a-z]+_[a-z_]+)`", line)) - events
             assert not unknown, f"{path.name}: {unknown}"
         for alert in re.findall(r"\bHoldout[A-Z]\w+", text):
             assert alert in ALERTS
