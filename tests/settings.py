@@ -26,7 +26,11 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
 # A test may wait within its transaction for processes that it starts.
 if "postgresql" in DATABASES["default"]["ENGINE"]:  # noqa: F405
-    DATABASES["default"]["OPTIONS"] = session_options(lock_seconds=60, idle_seconds=600)  # noqa: F405
+    DATABASES["default"]["OPTIONS"] = session_options(  # noqa: F405
+        lock_seconds=60,
+        idle_seconds=600,
+        pooled=env("PGBOUNCER"),  # noqa: F405
+    )
 # Only the tests of throttling enable it; elsewhere results would depend on the order of tests.
 ACCOUNT_RATE_LIMITS = False
 # Tests write rows directly, and roll back to keys that were used before.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections, router
 from django.db.models import QuerySet
 from django.db.models.query import ModelIterable, get_related_populators
 from django.utils import timezone
@@ -108,7 +108,8 @@ class _Compiled(Generic[T]):
             value = _stored(arguments[argument])
             # psycopg marks the size of some integers for PostgreSQL with types of its own.
             parameters[index] = wrapped(value) if issubclass(wrapped, int) else value
-        with connection.cursor() as cursor:
+        # A page that reads from a replica reads all from it: its ETag must be that of its content.
+        with connections[router.db_for_read(self._compiler.query.model)].cursor() as cursor:
             cursor.execute(self._sql, parameters)
             return cursor.fetchall()
 

@@ -36,12 +36,22 @@ def transient_message(error: BaseException | None) -> str:
     return AWAY if is_lost or state in _AWAY_STATES or str(state).startswith("08") else ""
 
 
-def session_options(*, lock_seconds: int, idle_seconds: int) -> dict[str, Any]:
+def session_options(*, lock_seconds: int, idle_seconds: int, pooled: bool = False) -> dict[str, Any]:
     """Return psycopg's connection options that keep a dead or frozen process from holding up the others.
 
     lock_seconds: longest wait for a lock. idle_seconds: longest pause between two statements of a transaction. Both
-    ends of the connection notice within 25 seconds that the other host has vanished.
+    ends of the connection notice within 25 seconds that the other host has vanished. pooled: the connection leads to
+    PgBouncer, whose sessions serve several clients: they get the timeouts from its configuration.
     """
+    client = {
+        "connect_timeout": 5,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 25_000,
+    }
+    if pooled:
+        return client
     server = {
         "lock_timeout": lock_seconds * 1000,
         "idle_in_transaction_session_timeout": idle_seconds * 1000,
@@ -50,14 +60,7 @@ def session_options(*, lock_seconds: int, idle_seconds: int) -> dict[str, Any]:
         "tcp_keepalives_count": 3,
         "tcp_user_timeout": 25_000,
     }
-    return {
-        "connect_timeout": 5,
-        "keepalives_idle": 10,
-        "keepalives_interval": 5,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 25_000,
-        "options": " ".join(f"-c {name}={value}" for name, value in server.items()),
-    }
+    return {**client, "options": " ".join(f"-c {name}={value}" for name, value in server.items())}
 
 
 def allow_idle_transaction() -> None:

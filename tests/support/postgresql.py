@@ -1,0 +1,160 @@
+"""A PostgreSQL server of a test's own, a standby that follows it, and PgBouncer in front, all on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings
+
+PATIENCE = 120.0
+BIN = max(Path("/usr/lib/postgresql").glob("*/bin"), default=Path("/nowhere"))
+
+needs_postgresql = pytest.mark.skipif(
+    not (BIN / "initdb").exists(), reason="needs the programs of PostgreSQL: apt-get install postgresql"
+)
+needs_pgbouncer = pytest.mark.skipif(
+    not shutil.which("pgbouncer", path="/usr/sbin:/usr/bin"), reason="needs PgBouncer: apt-get install pgbouncer"
+)
+
+
+@dataclass
+class Server:
+    """A running server. process: `postgres`, or PgBouncer in front of it."""
+
+    port: int
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    def url(self, name: str = "holdout") -> str:
+        return f"postgres://holdout@127.0.0.1:{self.port}/{name}"
+
+    def execute(self, statement: str, *, name: str = "postgres") -> Any:
+        """Execute a statement outside a transaction; return the first column of its first row, if it has any."""
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            row = cursor.fetchone() if cursor.description else None
+            return row and row[0]
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGQUIT)  # PostgreSQL's immediate shutdown; it ends PgBouncer too
+        self.process.wait()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _unprivileged() -> list[str]:
+    """Return the command prefix with which root runs PostgreSQL's programs: they refuse to run as root."""
+    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] if os.geteuid() == 0 else []
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="holdout-postgresql-") as name:
+        if os.geteuid() == 0:
+            shutil.chown(name, "postgres", "postgres")
+        yield Path(name)
+
+
+def _connect(server: Server, log: Path) -> None:
+    def answers() -> bool:
+        try:
+            server.execute("SELECT 1")
+        except psycopg.OperationalError:
+            assert server.process.poll() is None, log.read_text(errors="replace")[-4000:]
+            return False
+        return True
+
+    eventually(answers)
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.1)
+
+
+@contextmanager
+def _running(command: list[str], folder: Path, port: int) -> Iterator[Server]:
+    log = folder / "log"
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [*_unprivileged(), *command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+    server = Server(port, folder, process)
+    try:
+        _connect(server, log)
+        yield server
+    finally:
+        server.kill()
+
+
+def _postgres(data: Path, port: int) -> list[str]:
+    fast = ("fsync=off", "full_page_writes=off", "jit=off", "listen_addresses=127.0.0.1", "max_connections=150")
+    options = [word for setting in (*fast, f"unix_socket_directories={data.parent}") for word in ("-c", setting)]
+    return [str(BIN / "postgres"), "-D", str(data), "-p", str(port), *options]
+
+
+@contextmanager
+def server() -> Iterator[Server]:
+    """Run a server with an empty database `holdout`."""
+    with _folder() as folder:
+        data, port = folder / "data", _free_port()
+        initdb = [str(BIN / "initdb"), "-D", str(data), "-U", "holdout", "--auth=trust", "-E", "UTF8", "--no-sync"]
+        subprocess.run([*_unprivileged(), *initdb], check=True, stdout=subprocess.DEVNULL)
+        with _running(_postgres(data, port), folder, port) as primary:
+            primary.execute("CREATE DATABASE holdout")
+            yield primary
+
+
+@contextmanager
+def standby(primary: Server) -> Iterator[Server]:
+    """Run a hot standby that streams from the server `primary`."""
+    with _folder() as folder:
+        data, port = folder / "data", _free_port()
+        copy = [str(BIN / "pg_basebackup"), "-D", str(data), "-d", primary.url("postgres"), "-R", "--no-sync"]
+        subprocess.run([*_unprivileged(), *copy, "--checkpoint=fast"], check=True)
+        with _running(_postgres(data, port), folder, port) as replica:
+            yield replica
+
+
+@contextmanager
+def pgbouncer(behind: Server) -> Iterator[Server]:
+    """Run PgBouncer with the configuration of deploy/, in front of every database of the server `behind`."""
+    with _folder() as folder:
+        port, shipped = _free_port(), (settings.ROOT / "deploy" / "pgbouncer.ini").read_text()
+        here = {
+            "host=postgres port=5432": f"host=127.0.0.1 port={behind.port}",
+            "listen_port = 6432": f"listen_port = {port}",
+            "listen_addr = *": "listen_addr = 127.0.0.1",
+            "auth_type = scram-sha-256": "auth_type = any",
+            "auth_file = /etc/pgbouncer/userlist.txt": "",
+            # Tests use databases of other names.
+            "\nholdout = ": "\n* = ",
+            " dbname=holdout connect_query='SET lock_timeout = 60000": " connect_query='SET lock_timeout = 60000",
+        }
+        for old, new in here.items():
+            assert old in shipped, old
+            shipped = shipped.replace(old, new)
+        shipped = shipped.replace(f"127.0.0.1 port={behind.port}", f"127.0.0.1 port={behind.port} user=holdout")
+        (folder / "pgbouncer.ini").write_text(shipped)
+        (folder / "pgbouncer.ini").chmod(0o644)
+        with _running(["/usr/sbin/pgbouncer", str(folder / "pgbouncer.ini")], folder, port) as pool:
+            yield pool
