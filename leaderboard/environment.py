@@ -83,6 +83,14 @@ VARIABLES = {
         str, "", "empty: files are stored in local folders; otherwise the bucket of everything but gold"
     ),
     "S3_GOLD_BUCKET": Variable(str, "", "the bucket of gold; must differ from S3_BUCKET"),
+    "S3_PUBLIC_BUCKET": Variable(
+        str, "", "a bucket for copies of public files, to which downloads are redirected; empty: the site sends them"
+    ),
+    "S3_PUBLIC_URL": Variable(
+        str,
+        "",
+        "address of S3_PUBLIC_BUCKET for everybody, such as a CDN's; empty: signed addresses, valid for 10 minutes",
+    ),
     "S3_ENDPOINT": Variable(str, "", "endpoint of an S3-compatible service"),
     "S3_SECONDS": Variable(
         float, 5.0, "timeout of connecting to the S3 service, and of each wait for it; each request is tried twice"

@@ -157,6 +157,13 @@ else:
         return {"BACKEND": "leaderboard.core.storage.PrivateFileStorage", "OPTIONS": options}
 
 
+# Copies of public files. No field stores its files there (datasets.actions.public_files).
+S3_PUBLIC_BUCKET, S3_PUBLIC_URL = env("S3_PUBLIC_BUCKET"), env("S3_PUBLIC_URL").rstrip("/")
+if S3_PUBLIC_BUCKET and (not env("S3_BUCKET") or S3_PUBLIC_BUCKET in (env("S3_BUCKET"), env("S3_GOLD_BUCKET"))):
+    raise ImproperlyConfigured(
+        f"HOLDOUT_S3_PUBLIC_BUCKET is {S3_PUBLIC_BUCKET!r}, expected a third bucket, beside HOLDOUT_S3_BUCKET and "
+        "HOLDOUT_S3_GOLD_BUCKET"
+    )
 STORAGES = {
     "default": _folder("unsorted"),
     "gold": _folder("gold"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from django.db.models.fields.files import FieldFile
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition, require_safe
 
 from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
+from leaderboard.datasets.actions import public_files
+from leaderboard.datasets.actions.public_files import PublicFile
 from leaderboard.models import Download
 
 CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
@@ -20,9 +22,8 @@ def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponse
     split_row = split_or_404(request.user, slug, split)
     if not split_row.inputs or not split_row.inputs_public:
         raise Http404("the split has no public inputs")
-    return _attachment(
-        request, split_row.inputs, split_row.inputs_sha256, _filename(split_row.inputs, f"{slug}-{split}-inputs")
-    )
+    filename = _filename(split_row.inputs, f"{slug}-{split}-inputs")
+    return _attachment(request, split_row, split_row.inputs, split_row.inputs_sha256, filename)
 
 
 @require_safe
@@ -32,7 +33,7 @@ def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBa
     gold = split_row.current_gold if split_row.gold_public else None
     if gold is None:
         raise Http404("the split has no public gold")
-    return _attachment(request, gold.file, gold.sha256, _filename(gold.file, f"{slug}-{split}-gold"))
+    return _attachment(request, gold, gold.file, gold.sha256, _filename(gold.file, f"{slug}-{split}-gold"))
 
 
 @require_safe
@@ -40,15 +41,17 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
     """Send an additional public file of the benchmark's dataset, as an attachment so that browsers never render it."""
     benchmark = benchmark_or_404(request.user, slug)
     download = get_object_or_404(Download.objects.select_related("dataset"), dataset=benchmark.dataset, name=name)
-    return _attachment(request, download.file, download.sha256, download.filename)
+    return _attachment(request, download, download.file, download.sha256, download.filename)
 
 
 def _filename(stored: FieldFile, name: str) -> str:
     return f"{name}.jsonl.gz" if (stored.name or "").endswith(".gz") else f"{name}.jsonl"
 
 
-def _attachment(request: HttpRequest, stored: FieldFile, sha256: str, filename: str) -> HttpResponseBase:
-    """Return a response with the stored file as an attachment and its SHA-256 as ETag."""
+def _attachment(
+    request: HttpRequest, row: PublicFile, stored: FieldFile, sha256: str, filename: str
+) -> HttpResponseBase:
+    """Return a response with the row's file as an attachment, or a redirect to its copy; the ETag is its SHA-256."""
 
     def etag(_: HttpRequest) -> str:
         return f'"{sha256}"'
@@ -56,8 +59,12 @@ def _attachment(request: HttpRequest, stored: FieldFile, sha256: str, filename: 
     @condition(etag_func=etag)
     def respond(_: HttpRequest) -> HttpResponse | FileResponse:
         content_type = CONTENT_TYPES.get(filename.rpartition(".")[2], "application/octet-stream")
-        response = FileResponse(stored.open("rb"), as_attachment=True, filename=filename, content_type=content_type)
-        response["Content-Length"] = str(stored.size)
+        response: HttpResponse | FileResponse
+        if copy := public_files.address(row, filename=filename, content_type=content_type):
+            response = HttpResponseRedirect(copy)
+        else:
+            response = FileResponse(stored.open("rb"), as_attachment=True, filename=filename, content_type=content_type)
+            response["Content-Length"] = str(stored.size)
         # The file of a draft is for managers only, so no shared cache may keep it.
         patch_cache_control(response, private=True, no_cache=True)
         return response

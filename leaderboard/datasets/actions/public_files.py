@@ -1,0 +1,65 @@
+"""Copies of public files in a bucket of their own, to which downloads are redirected.
+
+The store copies a file when it is first downloaded. A copy is named by the file's digest, and is never changed.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+from botocore.exceptions import ClientError
+from django.conf import settings
+
+from leaderboard.models import Benchmark, Download, GoldVersion, Split
+
+SIGNED_SECONDS = 600
+"""For how long a signed address is valid. The download only has to begin in that time."""
+PublicFile = Split | GoldVersion | Download
+"""Rows with a file that may be public: a split's inputs, a version of its gold, an additional file."""
+
+
+def address(row: PublicFile, *, filename: str, content_type: str) -> str | None:
+    """Return the address of the copy of a row's file, made first if there is none; None: the site sends the file.
+
+    That is if there is no public bucket, or not everybody may have the file. filename, content_type: how the copy is
+    saved by browsers. Raises StoreUnavailableError.
+    """
+    if not settings.S3_PUBLIC_BUCKET or not is_public(row):
+        return None
+    stored, sha256 = (row.inputs, row.inputs_sha256) if isinstance(row, Split) else (row.file, row.sha256)
+    storage: Any = stored.storage  # a PrivateS3Storage, as settings check
+    key = f"{sha256}/{filename}"
+    client, where = storage.connection.meta.client, {"Bucket": settings.S3_PUBLIC_BUCKET, "Key": key}
+    with storage.request("save"):
+        copied = False
+        with suppress(ClientError):  # 404, or 403 without the right to list: then it is copied again
+            client.head_object(**where)
+            copied = True
+        if not copied:
+            client.copy_object(
+                **where,
+                CopySource={"Bucket": storage.bucket_name, "Key": f"{storage.location}/{stored.name}"},
+                MetadataDirective="REPLACE",
+                ContentType=content_type,
+                ContentDisposition=f'attachment; filename="{filename}"',
+            )
+    if settings.S3_PUBLIC_URL:
+        return f"{settings.S3_PUBLIC_URL}/{quote(key)}"
+    return str(client.generate_presigned_url("get_object", Params=where, ExpiresIn=SIGNED_SECONDS))
+
+
+def is_public(row: PublicFile) -> bool:
+    """Return whether everybody may have the file, and it has the content of no hidden file."""
+    split = row if isinstance(row, Split) else row.split if isinstance(row, GoldVersion) else None
+    dataset, sha256 = (split or row).dataset_id, row.inputs_sha256 if isinstance(row, Split) else row.sha256  # type: ignore[union-attr]
+    if split is not None:
+        shown = split.gold_public if isinstance(row, GoldVersion) else bool(split.inputs) and split.inputs_public
+        if not shown or split.is_draft:
+            return False
+    if not Benchmark.objects.filter(dataset=dataset, state=Benchmark.State.PUBLIC).exists():
+        return False
+    hidden_gold = GoldVersion.objects.filter(sha256=sha256, split__gold_public=False)
+    hidden_inputs = Split.objects.filter(inputs_sha256=sha256, inputs_public=False)
+    return not hidden_gold.exists() and not hidden_inputs.exists()
