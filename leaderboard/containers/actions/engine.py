@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,12 +18,13 @@ import structlog
 from django.conf import settings
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers.backend import ContainerBackend
+from evaluator.sandbox.containers.backend import ContainerBackend, waived_promises
 from evaluator.sandbox.containers.docker import DockerSandbox
 from evaluator.sandbox.containers.gpu import Gpus, GpusBusyError
 from evaluator.sandbox.containers.image_errors import ImageError, TooLargeError
 from evaluator.sandbox.containers.image_reader import ImageLimits, read_image
 from evaluator.sandbox.containers.image_reference import parse_reference
+from evaluator.sandbox.containers.podman import PodmanSandbox
 from evaluator.sandbox.containers.system_contract import (
     CancelledError,
     ImageMissingError,
@@ -89,7 +91,23 @@ class ExecutionResult:
 
 @cache
 def sandbox() -> ContainerBackend:
-    """Return this process's only sandbox object. It remembers a passed health check until the engine fails."""
+    """Return this process's only sandbox object. It remembers a passed health check until the engine fails.
+
+    Raises SandboxError if the settings name no backend or promise that exists.
+    """
+    try:
+        waived = waived_promises(settings.ENGINE_WAIVED)
+    except ValueError as error:
+        raise SandboxError(f"HOLDOUT_ENGINE_WAIVED has {error}") from None
+    if settings.ENGINE_BACKEND == "podman":
+        return PodmanSandbox(
+            runtime=settings.ENGINE_RUNTIME,
+            instance=settings.INSTANCE,
+            load_seconds=settings.SYSTEM_LOAD_SECONDS,
+            waived=waived,
+        )
+    if settings.ENGINE_BACKEND != "docker":
+        raise SandboxError(f"HOLDOUT_ENGINE_BACKEND is {settings.ENGINE_BACKEND!r}, expected docker or podman")
     return DockerSandbox(
         url=settings.ENGINE or None,
         certs=settings.ENGINE_CERTS or None,
@@ -165,7 +183,10 @@ def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]
             archive.fileno(), ImageLimits(archive_bytes=limits.image_bytes, unpacked_bytes=limits.image_bytes)
         )
         when_read()
-        return sandbox().load(read)
+        began = time.monotonic()
+        loaded = sandbox().load(read)
+        log.info("image_loaded", id=str(image.pk), seconds=round(time.monotonic() - began, 1))
+        return loaded
 
 
 def run(

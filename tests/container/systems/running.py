@@ -28,7 +28,7 @@ LIMITS: dict[str, Any] = {
     "processes": 64,
 }
 _numbers = itertools.count(1)
-_VOLUME = re.compile(r"/volumes/([^/]+)/_data$")
+_VOLUME = re.compile(r"/volumes/([0-9a-f]{64})/_data$")  # of Docker, which chooses the name
 
 
 @functools.cache
@@ -87,8 +87,10 @@ class Systems:
         label = f"label=holdout.instance={self.instance}"
         containers = engine.docker("ps", "--all", "--quiet", "--filter", label).stdout.split()
         volumes = engine.docker("volume", "ls", "--quiet", "--filter", label).stdout.split()
+        # Other tests create and remove volumes meanwhile: only a mount that belongs to none of them is left over.
         volume_names = set(engine.docker("volume", "ls", "--quiet").stdout.split())
         mounted = [_VOLUME.search(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines()]
+        volume_names |= set(engine.docker("volume", "ls", "--quiet").stdout.split())
         return containers + volumes + [match[1] for match in mounted if match and match[1] not in volume_names]
 
     def check_nothing_is_left(self) -> None:

@@ -113,12 +113,14 @@ def test_a_running_job_is_cancelled_by_its_name(systems: Systems) -> None:
         assert systems.left() == []
 
 
+@pytest.mark.slow
 def test_a_submission_that_is_no_longer_needed(systems: Systems) -> None:
     with Submitted(systems, "deaf") as job, pytest.raises(CancelledError):
         systems.sandbox.run_job(job, lambda: False)
     assert systems.left() == []
 
 
+@pytest.mark.slow
 def test_a_job_is_ended_at_its_time_limit(systems: Systems) -> None:
     with Submitted(systems, "deaf", limits={"wall_seconds": 2.0}) as job:
         result = systems.sandbox.run_job(job)
@@ -145,7 +147,7 @@ def other_worker(request: pytest.FixtureRequest, systems: Systems, name: str, *,
 
 
 @pytest.mark.hostile
-@pytest.mark.parametrize("seconds", [0, 4])
+@pytest.mark.parametrize("seconds", [pytest.param(0, marks=pytest.mark.slow), 4])
 def test_another_worker_collects_the_job_of_a_dead_worker(
     systems: Systems, request: pytest.FixtureRequest, seconds: float
 ) -> None:
@@ -159,6 +161,7 @@ def test_another_worker_collects_the_job_of_a_dead_worker(
 
 
 @pytest.mark.hostile
+@pytest.mark.slow
 def test_another_worker_cancels_the_job_of_a_dead_worker(systems: Systems, request: pytest.FixtureRequest) -> None:
     submitted = Submitted(systems, "copy")
     with submitted as job:
