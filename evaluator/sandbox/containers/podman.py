@@ -64,8 +64,8 @@ _BACKSTOP = 10.0  # seconds after the time limit at which Podman itself kills a 
 _PAGE = 4096
 _LINKS = 40
 _TMP_INODES = 100_000
-# Podman raises the limit of nobody's processes to its own, which a worker without CAP_SYS_RESOURCE may not do. The
-# number of a container's processes is limited by its control group.
+# Podman raises the limit of nobody's processes to its own, which a worker may lack the capability to do. The number of a
+# container's processes is limited by its control group.
 _NPROC = 32768
 _NO_COMMAND = re.compile(r"command that was not found|exec: .*(permission denied|exec format error)")
 _CONFINED = f"""
@@ -148,8 +148,8 @@ class Podman:
 
     def volumes(self, *labels: str) -> list[dict[str, Any]]:
         found = self.json("volume", "ls", "--format", "json", "--filter", f"label={labels[0]}") or []
-        wanted = [label.partition("=")[::2] for label in labels]  # Podman's filters of volumes are alternatives
-        return [volume for volume in found if all(volume["Labels"].get(name) == value for name, value in wanted)]
+        pairs = [label.partition("=")[::2] for label in labels]  # Podman's filters of volumes are alternatives
+        return [volume for volume in found if all(volume["Labels"].get(name) == value for name, value in pairs)]
 
     def remove(self, container: str) -> None:
         """Kill and remove a container. A missing one is not an error."""

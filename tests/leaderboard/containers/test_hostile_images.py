@@ -74,4 +74,4 @@ def test_a_hostile_image_is_rejected_and_charged(
 def test_only_errors_of_honest_images_are_refunded() -> None:
     kinds = [kind for kind in vars(image_errors).values() if isinstance(kind, type)]
     charged = {kind.code for kind in kinds if issubclass(kind, image_errors.ImageError) and not kind.is_refunded}
-    assert charged == {"config", "layers", "refused"}
+    assert charged == {"config", "layers", "refused", "load_time"}
