@@ -64,8 +64,8 @@ _BACKSTOP = 10.0  # seconds after the time limit at which Podman itself kills a 
 _PAGE = 4096
 _LINKS = 40
 _TMP_INODES = 100_000
-# Podman raises the limit of nobody's processes to its own, for which a worker may lack the capability. The control group
-# limits the number of a container's processes.
+# Podman raises the limit of nobody's processes to its own, for which a worker may lack the capability. The control
+# group limits the number of a container's processes.
 _NPROC = 32768
 _NO_COMMAND = re.compile(r"command that was not found|exec: .*(permission denied|exec format error)")
 _CONFINED = f"""
