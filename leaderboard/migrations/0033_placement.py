@@ -43,6 +43,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='workerreport',
+            name='ending',
+            field=models.BooleanField(default=False, help_text='its worker is ending, and starts no container'),
+        ),
+        migrations.AddField(
+            model_name='workerreport',
             name='images',
             field=models.JSONField(blank=True, default=dict, help_text='ids of the images on its engine, with their bytes'),
         ),

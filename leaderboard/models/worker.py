@@ -31,6 +31,7 @@ class WorkerReport(models.Model):
     )
     disk_low = models.BooleanField(default=False, help_text="less is free than HOLDOUT_ENGINE_DISK_MB")
     draining = models.BooleanField(default=False, help_text="an operator has told it to start no container")
+    ending = models.BooleanField(default=False, help_text="its worker is ending, and starts no container")
     drained_at = models.DateTimeField(null=True, blank=True, help_text="when nothing ran there any more after that")
     checked_at = models.DateTimeField(null=True, blank=True, help_text="when the engine was last checked in full")
     gpus = models.PositiveSmallIntegerField(default=0, help_text="number of GPUs that it offers to containers")
@@ -49,6 +50,11 @@ class WorkerReport(models.Model):
     @property
     def is_fresh(self) -> bool:
         return timezone.now() - self.seen_at < FRESH
+
+    @property
+    def starts_containers(self) -> bool:
+        """Return whether it starts containers, according to its last report, unless that is too old (`is_fresh`)."""
+        return self.ready and not self.draining and not self.ending
 
 
 class Placement(models.Model):

@@ -173,7 +173,7 @@ def of(queue: str = "systems") -> Availability:
             False, "Containers are switched off on this server; the operator can set HOLDOUT_SYSTEMS=on."
         )
     fresh = [*_fresh(queue)]
-    ready = next((report for report in fresh if report.ready and not report.draining), None)
+    ready = next((report for report in fresh if report.starts_containers), None)
     if ready is not None:
         return Availability(True, runtime=str(ready.detail.get("runtime", "")))
     if any(report.ready for report in fresh):

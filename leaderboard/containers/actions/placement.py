@@ -46,10 +46,10 @@ def running_on(host: str) -> QuerySet[Placement]:
 def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
     """Return the prediction that this host takes next, locked until the transaction ends, and record what it takes.
 
-    None if there is none that fits and whose turn it is, or if the worker is draining.
+    None if there is none that fits and whose turn it is, or if the worker is draining or ending.
     """
     worker = _locked(queue)
-    if worker.draining:
+    if worker.draining or worker.ending:
         return None
     taken = [Resources(**resources) for resources in running_on(worker.host).values_list("resources", flat=True)]
     demands = _demands(waiting, queue)
@@ -102,8 +102,8 @@ def _locked(queue: str) -> WorkerReport:
 
 
 def _ready(queue: str) -> list[WorkerReport]:
-    reports = WorkerReport.objects.filter(queue=queue, ready=True, draining=False)
-    return list(reports.filter(seen_at__gt=db_clock.now() - FRESH))
+    reports = WorkerReport.objects.filter(queue=queue, seen_at__gt=db_clock.now() - FRESH)
+    return [report for report in reports if report.starts_containers]
 
 
 def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:

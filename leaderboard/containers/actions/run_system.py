@@ -249,7 +249,7 @@ def hand_back() -> int:
 
 def end_soon() -> None:
     """Report that this host starts nothing more, and `hand_back` what still runs after DRAIN_SECONDS."""
-    workers.report_ending(queue=workers.own_queue())
+    workers.set_ending(True, queue=workers.own_queue())
     time.sleep(settings.DRAIN_SECONDS)
     log.warning("containers_handed_back", number=hand_back())
 

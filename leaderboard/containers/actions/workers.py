@@ -151,10 +151,9 @@ def note_drained(host: str) -> None:
         log.info("worker_drained", host=host)
 
 
-def report_ending(*, queue: str = SYSTEMS) -> None:
-    """Report that this host's workers are ending; the report of the next worker that starts replaces this one."""
-    own = WorkerReport.objects.filter(queue=queue, host=socket.gethostname())
-    own.update(ready=False, message="The worker is ending: it finishes what runs, and starts nothing.")
+def set_ending(is_ending: bool, *, queue: str = SYSTEMS) -> None:
+    """Store whether this host's worker is ending: its processes then start no container for the messages they have."""
+    WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(ending=is_ending)
 
 
 def heartbeat(*, queue: str = SYSTEMS) -> None:

@@ -28,6 +28,8 @@ class _Worker:
     def state(self) -> tuple[str, str]:
         if not self.report.is_fresh:
             return "gone", ""
+        if self.report.ending:
+            return "ending", ""
         if self.report.draining:
             return ("draining" if self.running else "drained"), ""
         return ("ready", "state-done") if self.report.ready else ("not ready", "state-failed")

@@ -263,7 +263,9 @@ def test_what_still_runs_when_a_worker_ends_goes_to_the_front(
     last, again = (lease for lease in leases if lease is not None)
     Prediction.objects.filter(pk=last.row.pk).update(attempt=settings.MAX_ATTEMPTS)
     run_system.end_soon()
-    assert not WorkerReport.objects.get().ready
+    assert workers.report().ending, "a report of one of its processes does not end that"
+    assert run_system.WORK.claim(rows[0].pk) is None, "a process of it may still have a message"
+    assert not worker_status.of().ready and ">ending<" in page(world)
     assert Prediction.objects.get(pk=last.row.pk).state == State.RUNNING, "no other attempt could follow"
     row = Prediction.objects.get(pk=again.row.pk)
     assert (row.state, row.reason, row.attempt) == (State.QUEUED, Reason.LOST, 1)
@@ -274,3 +276,6 @@ def test_what_still_runs_when_a_worker_ends_goes_to_the_front(
     elsewhere = run_system.WORK.claim(row.pk)
     assert elsewhere is not None and (elsewhere.row.pk, elsewhere.attempt) == (row.pk, 2)
     assert placement.running_on("two").count() == 1
+    monkeypatch.setattr("socket.gethostname", lambda: "one")
+    workers.set_ending(False)
+    assert run_system.WORK.claim(rows[0].pk) is not None, "another worker has started there"
