@@ -133,9 +133,8 @@ def report_first(sender: Any = None, **_: object) -> None:
 
     Later reports are requested by the sweep.
     """
-    for queue in (workers.SYSTEMS, workers.SYSTEMS_GPU):
-        if queue in sender.app.amqp.queues.consume_from:
-            workers.set_ending(False, queue=queue)
+    if {workers.SYSTEMS, workers.SYSTEMS_GPU} & set(sender.app.amqp.queues.consume_from):
+        workers.set_ending(False)
     for queue in (workers.SYSTEMS, workers.SYSTEMS_GPU, workers.SCORERS):
         if queue in sender.app.amqp.queues.consume_from:
             workers.enqueue_report(queue)

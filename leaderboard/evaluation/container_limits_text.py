@@ -31,8 +31,8 @@ def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
         LimitRow("Log", size(allowed.log_bytes), "the end of the container's output is stored"),
     ]
     if allowed.gpus:
-        memory = f"each with at least {allowed.gpu_memory_gb:,} GB; " if allowed.gpu_memory_gb else ""
-        limit_rows.append(LimitRow("GPUs", f"{allowed.gpus}", f"{memory}no other container uses them"))
+        memory = f" \N{MULTIPLICATION SIGN} {allowed.gpu_memory_gb:,} GB" if allowed.gpu_memory_gb else ""
+        limit_rows.append(LimitRow("GPUs", f"{allowed.gpus}{memory}", "at least; no other container uses them"))
     return limit_rows
 
 

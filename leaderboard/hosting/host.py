@@ -216,10 +216,10 @@ def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Cal
     parts = {part.slug: part for part in manifest.phases if part.takes_images}
     changed = []
     for phase in benchmark.phases.filter(slug__in=parts):
-        wanted = {name: getattr(parts[phase.slug], name) for name in ("limits", "gpus", "gpu_memory_gb")}
+        asked = {name: getattr(parts[phase.slug], name) for name in ("limits", "gpus", "gpu_memory_gb")}
         if not phase.takes_images:
-            changed.append(benchmarks.take_images(phase=phase, by=by, **wanted))
-        elif any(getattr(phase, name) != value for name, value in wanted.items()):
+            changed.append(benchmarks.take_images(phase=phase, by=by, **asked))
+        elif any(getattr(phase, name) != value for name, value in asked.items()):
             say(
                 f"{manifest.slug}: the phase {phase.slug} has other container limits; they were not changed to the "
                 "manifest's"

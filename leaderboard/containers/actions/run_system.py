@@ -103,7 +103,7 @@ def _loaded(lease: Lease[Prediction], image: Image, allowed: container_limits.Co
     workers.make_room_for(image)
     loaded = engine.load(image, allowed, when_read=lambda: _enter(lease, Stage.LOADING))
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
-    workers.note_loaded(loaded.id, loaded.size, queue=workers.own_queue())
+    workers.note_loaded(loaded.id, loaded.size)
     return loaded.id
 
 
@@ -249,7 +249,7 @@ def hand_back() -> int:
 
 def end_soon() -> None:
     """Report that this host starts nothing more, and `hand_back` what still runs after DRAIN_SECONDS."""
-    workers.set_ending(True, queue=workers.own_queue())
+    workers.set_ending(True)
     time.sleep(settings.DRAIN_SECONDS)
     log.warning("containers_handed_back", number=hand_back())
 
@@ -275,8 +275,8 @@ WORK = Work(
     columns=StateColumns(stage=""),
     choose=placement.choose,
     passes_on=placement.is_servable,
-    is_ready=lambda: workers.ready(workers.own_queue()) and sandbox_client.answers(),
+    is_ready=lambda: workers.ready() and sandbox_client.answers(),
     marks_outdated=True,
-    on_renewal=lambda: workers.heartbeat(queue=workers.own_queue()),
+    on_renewal=workers.heartbeat,
     on_failure=_on_failure,
 )

@@ -94,12 +94,13 @@ def _missing(queue: str) -> str:
     return "This worker cannot read the gold: give it access to the gold folder, or the credential of the gold bucket."
 
 
-def ready(queue: str = SYSTEMS) -> bool:
-    """Return whether this host can run a container now.
+def ready(queue: str = "") -> bool:
+    """Return whether this host can run a container now. queue: empty: the one of `own_queue`.
 
     `report`, which runs a test container, is repeated after SWEEP_SECONDS by one of the host's processes; until then
     only the engine's status is asked.
     """
+    queue = queue or own_queue()
     since = db_clock.now() - timedelta(seconds=settings.SWEEP_SECONDS)
     own = WorkerReport.objects.filter(queue=queue, host=socket.gethostname())
     if own.filter(ready=True, checked_at__gt=since).exists():
@@ -120,10 +121,10 @@ def make_room_for(image: Image) -> None:
         log.warning("image_removal_failed", error=str(error))
 
 
-def note_loaded(digest: str, size: int, *, queue: str = SYSTEMS) -> None:
+def note_loaded(digest: str, size: int) -> None:
     """Add an image that was just loaded to this host's report, so that other hosts leave its next containers to it."""
     with transaction.atomic():
-        own = WorkerReport.objects.select_for_update().filter(queue=queue, host=socket.gethostname())
+        own = WorkerReport.objects.select_for_update().filter(queue=own_queue(), host=socket.gethostname())
         for worker in own:
             own.filter(pk=worker.pk).update(images={**worker.images, digest: size})
 
@@ -151,14 +152,17 @@ def note_drained(host: str) -> None:
         log.info("worker_drained", host=host)
 
 
-def set_ending(is_ending: bool, *, queue: str = SYSTEMS) -> None:
+def set_ending(is_ending: bool) -> None:
     """Store whether this host's worker is ending: its processes then start no container for the messages they have."""
-    WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(ending=is_ending)
+    WorkerReport.objects.filter(queue=own_queue(), host=socket.gethostname()).update(ending=is_ending)
 
 
-def heartbeat(*, queue: str = SYSTEMS) -> None:
-    """Refresh the timestamp of this worker's report, so that the report stays valid during long work."""
-    WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(seen_at=db_clock.now())
+def heartbeat(*, queue: str = "") -> None:
+    """Refresh the timestamp of this worker's report, so that the report stays valid during long work.
+
+    queue: empty: the one of `own_queue`.
+    """
+    WorkerReport.objects.filter(queue=queue or own_queue(), host=socket.gethostname()).update(seen_at=db_clock.now())
 
 
 def own_queue() -> str:

@@ -80,6 +80,8 @@ def phase_form(phase: Phase, **changes: str) -> dict[str, str]:
         "finals_per_team": "1",
         "takes_predictions": "on",
         "limits": "{}",
+        "gpus": "0",
+        "gpu_memory_gb": "0",
         "shows_logs": "unknown",
         "position": "0",
     }
