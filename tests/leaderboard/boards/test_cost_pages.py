@@ -111,6 +111,21 @@ def test_the_api_shows_costs_and_why_there_is_none(world):
     assert [row["system"] for row in content(sort="-image_mb")["rows"]][-1] == "Uploaded"
 
 
+def test_the_cost_of_gpus_has_columns_only_where_a_system_used_some(world):
+    assert "GPU" not in text(BOARD) and "gpu_seconds" not in text(f"{API}.csv")
+    spent = {**with_cost(60.0), "gpu_seconds": 40.0, "peak_gpu_memory_bytes": 5e9}
+    stand(world, "Neural", symmetric_scores(0.95), spent=spent)
+    markup = text(BOARD)
+    assert "GPU seconds" in markup and "Peak GPU memory, MB" in markup and read(markup).faults == []
+    rows = {row["system"]: row["cost"] for row in content(sort="gpu_seconds")["rows"]}
+    assert next(iter(rows)) == "Neural", "rows without a value are last"
+    assert (rows["Neural"]["gpu_seconds"], rows["Neural"]["gpu_memory_mb"]) == (45.3, 5790.0)
+    assert "gpu_seconds" not in rows["Quick"]
+    line, *_ = csv.DictReader(io.StringIO(text(f"{API}.csv?sort=gpu_seconds")))
+    assert [*line][-2:] == ["gpu_seconds", "gpu_memory_mb"] and line["gpu_seconds"] == "45.3"
+    assert read(text(f"{PICTURE}?cost=gpu_memory_mb")).faults == []
+
+
 def test_the_csv_has_costs_last(world):
     lines = list(csv.DictReader(io.StringIO(Client().get(f"{API}.csv").content.decode())))
     assert list(lines[0])[-4:] == ["wall_seconds", "cpu_seconds", "memory_mb", "image_mb"]
