@@ -21,7 +21,7 @@ from tests.docs.shell import shell
 
 PAGE = ROOT / "docs" / "operators.md"
 OLDER = Path(__file__).parent / "older" / "site-0015.tgz"
-RUN_HERE = {"one-machine", "archive", "postgresql", "s3", "upgrade"}
+RUN_HERE = {"one-machine", "archive", "postgresql", "recovery", "s3", "upgrade"}
 RUN_IN_CONTAINERS = {"compose"}
 
 
