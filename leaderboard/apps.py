@@ -13,6 +13,10 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard import permissions  # noqa: F401 (models are loaded first)
+        from leaderboard.core import tracing
+
+        # Django loads its middleware later, and workers fork later.
+        tracing.set_up()
 
 
 @register

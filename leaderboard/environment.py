@@ -174,6 +174,7 @@ VARIABLES = {
     "SCORER_MEMORY_MB": Variable(int, 4000, "memory limit of a scorer image, swap and /tmp included"),
     "SCORER_OUTPUT_MB": Variable(int, 100, "largest total size of the files that a scorer image writes to /output"),
     "LOG_LEVEL": Variable(str, "INFO", "DEBUG, INFO, WARNING or ERROR"),
+    "TRACES": Variable(bool, False, "traces by OpenTelemetry, with the packages of requirements-otel.txt"),
     "LOG_FORMAT": Variable(str, "text", "text: keys and values; json: one JSON object a line"),
 }
 

@@ -33,7 +33,7 @@ from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRepo
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
-from leaderboard.core import process_metrics
+from leaderboard.core import process_metrics, tracing
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation.report_checks import ReportError, convert_report
@@ -487,7 +487,8 @@ def _ask(
         descriptors = {name: stack.enter_context(_read_only(file)) for name, file in files.items()}
         execution = Execution(job=request.job, arguments=msgspec.to_builtins(request), files=descriptors, limits=limits)
         try:
-            result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
+            with tracing.span(request.job):
+                result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
         except SandboxError:
             process_metrics.SANDBOX_RESULTS.labels(request.job, "unavailable").inc()
             raise

@@ -19,7 +19,7 @@ from leaderboard.boards.disclosure.policies import reveal, reveal_cost, reveal_w
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.core import db_locks, process_metrics
+from leaderboard.core import db_locks, process_metrics, tracing
 from leaderboard.models import (
     ACTIVE,
     HiddenSubmission,
@@ -77,7 +77,7 @@ def update_boards(phase_id: int) -> None:
         with transaction.atomic():
             if not db_locks.try_lock(db_locks.RANKING, phase_id):
                 return
-            with process_metrics.RANKING_SECONDS.time():
+            with tracing.span("rank"), process_metrics.RANKING_SECONDS.time():
                 _update_boards(Phase.objects.select_for_update(no_key=True).get(pk=phase_id))
 
 

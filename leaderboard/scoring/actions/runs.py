@@ -16,7 +16,7 @@ from msgspec import to_builtins
 from evaluator.jobs.score import ScoreReport
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state, slices
-from leaderboard.core import db_clock, process_metrics
+from leaderboard.core import db_clock, process_metrics, tracing
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, Split, State
@@ -173,7 +173,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
         # Before the phase is locked: a slow store must not hold up the phase. Earlier attempts have lost their leases,
         # and delete what they still write.
         _discard_outcomes(run, before=lease.attempt)
-        with process_metrics.PUBLISH_SECONDS.time(), transaction.atomic():
+        with tracing.span("publish"), process_metrics.PUBLISH_SECONDS.time(), transaction.atomic():
             with process_metrics.LOCK_SECONDS.labels("phase").time():
                 _hold_phase(run)
             at = timezone.now()

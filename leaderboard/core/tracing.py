@@ -1,0 +1,71 @@
+"""Traces of requests, messages, queries and our own steps by OpenTelemetry, if HOLDOUT_TRACES is on.
+
+The packages are those of requirements-otel.txt. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT,
+OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) apply. Queries are traced without their parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from structlog.contextvars import get_contextvars
+
+_tracer: Any = None
+"""OpenTelemetry's tracer of our own spans; None if nothing is traced."""
+IDS = ("request_id", "submission", "kind", "id")
+"""Names of log keys that our spans have as attributes."""
+
+
+def set_up() -> None:
+    """Trace this process if HOLDOUT_TRACES is on. Raises ImproperlyConfigured if the packages are not installed."""
+    if not settings.TRACES:
+        return
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError as error:
+        raise ImproperlyConfigured(
+            f"HOLDOUT_TRACES is on, and {error.name} is not installed; run: pip install -r requirements-otel.txt"
+        ) from error
+    # Variables of OpenTelemetry take precedence over this name.
+    provider = TracerProvider(resource=Resource({"service.name": "holdout"}).merge(Resource.create()))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    instrument(provider)
+
+
+def instrument(provider: Any) -> None:
+    """Trace Django, Celery, psycopg and our own steps. Call before Django loads its middleware.
+
+    provider: OpenTelemetry's TracerProvider.
+    """
+    global _tracer  # noqa: PLW0603  one a process, like OpenTelemetry's own
+    from opentelemetry import trace
+    from opentelemetry.instrumentation.celery import CeleryInstrumentor
+    from opentelemetry.instrumentation.django import DjangoInstrumentor
+    from opentelemetry.instrumentation.psycopg import PsycopgInstrumentor
+
+    trace.set_tracer_provider(provider)
+    for instrumentor in (DjangoInstrumentor, CeleryInstrumentor, PsycopgInstrumentor):
+        instrumentor().instrument(tracer_provider=provider)
+    _tracer = provider.get_tracer("holdout")
+
+
+@contextmanager
+def span(name: str) -> Iterator[None]:
+    """Trace the block as a span with the ids that log lines have; do nothing if nothing is traced."""
+    if _tracer is None:
+        yield
+        return
+    context = get_contextvars()
+    attributes = {f"holdout.{key}": context[key] for key in IDS if key in context}
+    # An exception's text may quote a hidden file: only the status is recorded.
+    with _tracer.start_as_current_span(
+        name, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ):
+        yield
