@@ -25,7 +25,11 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--broker", choices=("redis", "rabbitmq"), default="redis")
     parser.add_argument("--store", choices=("folder", "swift"), default="folder")
-    parser.add_argument("--engine", action="store_true", help="host c has a Docker engine; 1 in 100 is a container")
+    parser.add_argument(
+        "--engine",
+        action="store_true",
+        help="host c has a Docker engine; one in 100 submissions is a container, and at least 5 are",
+    )
     parser.add_argument("--only", default="", help="run only faults whose name contains this")
     parser.add_argument("--folder", type=Path, help="keep logs and data here (default: a new folder in /tmp)")
     return parser.parse_args()

@@ -13,8 +13,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-POSTGRES, LIBFAKETIME = "postgresql/*/bin/postgres", "*/faketime/libfaketime.so.1"
-"""Below /usr/lib."""
 SUBNET = "10.77.0"
 LAN = f"{SUBNET}.1"
 """Address of the machine with the proxy and the services: the database, the broker, the cache and the store."""
@@ -29,10 +27,10 @@ def missing() -> str:
     """Return why hosts cannot be made here; empty if they can."""
     if os.geteuid() != 0:
         return "network namespaces need root"
-    programs = ("ip", "ss", "nsenter", "unshare", "nginx", "redis-server")
+    programs = ("ip", "ss", "nsenter", "unshare", "nginx", "redis-server", "cc")
     absent = [name for name in programs if not shutil.which(name, path=PATH)]
-    absent += [name for name in (POSTGRES, LIBFAKETIME) if not [*Path("/usr/lib").glob(name)]]
-    packages = "iproute2 util-linux nginx-light redis-server postgresql libfaketime"
+    absent += [] if [*Path("/usr/lib/postgresql").glob("*/bin/postgres")] else ["postgres"]
+    packages = "iproute2 util-linux nginx-light redis-server postgresql gcc libc6-dev"
     return f"needs {', '.join(absent)}: apt-get install {packages}" if absent else ""
 
 

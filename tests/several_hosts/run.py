@@ -28,7 +28,7 @@ from tests.support.rows import tiny_world
 NAMES = ("Abel", "Boole", "Curry", "Dijkstra", "Euler", "Frege", "Gauss", "Hopper")
 N_IMAGES = 4
 PROGRESS_SECONDS = 5.0
-START_PATIENCE, END_PATIENCE = 180.0, 900.0
+START_PATIENCE, END_PATIENCE = 300.0, 900.0
 GOLD = tiny_world.gold_lines().replace(b'"g1"', b'"hidden-group-7c3f"')
 """Gold with a text that must appear in no log."""
 SECRETS = ("hidden-group-7c3f",)
@@ -113,7 +113,8 @@ class Run:
             self.images = [
                 self.engine.image(content, path) for content, path in zip(self.variants, archives, strict=False)
             ]
-        self.traffic = Traffic(self.variants, self.images)
+        every = max(2, min(100, self.options.submissions // 5))
+        self.traffic = Traffic(self.variants, self.images, image_every=every)
         self.watch = Watch(self.traffic)
 
     def _people(self) -> list[Submitter | Reader]:
@@ -140,13 +141,13 @@ class Run:
         ]
         return [fault for fault in every if self.options.only in fault.name or type(fault) is faults.Fault]
 
-    def wait_until_ready(self) -> None:
-        eventually(self._is_ready, "the site, on all hosts", seconds=START_PATIENCE)
+    def wait_until_ready(self, path: str = "/health/ready") -> None:
+        eventually(lambda: self._is_ready(path), "the site, on all hosts", seconds=START_PATIENCE)
 
-    def _is_ready(self) -> bool:
+    def _is_ready(self, path: str) -> bool:
         return (
             all(
-                _status(f"http://{host.link.address}:{site.WEB_PORT}/health/ready") == 200
+                _status(f"http://{host.link.address}:{site.WEB_PORT}{path}") == 200
                 for host in self.hosts.values()
                 if "web" in host.processes
             )

@@ -117,6 +117,7 @@ class Folder:
     """The files in one folder, which every host has mounted."""
 
     can_hang = False
+    signs_time = False
     environment: Mapping[str, str] = {}
 
     def __init__(self, folder: Path) -> None:

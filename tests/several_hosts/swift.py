@@ -30,6 +30,7 @@ def missing() -> str:
 
 class Swift:
     can_hang = True
+    signs_time = True
 
     def __init__(self, folder: Path, times: ProcessorTime) -> None:
         folder.mkdir()

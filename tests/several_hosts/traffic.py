@@ -54,8 +54,8 @@ class Accepted:
 class Traffic:
     """What all clients share: how many submissions they may make now, and what they were answered."""
 
-    def __init__(self, variants: list[bytes], images: list[Path]) -> None:
-        self.variants, self.images = variants, images
+    def __init__(self, variants: list[bytes], images: list[Path], *, image_every: int) -> None:
+        self.variants, self.images, self.image_every = variants, images, image_every
         self.stage = "start"
         self.began = time.monotonic()
         self.waits: list[Wait] = []
@@ -121,7 +121,7 @@ class Submitter(threading.Thread):
     def _submit(self, number: int) -> bool:
         traffic = self.traffic
         at, stage = traffic.now(), traffic.stage
-        is_image = bool(traffic.images) and number % 100 == 50
+        is_image = bool(traffic.images) and number % traffic.image_every == traffic.image_every // 2
         variant = number % len(traffic.images if is_image else traffic.variants)
         response = self._image(traffic.images[variant]) if is_image else self._file(traffic.variants[variant])
         if response is None or response.status_code != 201:
