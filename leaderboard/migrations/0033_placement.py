@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0031_compared_pairs'),
+        ('leaderboard', '0032_board_indexes'),
     ]
 
     operations = [

@@ -35,6 +35,7 @@ class Release(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["phase", "sequence"], name="releases_in_sequence"),
         ]
+        indexes = [models.Index(fields=["phase"], condition=Q(cost__isnull=False), name="release_with_cost")]
 
     def __str__(self) -> str:
         return f"release {self.sequence} of {self.phase}"

@@ -68,6 +68,13 @@ class System(models.Model):
                 name="system_anonymous_has_a_number",
             ),
         ]
+        indexes = [
+            # Boards ask for the few systems that are anonymous, or of organisers.
+            models.Index(
+                fields=["anonymous_until"], condition=Q(anonymous_until__isnull=False), name="system_anonymous"
+            ),
+            models.Index(fields=["kind"], condition=~Q(kind="participant"), name="system_not_participant"),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+
+from django.db import connection
 
 SIZES = (1, 4, 16)
 
@@ -34,6 +38,25 @@ def megabytes(name: str) -> float:
     """Return VmRSS or VmHWM: the memory of this process, or its peak, in MB."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition(f"{name}:")[2].split()[0]) / 1024
+
+
+def database_cpu() -> float:
+    """Return the processor seconds of all processes that a local PostgreSQL server has started; 0 on SQLite."""
+    if connection.vendor != "postgresql":
+        return 0.0
+    connection.ensure_connection()
+    server = int(_stat(connection.connection.info.backend_pid)[1])  # the parent process
+    ended = sum(int(ticks) for ticks in _stat(server)[13:15]) / os.sysconf("SC_CLK_TCK")
+    running = 0
+    for pid in Path(f"/proc/{server}/task/{server}/children").read_text().split():
+        with suppress(OSError):  # it has ended
+            running += int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+    return ended + running / 1e9
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of /proc/PID/stat that follow the name in parentheses."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def timed(work: Callable[[], object]) -> Timer:

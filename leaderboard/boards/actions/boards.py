@@ -12,6 +12,7 @@ from django.utils import timezone
 from leaderboard.boards.actions import rank_changes
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, represented
+from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import (
     GoldVersion,
     Leaderboard,
@@ -23,6 +24,8 @@ from leaderboard.models import (
 )
 
 _STANDING = ("release__submission__system",)
+_LARGE = ("release__values", "release__warnings", "release__cost")
+OF_GOLD = PreparedQuery(lambda phase, gold: Leaderboard.objects.filter(phase=phase, gold_version=gold), int, int)
 NO_RANK = {"rank": None, "rank_low": None, "rank_high": None}
 
 
@@ -37,6 +40,10 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
     A new board is current if the phase has no current board, in preparation if its versions are later than those of
     the current board, and frozen if they are earlier. The gold version is compared first, then the task version.
     """
+    for board in OF_GOLD(phase.pk, gold_id):
+        if board.task_version == task_version:
+            board.phase = phase
+            return board
     shown = board_state.current(phase)
     gold = GoldVersion.objects.get(pk=gold_id)
     if shown is None:
@@ -88,7 +95,8 @@ def update_standings(board: Leaderboard, releases: Sequence[Release]) -> set[str
     phase's row locked, and `rank` afterwards if any has changed.
     """
     systems = {release.submission.system_id for release in releases}
-    standings = {row.system_id: row for row in board.standings.filter(system__in=systems).select_related(*_STANDING)}
+    present = board.standings.filter(system__in=systems).select_related(*_STANDING).defer(*_LARGE)
+    standings = {row.system_id: row for row in present}
     chosen, out = as_of.decided_now(board, systems)
     candidates = [ShownRun.of(row.release, row.value) for row in standings.values()]
     candidates += [ShownRun.of(release, board_state.primary_value(release)) for release in releases]

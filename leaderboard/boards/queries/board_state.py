@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from uuid import UUID
 
 from django.db import models
@@ -139,7 +140,9 @@ def primary_of(board: Leaderboard) -> str:
 
 def measures_of(board: Leaderboard) -> Callable[[str], Bounded]:
     """Return a function from a measure's name to the measure, for all measures that the board's runs report."""
-    return scorer_of_phase.of_board(board).measure
+    # Most disclosure policies never call it, so the scorer is read at the first call.
+    scorer = cache(lambda: scorer_of_phase.of_board(board))
+    return lambda name: scorer().measure(name)
 
 
 def direction(board: Leaderboard, measure: str) -> int:

@@ -5,11 +5,12 @@ A release is stored with its run's scores (`publish`); boards include it right a
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
-from django.db.models import F, Max, OuterRef, QuerySet, Subquery
+from django.db import connection, transaction
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from leaderboard.boards.actions import boards
@@ -20,6 +21,7 @@ from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.core import db_locks, process_metrics, tracing
+from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import (
     ACTIVE,
     HiddenSubmission,
@@ -29,13 +31,33 @@ from leaderboard.models import (
     Release,
     ReleaseSlice,
     Run,
+    Standing,
     State,
     System,
 )
 
 AT_ONCE = 1000
 """Maximum number of releases that are ranked in one transaction."""
+TO_RANK = (
+    *("sequence", "primary", "values", "run__gold_version", "run__task_version"),
+    *("submission__received_at", "submission__system__kind"),
+)
+"""Columns of a release and its related rows that ranking reads; the others are large."""
+SYSTEMS_A_SECOND = 50_000
+"""Size of a board for which one ranking waits a second for the next releases; see `_pause`."""
+LEAST_PAUSE, LONGEST_PAUSE = 0.02, 2.0
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
+
+
+LOCKED = PreparedQuery(lambda phase: Phase.objects.select_for_update(no_key=True).filter(pk=phase), int)
+LAST_SEQUENCE = PreparedQuery(
+    lambda phase: Release.objects.filter(phase=phase).order_by("-sequence").values_list("sequence")[:1], int
+)
+
+
+def lock_phase(phase_id: int) -> Phase:
+    """Lock a phase's row until the transaction ends, and return it. Publication is serialized by this lock."""
+    return LOCKED(phase_id)[0]
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
@@ -51,19 +73,19 @@ def by_slice(release: Release) -> list[ReleaseSlice]:
     return list(rows_by_key.values())
 
 
-def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: datetime) -> Release | None:
+def publish(
+    *, phase: Phase, run: Run, primary: str, scores: Scores, warnings: list[str], at: datetime
+) -> Release | None:
     """Release a run as its phase's disclosure policy says. Its board includes it after `update_boards`.
 
     Returns None if the run waits: on a ladder, runs are released in the order of their predictions, so this one is
-    released after the earlier ones. Call in the transaction that stores the run's scores.
+    released after the earlier ones. Call in the transaction that stores the run's scores. phase: from `lock_phase` in
+    this transaction: one release at a time per phase, so the sequence has no gaps.
     """
-    # The lock allows one release at a time per phase, so the sequence has no gaps.
-    phase = Phase.objects.select_for_update(no_key=True).get(pk=run.prediction.submission.phase_id)
     board = boards.of_run(phase=phase, run=run)
-    if phase.disclosure == Phase.Disclosure.LADDER:
-        advance(board)
-    else:
-        _release(phase, board, run, primary=primary, scores=scores, warnings=warnings, at=at)
+    if phase.disclosure != Phase.Disclosure.LADDER:
+        return _release(phase, board, run, primary=primary, scores=scores, warnings=warnings, at=at)
+    advance(board)
     return Release.objects.filter(run=run).first()
 
 
@@ -77,8 +99,21 @@ def update_boards(phase_id: int) -> None:
         with transaction.atomic():
             if not db_locks.try_lock(db_locks.RANKING, phase_id):
                 return
+            if connection.vendor == "postgresql":  # on SQLite, this transaction would make all others wait
+                time.sleep(_pause(phase_id))
             with tracing.span("rank"), process_metrics.RANKING_SECONDS.time():
-                _update_boards(Phase.objects.select_for_update(no_key=True).get(pk=phase_id))
+                _update_boards(lock_phase(phase_id))
+
+
+def _pause(phase_id: int) -> float:
+    """Return the seconds to wait for further releases before ranking, in proportion to the size of the phase's boards.
+
+    Ranking takes time in proportion to the board, and meanwhile no run of the phase can be published. If other runs are
+    being scored, a pause lets many releases share one ranking, and leaves most of the time to publication.
+    """
+    running = Run.objects.filter(state=State.RUNNING, prediction__submission__phase=phase_id)
+    seconds = Standing.objects.filter(leaderboard__phase=phase_id).count() / SYSTEMS_A_SECOND
+    return min(seconds, LONGEST_PAUSE) if seconds > LEAST_PAUSE and running.exists() else 0.0
 
 
 def _unranked(phase_id: int) -> QuerySet[Release]:
@@ -90,7 +125,7 @@ def _update_boards(phase: Phase) -> None:
 
     Call with the phase's row locked.
     """
-    waiting = _unranked(phase.pk).select_related("run", "submission__system").defer("warnings", "cost")
+    waiting = _unranked(phase.pk).select_related("run", "submission__system").only(*TO_RANK)
     rows = list(waiting.order_by("sequence")[:AT_ONCE])
     hidden = HiddenSubmission.objects.now().filter(submission__in=[row.submission_id for row in rows])
     hidden_ids = set(hidden.values_list("submission", flat=True))
@@ -164,7 +199,7 @@ def sweep() -> int:
     released = 0
     for pk in list(waiting.order_by().values_list("prediction__submission__phase", flat=True).distinct()):
         with transaction.atomic():
-            phase = Phase.objects.select_for_update(no_key=True).get(pk=pk)
+            phase = lock_phase(pk)
             released += sum(advance(board) for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN))
             _update_boards(phase)
     last = Release.objects.filter(phase=OuterRef("pk")).order_by("-sequence").values("sequence")[:1]
@@ -182,11 +217,11 @@ def _release(
     scores: Scores,
     warnings: list[str],
     at: datetime,
-) -> None:
+) -> Release:
     """Create the release of a run."""
     submission = run.prediction.submission
     system = submission.system
-    last_sequence = phase.releases.aggregate(last=Max("sequence"))["last"] or 0
+    last_sequence = next(iter(LAST_SEQUENCE(phase.pk)), (0,))[0]
     release = Release.objects.create(
         phase=phase,
         sequence=last_sequence + 1,
@@ -207,6 +242,7 @@ def _release(
         released_at=at,
     )
     ReleaseSlice.objects.bulk_create(by_slice(release), batch_size=1000)
+    return release
 
 
 def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:

@@ -175,7 +175,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
         _discard_outcomes(run, before=lease.attempt)
         with tracing.span("publish"), process_metrics.PUBLISH_SECONDS.time(), transaction.atomic():
             with process_metrics.LOCK_SECONDS.labels("phase").time():
-                _hold_phase(run)
+                phase = _hold_phase(run)
             at = timezone.now()
             lease.finish(
                 state=State.DONE,
@@ -190,7 +190,9 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
             Score.objects.bulk_create(
                 _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
             )
-            release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
+            release = releases.publish(
+                phase=phase, run=run, primary=result.primary, scores=scores, warnings=warnings, at=at
+            )
             plots.store_plot_data(release, result.plot_data)
     except BaseException:
         if stored:
@@ -243,7 +245,7 @@ def _on_failure(lease: Lease[Run], final: bool) -> None:
 
 def _hold_phase(run: Run) -> Phase:
     """Lock the phase's row before the caller locks the run's: `rescoring.cancel` locks in the same order."""
-    return Phase.objects.select_for_update(no_key=True).get(pk=run.prediction.submission.phase_id)
+    return releases.lock_phase(run.prediction.submission.phase_id)
 
 
 WORK = Work(

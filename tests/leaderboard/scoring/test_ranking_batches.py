@@ -14,6 +14,7 @@ from leaderboard.core import db_locks
 from leaderboard.models import Leaderboard, Phase, Release, Run, Standing, State, Submission, System, Team
 from leaderboard.scoring.actions import releases
 from leaderboard.submissions.queries import progress
+from tests.benchmark.big_board import BigBoard
 from tests.support.rows.board_rows import publish
 from tests.support.rows.tiny_world import World, build
 
@@ -31,7 +32,8 @@ def scored(world: World, system: System, value: float | None) -> Run:
     Submission.objects.filter(pk=run.prediction.submission_id).update(system=system)
     run = Run.objects.get(pk=run.pk)
     with transaction.atomic():
-        releases.publish(run=run, primary="accuracy", scores=scores_of(value), warnings=[], at=at)
+        phase = releases.lock_phase(world.phase.pk)
+        releases.publish(phase=phase, run=run, primary="accuracy", scores=scores_of(value), warnings=[], at=at)
     return run
 
 
@@ -128,3 +130,49 @@ def test_whoever_ranks_takes_the_releases_of_those_who_found_the_lock_taken() ->
     holder.join()
     assert list(Standing.objects.order_by("rank").values_list("system", "rank")) == [(second.pk, 1), (first.pk, 2)]
     assert Release.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)")
+def test_one_ranking_takes_the_releases_that_come_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wait before a ranking locks nothing that publication needs."""
+    world = build()
+    first, second = systems(world, 2)
+    run = world.insert_run(state=State.RUNNING, attempt=1, lease_until=timezone.now())
+    scored(world, first, 0.25)
+    releases.update_boards(world.phase.pk)
+    waits, rankings = [], []
+
+    def release_another(seconds: float) -> None:
+        def store() -> None:
+            scored(world, second, 0.5)
+            connection.close()
+
+        waits.append(seconds)
+        thread = threading.Thread(target=store)
+        thread.start()
+        thread.join()
+
+    rank = releases._update_boards
+    monkeypatch.setattr(releases, "SYSTEMS_A_SECOND", 2)
+    monkeypatch.setattr(releases.time, "sleep", release_another)
+    monkeypatch.setattr(releases, "_update_boards", lambda phase: rankings.append(1) or rank(phase))
+    scored(world, first, 0.75)
+    releases.update_boards(world.phase.pk)
+    assert (waits, len(rankings)) == ([0.5], 1)
+    assert list(Standing.objects.order_by("rank").values_list("system", "rank")) == [(first.pk, 1), (second.pk, 2)]
+    Run.objects.filter(pk=run.pk).update(state=State.QUEUED, lease_until=None)
+    assert releases._pause(world.phase.pk) == 0, "no other run is being scored"
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)")
+def test_new_ranks_are_written_without_touching_indexes() -> None:
+    """Migration 0032 leaves room on the pages for them."""
+    BigBoard(build(), n_teams=150).grow(150)  # ranks all standings, which have just been inserted
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'leaderboard_standing'"
+        )
+        updated, hot = cursor.fetchone()
+    assert updated == 150 and hot == 150

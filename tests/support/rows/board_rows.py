@@ -77,6 +77,7 @@ def publish(run: Run, **described: Any) -> Release | None:
     """Release a run, and rank its board. described: as for `releases.publish`; by default accuracy ranks the board."""
     described = {"primary": "accuracy", "warnings": [], "at": timezone.now(), **described}
     with transaction.atomic():
-        release = releases.publish(run=Run.objects.get(pk=run.pk), **described)
+        phase = releases.lock_phase(run.prediction.submission.phase_id)
+        release = releases.publish(phase=phase, run=Run.objects.get(pk=run.pk), **described)
     releases.update_boards(run.prediction.submission.phase_id)
     return release
