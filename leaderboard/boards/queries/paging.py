@@ -18,7 +18,7 @@ from leaderboard.boards.queries.as_of import day_in, head_at, rows_at
 from leaderboard.boards.queries.board import Board, Summary, Version
 from leaderboard.boards.queries.columns import SORTABLE
 from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, build_rows, head_of, read_json, scores_of
-from leaderboard.boards.queries.request import BoardQuery, Column, applied
+from leaderboard.boards.queries.request import BoardQuery, Column, applied, first_column
 from leaderboard.boards.queries.rows import scores_on
 from leaderboard.boards.queries.slices import Slice, slice_key
 from leaderboard.core.compiled_queries import PreparedQuery
@@ -80,7 +80,7 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
         n = standings.count() if query.filters else n
         lines = list(_lines(standings, query))
     else:
-        lines = _all_of(query)(board.leaderboard.pk)
+        lines = _all_of(query, _is_by_rank(board, query))(board.leaderboard.pk)
     releases = [line[FIELDS.index("release_id")] for line in lines]
     scores = {} if within == () else scores_of(releases, within)
     for release, line in zip(releases, lines, strict=True):
@@ -99,9 +99,20 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
 
 
 @lru_cache(maxsize=256)
-def _all_of(query: BoardQuery) -> PreparedQuery[Any]:
-    """Return a prepared query that takes a board's pk and returns the lines of a page that all viewers see alike."""
-    return PreparedQuery(lambda board: _lines(_sliced(Standing.objects.filter(leaderboard=board), query), query), int)
+def _all_of(query: BoardQuery, is_by_rank: bool) -> PreparedQuery[Any]:
+    """Return a prepared query that takes a board's pk and returns the lines of a page that all viewers see alike.
+
+    is_by_rank: the rows are sorted as they are ranked. Then the first n rows are among those with no rank and those
+    ranked n or better, because a rank is at most the row's position; the database need not sort all others.
+    """
+    first = Q(rank__lte=query.page * query.size) | Q(rank=None) if is_by_rank else Q()
+    return PreparedQuery(
+        lambda board: _lines(_sliced(Standing.objects.filter(first, leaderboard=board), query), query), int
+    )
+
+
+def _is_by_rank(board: Board, query: BoardQuery) -> bool:
+    return query.sort == first_column(board) and query.descending == query.sort.best_first
 
 
 def _lines(standings: Rows, query: BoardQuery) -> Rows:

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import msgspec
-from django.db.models import Count, Q, QuerySet, TextField
+from django.db.models import Count, Exists, Q, QuerySet, Sum, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
@@ -22,7 +22,7 @@ from leaderboard.boards.queries.track_ranks import TrackRanks, ranks_of
 from leaderboard.boards.queries.visible_boards import shown_board
 from leaderboard.core.compiled_queries import PreparedQuery, parse_datetime
 from leaderboard.core.names.anonymous import Shown, names_for
-from leaderboard.models import Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
+from leaderboard.models import Leaderboard, Phase, Release, ReleaseSlice, Standing, Submission, System, Team
 
 OF_A_SYSTEM = ("name", "description", "paper_url", "code_url", "anonymous_until", "anonymous_number", "team_id")
 FIELDS = (
@@ -39,13 +39,16 @@ read_json = msgspec.json.decode
 
 def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
     rows = Standing.objects.filter(leaderboard=leaderboard).order_by().values("leaderboard")
+    # Systems and releases are reached through small indexes: joining all of them would take most of the time.
+    others = System.objects.exclude(kind=System.Kind.PARTICIPANT)
+    costs_known = Release.objects.filter(phase__leaderboards=leaderboard, cost__isnull=False)
     return rows.annotate(
         n_rows=Count("pk"),
         n_ranked=Count("rank"),
-        n_ranks=Count("rank", distinct=True),
-        n_competing=Count("pk", filter=Q(system__kind=System.Kind.PARTICIPANT, disqualified="")),
-        n_costs=Count("release__cost"),
-    ).values_list("n_rows", "n_ranked", "n_ranks", "n_competing", "n_costs")
+        sum_of_ranks=Sum("rank"),
+        n_competing=Count("pk", filter=Q(disqualified="") & ~Q(system__in=others.values("pk"))),
+        has_costs=Exists(costs_known),
+    ).values_list("n_rows", "n_ranked", "sum_of_ranks", "n_competing", "has_costs")
 
 
 COUNTED = PreparedQuery(_counted, int)
@@ -82,13 +85,14 @@ def head_of(phase: Phase, version: Version | None = None) -> Board:
 
 def summary_of(leaderboard: Leaderboard) -> Summary:
     """Summarise a board's rows, counted by the database."""
-    ((n_rows, n_ranked, n_ranks, n_competing, n_costs),) = COUNTED(leaderboard.pk) or [(0,) * 5]
+    ((n_rows, n_ranked, sum_of_ranks, n_competing, has_costs),) = COUNTED(leaderboard.pk) or [(0,) * 5]
     return Summary(
         n_rows=n_rows,
         n_ranked=n_ranked,
         n_competing=n_competing,
-        tied_ranks=_shared(leaderboard) if n_ranks < n_ranked else frozenset(),
-        cost_kinds=_cost_kinds(leaderboard) if n_costs else (),
+        # Ties share the best of their ranks (1, 1, 3), so they lower the sum.
+        tied_ranks=_shared(leaderboard) if (sum_of_ranks or 0) < n_ranked * (n_ranked + 1) // 2 else frozenset(),
+        cost_kinds=_cost_kinds(leaderboard) if has_costs else (),
         track_ranks=_track_ranks(leaderboard) if leaderboard.phase.tracks else {},
     )
 
