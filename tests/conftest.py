@@ -37,6 +37,7 @@ EMBEDDED = (
     "leaderboard/boards/test_board_pages.py",  # order and paging
     "leaderboard/boards/test_board_etags.py",
     "leaderboard/boards/test_standings.py",
+    "leaderboard/containers/test_placement.py",  # turns in SQL
     "leaderboard/core/test_busy.py",  # locks
     "leaderboard/core/test_folder_broker.py",
     "leaderboard/core/test_compiled_quer",  # statements that are compiled for each database

@@ -158,6 +158,19 @@ def test_workers_and_the_disk_are_reported(world: World, monkeypatch: pytest.Mon
     assert 10 <= number(metrics, "worker_seen_seconds", queue="systems") < 20
 
 
+def test_the_hosts_of_containers_are_reported(world: World) -> None:
+    at = timezone.now()
+    for host, fields in {
+        "one": {"disk_low": True, "disk_free_bytes": 100, "images": {"a": 7, "b": 5}},
+        "two": {"draining": True, "disk_free_bytes": 200, "images": {"a": 7}},
+        "gone": {"draining": True, "disk_low": True, "disk_free_bytes": 1, "seen_at": at - timedelta(hours=1)},
+    }.items():
+        WorkerReport.objects.create(**{"queue": "systems", "host": host, "ready": True, "seen_at": at, **fields})
+    metrics = read_metrics()
+    expected = {"workers_draining": 1, "engine_disk_low": 1, "engine_disk_free_bytes": 100, "image_cache_bytes": 19}
+    assert {name: number(metrics, name, queue="systems") for name in expected} == expected
+
+
 def test_mails_and_calls_are_counted(world: World) -> None:
     at = timezone.now()
     about = {"subject": Submission(system=world.system).pk, "body": {}, "due_at": at, "created_at": at}
