@@ -63,8 +63,8 @@ def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
         return None
     at = db_clock.read()
     ordered = _in_order(waiting, worker)
-    first = ordered.filter(submission__phase__in=runnable).first()
-    if first is None or (first.submission.phase_id not in fitting and first.queued_at < at - ROOM_WAIT):
+    first = ordered.filter(submission__phase__in=runnable).values_list("submission__phase", "queued_at").first()
+    if first is None or (first[0] not in fitting and first[1] < at - ROOM_WAIT):
         return None
     # Another host may have locked, and be about to claim, the first one.
     fit = ordered.filter(submission__phase__in=fitting)
@@ -141,6 +141,8 @@ def _in_order(waiting: QuerySet[Prediction], worker: WorkerReport) -> QuerySet[P
         "pk",
     ]
     left_to_others = is_recent & ~Q(reason=Reason.LOST) & Q(submission__image__digest__in=others - here)
+    # All that wait are sorted, so only their own columns are read.
+    waiting = waiting.select_related(None)
     return waiting.exclude(left_to_others).annotate(served=Subquery(served.values("claimed_at")[:1])).order_by(*order)
 
 
