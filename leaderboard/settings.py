@@ -350,7 +350,15 @@ CACHES = {
     }
 }
 
-# Boards rendered for anonymous visitors are cached in each process until their ETag changes (core.response_cache).
+if CACHES["default"]["BACKEND"].endswith("RedisCache"):
+    # Otherwise every request waits for a Redis that hangs.
+    CACHES["default"]["OPTIONS"] = {
+        "socket_timeout": 2,
+        "socket_connect_timeout": 2,
+        **CACHES["default"].get("OPTIONS", {}),
+    }
+
+# Boards rendered for anonymous visitors are cached until their ETag changes (core.response_cache).
 CACHES_RESPONSES = True
 
 # --- browser security

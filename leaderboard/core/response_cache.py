@@ -1,41 +1,80 @@
-"""Response cache: the rendered responses that a process used last."""
+"""Response cache: rendered responses, shared by all processes through Django's cache (Redis if configured).
+
+Each address has one slot of a fixed number, in which its latest response replaces the one before. So the cache stays
+small, however often boards change and whatever addresses are asked for: it also holds the counters that limit log-ins.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from threading import Lock
+import functools
+import hashlib
+import os
+import time
+from collections.abc import Callable
 
+import structlog
 from django.conf import settings
+from django.core.cache import cache
 from django.http import HttpResponse
 from django.template.response import SimpleTemplateResponse
 
-MAX_ENTRIES = 32
+log = structlog.get_logger(__name__)
+SLOTS = 64
 MOST_BYTES = 1_000_000
 """Maximum size of a cached response in bytes; larger responses are rare and not cached."""
+LONGEST_SECONDS = 3600
+"""A response is rendered again after this time. Restoring a backup may bring back a tag with other content."""
+RETRY_SECONDS = 10
+"""Pause after an error of the cache, in which this process renders every response."""
 
-_cache: OrderedDict[Hashable, tuple[bytes, dict[str, str]]] = OrderedDict()
-_lock = Lock()
+
+class _Pause:
+    """end: the time, by `time.monotonic`, until which this process does not use the cache."""
+
+    end = 0.0
 
 
-def get_or_render(key: Hashable, render: Callable[[], HttpResponse]) -> HttpResponse:
-    """Return the response cached under `key`; if there is none, return the response of `render()`.
+_pause = _Pause()
 
-    Responses with status 200 and at most MOST_BYTES are cached with their headers; others are not cached.
+
+def get_or_render(tag: str, address: str, render: Callable[[], HttpResponse]) -> HttpResponse:
+    """Return the cached response for an address; if there is none with this tag, return the response of `render()`.
+
+    tag: changes whenever the response does. address: everything in the request on which the response depends. Only for
+    responses that do not depend on the user. Responses with status 200, without cookies and of at most MOST_BYTES are
+    cached with their headers; others are not cached.
     """
     if not settings.CACHES_RESPONSES:
         return render()
-    with _lock:
-        if key in _cache:
-            _cache.move_to_end(key)
-            content, headers = _cache[key]
-            return HttpResponse(content, headers=headers)
+    slot = f"response-{int(hashlib.sha256(address.encode()).hexdigest(), 16) % SLOTS}"
+    key = (_site_digest(), tag, address)
+    stored = _or_none(lambda: cache.get(slot))
+    if isinstance(stored, tuple) and stored[0] == key:
+        _, content, headers = stored
+        return HttpResponse(content, headers=headers)
     response = render()
     if isinstance(response, SimpleTemplateResponse):  # includes REST framework's responses
         response = response.render()
-    if response.status_code == 200 and len(response.content) <= MOST_BYTES:
-        with _lock:
-            _cache[key] = response.content, dict(response.items())
-            while len(_cache) > MAX_ENTRIES:
-                _cache.popitem(last=False)
+    if response.status_code == 200 and not response.cookies and len(response.content) <= MOST_BYTES:
+        value = (key, response.content, dict(response.items()))
+        _or_none(lambda: cache.set(slot, value, LONGEST_SECONDS))
     return response
+
+
+def _or_none(use: Callable[[], object]) -> object:
+    """Return the result of using the cache; None after an error: pages must not depend on the cache."""
+    if time.monotonic() < _pause.end:
+        return None
+    try:
+        return use()
+    except Exception as error:  # noqa: BLE001  the cache may be any server
+        _pause.end = time.monotonic() + RETRY_SECONDS
+        log.warning("response_cache_unavailable", error=type(error).__name__)
+        return None
+
+
+@functools.cache
+def _site_digest() -> str:
+    """Return a digest of the site's settings: sites and processes with other settings render other responses."""
+    ours = sorted((name, value) for name, value in os.environ.items() if name.startswith("HOLDOUT_"))
+    return hashlib.sha256(repr((settings.SECRET_KEY, ours)).encode()).hexdigest()

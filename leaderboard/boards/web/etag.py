@@ -20,6 +20,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import parse_etags
+from django.utils.translation import get_language
 from django.views.decorators.http import conditional_page
 
 from leaderboard.core import response_cache
@@ -51,7 +52,8 @@ def with_etag(view: View) -> View:
             response: HttpResponse = HttpResponseNotModified()
         else:
             response = response_cache.get_or_render(
-                (tag, request.method, request.build_absolute_uri()),
+                tag,
+                f"{request.method} {get_language()} {request.build_absolute_uri()}",
                 lambda: view(request, slug=slug, phase=phase, **kwargs),
             )
         if response.status_code in (200, 304):

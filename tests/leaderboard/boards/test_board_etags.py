@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.core.cache.backends.locmem import LocMemCache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -14,6 +15,7 @@ from django.utils import timezone
 
 from leaderboard.boards.web import etag
 from leaderboard.comparisons.actions import rank_ranges
+from leaderboard.core import response_cache
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Submission, System
 from leaderboard.submissions.actions.hide import hide
 from leaderboard.systems.actions import systems
@@ -143,9 +145,17 @@ def test_a_preparing_board_shows_its_progress(world: World) -> None:
     assert etag.tag_of("tiny", "test", address=PAGE) is None
 
 
-def test_cached_answers_equal_fresh_ones(world: World, settings: object) -> None:
-    fresh = {address: Client().get(address).content for address in ADDRESSES}
+@pytest.fixture
+def caching(settings: object, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.CACHES_RESPONSES = True  # type: ignore[attr-defined]
+    cache = LocMemCache("boards", {})
+    cache.clear()
+    monkeypatch.setattr(response_cache, "cache", cache)
+
+
+def test_cached_answers_equal_fresh_ones(world: World, request: pytest.FixtureRequest) -> None:
+    fresh = {address: Client().get(address).content for address in ADDRESSES}
+    request.getfixturevalue("caching")
     for _ in range(2):
         cached = {address: Client().get(address) for address in ADDRESSES}
         assert {address: answer.content for address, answer in cached.items()} == fresh
@@ -157,6 +167,21 @@ def test_cached_answers_equal_fresh_ones(world: World, settings: object) -> None
     assert b"Next" in Client().get(PAGE).content
 
 
+def test_members_and_staff_neither_fill_nor_read_the_shared_cache(world: World, caching: None) -> None:
+    System.objects.filter(name="First").update(anonymous_until=timezone.now() + timedelta(days=1), anonymous_number=1)
+    member = Client()
+    member.force_login(world.researcher)
+    for _ in range(2):
+        assert b"First" in member.get(PAGE).content and b"First" in client_of(world.curator).get(API).content
+        assert b"First" not in Client().get(PAGE).content and b"First" not in Client().get(API).content
+
+
+def test_a_hidden_submission_leaves_the_cached_board_at_once(world: World, caching: None) -> None:
+    assert all(b"First" in Client().get(address).content for address in (API, PAGE))
+    hide(submission=Submission.objects.get(), reason="leaked", by=world.curator)
+    assert not any(b"First" in Client().get(address).content for address in (API, PAGE))
+
+
 @pytest.mark.parametrize("other", [f"{API}?sort=zzz", f"{API}?gold_version=9&task_version=9", f"{PAGE}gold-9/task-9/"])
 def test_the_etag_of_one_address_is_invalid_for_another(world: World, other: str) -> None:
     """The other address may not even exist."""
@@ -165,8 +190,7 @@ def test_the_etag_of_one_address_is_invalid_for_another(world: World, other: str
 
 
 @pytest.mark.parametrize("part", ["comparisons/", "plots/", "drawings/"])
-def test_answers_of_serializers_are_cached_too(world: World, settings: object, part: str) -> None:
-    settings.CACHES_RESPONSES = True  # type: ignore[attr-defined]
+def test_answers_of_serializers_are_cached_too(world: World, caching: None, part: str) -> None:
     first, second = (Client().get(f"{API}{part}") for _ in range(2))
     assert first.status_code == second.status_code == 200
     assert first.json() == second.json() and second["Content-Type"] == "application/json"
