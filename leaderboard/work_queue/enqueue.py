@@ -89,7 +89,7 @@ def n_waiting(queue: str) -> int:
                     message = channel.basic_get(queue)
                     if message is not None:
                         channel.basic_reject(message.delivery_tag, requeue=True)
-                        n = 1
+                        n = 1 + int(message.delivery_info["message_count"])
                 return n
         except (OperationalError, OSError, *broker.connection_errors) as error:
             raise BrokerError(f"{queue}: {type(error).__name__}") from error
