@@ -400,6 +400,9 @@ class PodmanSandbox(ContainerBackend):
         began = time.monotonic()
         limits = running.job.limits
         try:
+            # Its first process and its control group exist before the program runs, so that no measurement is missed.
+            self._podman.run("init", container)
+            running.watch(int(self._podman.inspect(container)["State"]["Pid"]))
             self._podman.run("start", container, seconds=limits.wall_seconds + _SECONDS)
         except PodmanError as problem:
             _log.info("%s could not be started: %s", running.job.execution_id, problem.engine_message[:300])
@@ -412,7 +415,8 @@ class PodmanSandbox(ContainerBackend):
             running.refused = self._result(running, Verdict.EXIT, why)
             return
         running.timings["start"] = time.monotonic() - began
-        self._follow(running, self._podman.inspect(container))
+        running.began = time.monotonic()
+        running.deadline = running.began + limits.wall_seconds
 
     def _follow(self, running: _Running, inspected: dict[str, Any]) -> None:
         """Count the time from the container's start, and watch it if it has not ended."""

@@ -110,7 +110,7 @@ class PodmanSystems(Systems):
 
     def variant(self, *lines: str) -> str:
         dockerfile = f"FROM {self.image}\n" + "\n".join(lines) + "\n"
-        build = ("build", "--quiet", "--format", "docker", "--isolation", "chroot", "--network", "none", "--file", "-")
+        build = ("build", "--quiet", "--format", "docker", "--isolation", "chroot", "--file", "-")
         return "sha256:" + self.podman.run(*build, archive=[dockerfile.encode()]).decode().strip()
 
     def left(self) -> list[str]:
