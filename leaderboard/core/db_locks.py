@@ -7,9 +7,11 @@ lock (`session_options`). SQLite has a timeout for its one lock (settings.py).
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 RETRY_AFTER = 10
 """Value of the Retry-After header, in seconds."""
@@ -18,6 +20,7 @@ AWAY = "The database does not respond. Nothing from this request was saved; try 
 _BUSY_WORDS = ("locked", "lock timeout", "deadlock detected")
 _BUSY_STATES = ("55P03", "40P01", "40001", "57014")
 """SQLSTATEs of PostgreSQL: lock timeout, deadlock, serialization failure, statement timeout."""
+_COMMIT = BaseDatabaseWrapper._commit.__code__  # type: ignore[attr-defined]  # the stubs lack it
 _AWAY_STATES = ("57P01", "57P02", "57P03", "53300", "25P03")
 """SQLSTATEs of a session that PostgreSQL ends or refuses: shutdown, crash, start, too many connections, idle."""
 
@@ -34,6 +37,15 @@ def transient_message(error: BaseException | None) -> str:
     # psycopg gives no SQLSTATE to a connection that cannot be made or was lost.
     is_lost = hasattr(cause, "sqlstate") and state is None and (is_operational or isinstance(error, InterfaceError))
     return AWAY if is_lost or state in _AWAY_STATES or str(state).startswith("08") else ""
+
+
+def is_commit_unknown(error: BaseException) -> bool:
+    """Return True if the connection was lost during COMMIT, which may or may not have taken effect.
+
+    If it was lost before, nothing was committed.
+    """
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return transient_message(error) == AWAY and any(frame.f_code is _COMMIT for frame in frames)
 
 
 def session_options(*, lock_seconds: int, idle_seconds: int, pooled: bool = False) -> dict[str, Any]:

@@ -24,15 +24,17 @@ from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from django.core.files.move import file_move_safe
-from django.core.files.storage import FileSystemStorage, storages
+from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.db import transaction
 from django.db.models.fields.files import FieldFile
 from storages.backends.s3 import S3File, S3Storage
 from storages.utils import clean_name
 
-from leaderboard.core import file_cache
+from leaderboard.core import db_locks, file_cache
 from leaderboard.core.store_errors import StoreUnavailableError, is_timeout, recorded
 
+PARTIAL = ".partial"
+"""Suffix of local files that are not complete yet."""
 CHECK_SECONDS = 2.0
 """Timeout of the check whether an S3 store responds."""
 CHECK_VALID_SECONDS = 5.0
@@ -73,7 +75,7 @@ class PrivateFileStorage(NoUrl, FileSystemStorage):
             return self._save_whole(name, content)
 
     def _save_whole(self, name: str, content: Any) -> str:
-        partial = f"{name}.{uuid4().hex}.partial"  # no other file can have this name, so it may be deleted
+        partial = f"{name}.{uuid4().hex}{PARTIAL}"  # no other file can have this name, so it may be deleted
         try:
             super()._save(partial, content)  # type: ignore[misc]  # the stubs lack it
         except BaseException:
@@ -278,6 +280,21 @@ def delete_after_commit(stored: FieldFile) -> None:
     """
     storage, name = stored.storage, str(stored.name)
     transaction.on_commit(lambda: storage.delete(name), robust=True)
+
+
+@contextmanager
+def deleted_on_failure(storage: Storage, name: str) -> Iterator[None]:
+    """Delete a stored file, unless its name is empty, if the block that commits its record raises an exception.
+
+    If the connection to the database was lost during COMMIT, the record may exist. The file is then kept: one without a
+    record is harmless, and `manage.py cleanup` lists it.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if name and not db_locks.is_commit_unknown(error):
+            storage.delete(name)
+        raise
 
 
 class AlteredError(Exception):

@@ -1,12 +1,14 @@
 """Orphaned files: stored files that no database row names.
 
 A file is orphaned either because a process died before it saved the row, or because the site is connected to the wrong
-database; the file itself does not show which. Irreplaceable files are therefore reported but never removed. If too many
-files of any store are orphaned (more than MANY and more than SHARE of the store), no file of any store is removed.
+database; the file itself does not show which. Irreplaceable files are therefore reported but never removed, except
+incomplete ones: a process was killed while it stored them, and no database names them. If too many other files of any
+store are orphaned (more than MANY and more than SHARE of the store), no file of any store is removed.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,6 +19,8 @@ from django.core.files.storage import Storage, storages
 from django.db import connection
 from django.db.models import FileField
 from django.utils import timezone
+
+from leaderboard.core.storage import PARTIAL
 
 AFTER = timedelta(days=7)
 """Age from which an orphaned file is old: the row of a younger file may not be saved yet."""
@@ -48,7 +52,7 @@ class OrphanedFile:
 
     @property
     def may_be_removed(self) -> bool:
-        return self.is_old and self.alias not in STORED_FOLDERS
+        return self.is_old and (self.alias not in STORED_FOLDERS or _is_partial(self.name))
 
     def remove(self) -> None:
         storages[self.alias].delete(self.name)
@@ -99,10 +103,16 @@ def find() -> OrphanedFiles:
         storage = storages[alias]
         listed, referenced = sorted(_listed(storage)), _referenced(storage)
         unnamed = [name for name in listed if name not in referenced]
-        if len(unnamed) > max(MANY, SHARE * len(listed)):
-            suspicious[alias] = (len(unnamed), len(listed))
+        n_whole = sum(not _is_partial(name) for name in unnamed)
+        if n_whole > max(MANY, SHARE * len(listed)):
+            suspicious[alias] = (n_whole, len(listed))
         files += _strays(alias, storage, unnamed)
     return OrphanedFiles(files, suspicious)
+
+
+def _is_partial(name: str) -> bool:
+    """Return True for a file whose process was killed while it stored it: nothing can refer to such a file."""
+    return re.search(rf"\.[0-9a-f]{{32}}{re.escape(PARTIAL)}$", name) is not None
 
 
 def database() -> str:

@@ -11,6 +11,7 @@ from django.apps import apps
 from django.db.models import FileField, Model
 
 from leaderboard.core.storage import AlteredError, check_digest
+from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.models import Image, Split
 
 log = structlog.get_logger(__name__)
@@ -25,9 +26,16 @@ class FileCheck:
 
 
 def report_missing() -> None:
-    """Log an error if this process cannot see the stored files, so that those it deletes would stay."""
+    """Log an error if this process cannot see the stored files, so that those it deletes would stay.
+
+    Nothing is known while the store does not respond, which is logged.
+    """
     split = Split.objects.exclude(inputs="").order_by("-pk").first()
-    if split is not None and not split.inputs.storage.exists(str(split.inputs.name)):
+    try:
+        missing = split is not None and not split.inputs.storage.exists(str(split.inputs.name))
+    except StoreUnavailableError:
+        return
+    if split is not None and missing:
         log.error(
             "files_missing",
             missing=str(split.inputs.name),

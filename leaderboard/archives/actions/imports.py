@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from leaderboard.archives.actions import encryption, reading
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import check_digest, delete_after_commit, opened
+from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.models import ArchiveImport, AuditEntry, Benchmark, Dataset, User
 from leaderboard.models.archive import RETENTION
@@ -51,14 +51,10 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
         at=timezone.now(),
     )
     archive_import.file.save("archive.zip", file, save=False)
-    try:
-        with transaction.atomic():
-            archive_import.save(force_insert=True)
-            detail = {"slug": head.slug, "sha256": archive_import.sha256, "bytes": archive_import.bytes}
-            AuditEntry.record("archive.uploaded", archive_import, by=by, **detail)
-    except BaseException:
-        archive_import.file.storage.delete(str(archive_import.file.name))
-        raise
+    with deleted_on_failure(archive_import.file.storage, str(archive_import.file.name)), transaction.atomic():
+        archive_import.save(force_insert=True)
+        detail = {"slug": head.slug, "sha256": archive_import.sha256, "bytes": archive_import.bytes}
+        AuditEntry.record("archive.uploaded", archive_import, by=by, **detail)
     return archive_import
 
 

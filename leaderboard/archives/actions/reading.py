@@ -285,12 +285,12 @@ def _files(closed: ZipFile, model: type[Model], lines: list[rows.Line], stored_f
 
 @contextmanager
 def _retained_files() -> Iterator[list[FieldFile]]:
-    """Yield a list of stored files; they are deleted if the block raises."""
+    """Yield a list of stored files; they are deleted if the block raises, as by `storage.deleted_on_failure`."""
     stored_files: list[FieldFile] = []
     try:
         yield stored_files
-    except BaseException:
-        for file in stored_files:
+    except BaseException as error:
+        for file in stored_files if not db_locks.is_commit_unknown(error) else ():
             file.storage.delete(str(file.name))
         raise
 

@@ -20,7 +20,7 @@ from evaluator.errors import UsageError
 from leaderboard.boards.queries import board_state
 from leaderboard.containers.actions import engine, image_files, placement, workers
 from leaderboard.core import db_clock
-from leaderboard.core.storage import AlteredError, check_digest, opened
+from leaderboard.core.storage import AlteredError, check_digest, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits, sandbox_client
 from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, Stage, State, Submission
@@ -144,7 +144,7 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
     digest = sha256_of(output)
     storage, extension = lease.row.file.storage, name.partition(".")[2]
     stored_name = f"{lease.row.pk.hex}-{lease.attempt}.{extension}"
-    try:
+    with deleted_on_failure(storage, stored_name):
         _hand_over(
             lease,
             file=storage.save(stored_name, File(output)),
@@ -155,9 +155,6 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
             warnings=answer.report["warnings"] if phase.split.inputs_public else [],
             **details,
         )
-    except BaseException:
-        storage.delete(stored_name)
-        raise
     for attempt in range(1, lease.attempt):
         # An earlier attempt's file is left if its worker died between storing the file and updating the database.
         storage.delete(f"{lease.row.pk.hex}-{attempt}.{extension}")

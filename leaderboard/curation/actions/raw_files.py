@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.core import chunked_upload
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import delete_after_commit
+from leaderboard.core.storage import delete_after_commit, deleted_on_failure
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.models import AuditEntry, Dataset, RawFile, RawUpload, User
@@ -100,7 +100,7 @@ def _store(
     file.seek(0)
     raw.file.save(name, file, save=False)
     try:
-        with transaction.atomic():
+        with deleted_on_failure(raw.file.storage, str(raw.file.name)), transaction.atomic():
             _check_count(dataset)
             if upload is not None:
                 # Of two concurrent requests that finish an upload only one stores a file.
@@ -108,11 +108,8 @@ def _store(
                 RawUpload.objects.filter(pk=upload.pk).delete()
             raw.save(force_insert=True)
             AuditEntry.record("raw_file.added", dataset, by=by, name=name, sha256=sha256, bytes=raw.bytes)
-    except BaseException as error:
-        raw.file.storage.delete(str(raw.file.name))
-        if isinstance(error, IntegrityError):
-            raise Refused(Code.NAME_TAKEN, f"{name} is already uploaded, perhaps under another name.") from error
-        raise
+    except IntegrityError as error:
+        raise Refused(Code.NAME_TAKEN, f"{name} is already uploaded, perhaps under another name.") from error
     return raw
 
 

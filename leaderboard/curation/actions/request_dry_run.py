@@ -17,7 +17,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.core import db_clock
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import delete_after_commit
+from leaderboard.core.storage import delete_after_commit, deleted_on_failure
 from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
 from leaderboard.datasets.actions.datasets import check_manages
@@ -110,8 +110,7 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     file.seek(0)
     is_gzip = (file.name or "").endswith(".gz")
     row.file.save("predictions.jsonl.gz" if is_gzip else "predictions.jsonl", file, save=False)
-    stored = str(row.file.name)
-    try:
+    with deleted_on_failure(row.file.storage, str(row.file.name)):
         queued = _enqueue(row, [])
         if queued is None:
             raise Refused(
@@ -119,9 +118,6 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
                 f"There is already a dry run of a baseline named {name}; choose another name or remove that dry run.",
             )
         AuditEntry.record("dry_run.added", split, by=by, gold=gold.number, name=name, sha256=row.sha256)
-    except BaseException:
-        row.file.storage.delete(stored)
-        raise
     return queued
 
 

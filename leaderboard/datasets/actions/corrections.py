@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import check_digest, delete_after_commit, opened
+from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions import datasets, gold_diffs, splits
 from leaderboard.datasets.actions.gold_validation import prepare
@@ -66,19 +66,13 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     )
     file.seek(0)
     correction.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
-    try:
-        with transaction.atomic():
-            Split.objects.select_for_update(no_key=True).get(pk=split.pk)
-            for earlier in split.corrections.filter(decision=Decision.PENDING):
-                _end(earlier, Decision.DROPPED, by=by)
-            correction.save(force_insert=True)
-            AuditEntry.record(
-                "correction.proposed", correction, by=by, split=split.name, gold=base.number, sha256=digest
-            )
-            gold_diffs.WORK.enqueue(correction)
-    except BaseException:
-        correction.file.storage.delete(str(correction.file.name))
-        raise
+    with deleted_on_failure(correction.file.storage, str(correction.file.name)), transaction.atomic():
+        Split.objects.select_for_update(no_key=True).get(pk=split.pk)
+        for earlier in split.corrections.filter(decision=Decision.PENDING):
+            _end(earlier, Decision.DROPPED, by=by)
+        correction.save(force_insert=True)
+        AuditEntry.record("correction.proposed", correction, by=by, split=split.name, gold=base.number, sha256=digest)
+        gold_diffs.WORK.enqueue(correction)
     return correction
 
 

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import deleted_on_failure
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.models import AuditEntry, Dataset, Download, GoldVersion, User
@@ -43,13 +44,9 @@ def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User,
     validation.check(download)
     file.seek(0)
     download.file.save(f"{name}{download.suffix}", file, save=False)
-    try:
-        with transaction.atomic():
-            download.save(force_insert=True)
-            AuditEntry.record("download.added", download, by=by, dataset=dataset.slug, name=name, sha256=digest)
-    except BaseException:
-        download.file.storage.delete(str(download.file.name))
-        raise
+    with deleted_on_failure(download.file.storage, str(download.file.name)), transaction.atomic():
+        download.save(force_insert=True)
+        AuditEntry.record("download.added", download, by=by, dataset=dataset.slug, name=name, sha256=digest)
     return download
 
 

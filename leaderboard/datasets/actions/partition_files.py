@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import AlteredError
+from leaderboard.core.storage import AlteredError, deleted_on_failure
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import GoldVersion, PublicPrivatePartition, Split, User
 
@@ -92,9 +92,6 @@ def store(*, gold: GoldVersion, partition: Partition, by: User) -> PublicPrivate
         created_by=by,
     )
     row.file.save("division.jsonl", ContentFile(partition.content), save=False)
-    try:
+    with deleted_on_failure(row.file.storage, str(row.file.name)):
         row.save(force_insert=True)
-    except BaseException:
-        row.file.storage.delete(str(row.file.name))
-        raise
     return row

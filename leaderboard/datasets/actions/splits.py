@@ -13,9 +13,9 @@ from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from leaderboard.core import validation
+from leaderboard.core import db_locks, validation
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import delete_after_commit, opened
+from leaderboard.core.storage import delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions import partition_files
 from leaderboard.datasets.actions.datasets import check_manages
@@ -113,11 +113,10 @@ def add_gold(
     file.seek(0)
     gold.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
     try:
-        _store_gold(gold=gold, prepared=prepared, partition=partition, before=before, by=by, within=within)
-    except BaseException as error:
-        gold.file.storage.delete(str(gold.file.name))
-        if isinstance(error, IntegrityError):
-            check_is_another(split, digest)
+        with deleted_on_failure(gold.file.storage, str(gold.file.name)):
+            _store_gold(gold=gold, prepared=prepared, partition=partition, before=before, by=by, within=within)
+    except IntegrityError:
+        check_is_another(split, digest)
         raise
     split.refresh_from_db()
     return gold
@@ -138,7 +137,7 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
     file.seek(0)
     stored, size, digest = _store_inputs(split, file.read())
     waiting = Split(dataset=split.dataset, options=split.options, inputs=stored)
-    try:
+    with deleted_on_failure(split.inputs.storage, stored):
         _check_inputs(waiting)
         with transaction.atomic():
             updated = Split.objects.filter(pk=split.pk, inputs="").update(
@@ -151,9 +150,6 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
                     "another split for these.",
                 )
             AuditEntry.record("inputs.added", split, by=by, sha256=digest)
-    except BaseException:
-        split.inputs.storage.delete(stored)
-        raise
     split.refresh_from_db()
     return split
 
@@ -214,10 +210,10 @@ def _store_gold(
             if within is not None:
                 within(gold)
             rescoring.begin_for(gold=gold, by=by)
-    except BaseException:
-        if stored:
+    except BaseException as error:
+        if stored and not db_locks.is_commit_unknown(error):
             gold.split.inputs.storage.delete(stored)
-        if stored_partition is not None:
+        if stored_partition is not None and not db_locks.is_commit_unknown(error):
             stored_partition.file.storage.delete(str(stored_partition.file.name))
         raise
 

@@ -17,7 +17,7 @@ from evaluator.jobs.score import ScoreReport
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state, slices
 from leaderboard.core import db_clock, process_metrics, tracing
-from leaderboard.core.storage import check_digest, opened
+from leaderboard.core.storage import check_digest, deleted_on_failure, opened
 from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, Split, State
 from leaderboard.scoring.actions import plots, releases
@@ -169,7 +169,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
     if answer.attachment:
         digest = sha256(answer.attachment).hexdigest()
         stored = run.outcomes.storage.save(_outcomes_name(run, lease.attempt), ContentFile(answer.attachment))
-    try:
+    with deleted_on_failure(run.outcomes.storage, stored):
         # Before the phase is locked: a slow store must not hold up the phase. Earlier attempts have lost their leases,
         # and delete what they still write.
         _discard_outcomes(run, before=lease.attempt)
@@ -194,10 +194,6 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
                 phase=phase, run=run, primary=result.primary, scores=scores, warnings=warnings, at=at
             )
             plots.store_plot_data(release, result.plot_data)
-    except BaseException:
-        if stored:
-            run.outcomes.storage.delete(stored)
-        raise
     releases.update_boards(run.prediction.submission.phase_id)
 
 

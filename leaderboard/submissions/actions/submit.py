@@ -19,6 +19,7 @@ from leaderboard.boards.actions import tracks
 from leaderboard.boards.queries import board_state
 from leaderboard.core import db_clock, time_zones
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import deleted_on_failure
 from leaderboard.core.uploads import sha256_of
 from leaderboard.models import (
     AuditEntry,
@@ -92,8 +93,7 @@ def submit(
     )
     file.seek(0)
     prediction.file.save("predictions.jsonl.gz" if name.endswith(".gz") else "predictions.jsonl", file, save=False)
-    stored = str(prediction.file.name)
-    try:
+    with deleted_on_failure(prediction.file.storage, str(prediction.file.name)):
         return _accept(
             phase=phase,
             system=system,
@@ -105,9 +105,6 @@ def submit(
             at=received_at,
             check=check,
         )
-    except BaseException:
-        prediction.file.storage.delete(stored)
-        raise
 
 
 def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, track: str) -> GoldVersion:

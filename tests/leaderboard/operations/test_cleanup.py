@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -105,6 +106,30 @@ def test_an_orphaned_old_image_is_deleted_and_irreplaceable_files_stay(world: Wo
     assert "stored files without a record, not removed: 4, 0.0 MB" in output
     assert "  gold/kept/gold.jsonl: 22 bytes" in output and "pieces" not in output
     assert "young" not in output, "its row may be on its way"
+
+
+def test_files_that_killed_processes_did_not_complete_are_deleted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many they are. They have the names that the storage gives them."""
+    storage = storages["predictions"]
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("leaderboard.core.storage.file_move_safe", killed)
+        for index in range(orphaned_files.MANY + 1):
+            with pytest.raises(KeyboardInterrupt):
+                storage.save(f"prediction/{index}.jsonl", ContentFile(b"half"))
+    partial = [*Path(storage.path("prediction")).glob("*.jsonl.*")]
+    for path in partial:
+        os.utime(path, (time.time() - WEEK - 60,) * 2)
+    young = stored("predictions", f"prediction/7.jsonl.{'0' * 32}.partial", WEEK - 60)
+    named_so = stored("predictions", "prediction/by a user.partial")
+    tidy("--apply")
+    assert len(partial) == orphaned_files.MANY + 1 and not any(path.exists() for path in partial)
+    assert young.exists() and named_so.exists()
 
 
 def test_with_another_database_no_stored_file_is_deleted(world: World, tmp_path: Path, settings: Any) -> None:

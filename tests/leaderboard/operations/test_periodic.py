@@ -15,6 +15,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from leaderboard import jobs
+from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.models import Phase, Reason, Run, Split, State
 from leaderboard.operations import periodic, processes, stored_files
 from leaderboard.work_queue import enqueue
@@ -97,6 +98,21 @@ def test_a_process_without_the_files_says_so(caplog: pytest.LogCaptureFixture) -
     split.inputs.storage.delete(split.inputs.name)
     stored_files.report_missing()
     assert "files_missing" in caplog.text and "compose.yaml" in caplog.text
+
+
+@pytest.mark.django_db
+def test_a_process_starts_while_the_store_is_away(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`beat` would end, be started again and end again: nothing would sweep."""
+    storage = build().split.inputs.storage
+
+    def refuse(name: str) -> bool:
+        raise StoreUnavailableError
+
+    monkeypatch.setattr(storage, "exists", refuse)
+    stored_files.report_missing()
+    assert "files_missing" not in caplog.text
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,16 +14,17 @@ import threading
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from evaluator.errors import SandboxTimeoutError
 from leaderboard.core import folder_broker
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
-from leaderboard.scoring.actions import runs
+from leaderboard.scoring.actions import releases, runs
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import Lease, LeaseLostError
 from tests.support.rows.tiny_world import World, build
@@ -134,6 +135,38 @@ def test_attempts_are_limited_and_the_failure_is_shown_and_refunded(world: World
     run = assert_one_result(submission, state=State.FAILED)
     assert (run.reason, run.attempt) == (Reason.LOST, settings.MAX_ATTEMPTS)
     assert runs.WORK.claim(run.pk) is None
+
+
+@pytest.fixture
+def lost_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lose the connection during the next COMMIT: it takes effect, but its response does not arrive."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite is in this process")
+    database = connection.connection
+    commit = database.commit
+
+    def without_response() -> None:
+        commit()
+        database.close()
+        raise psycopg.OperationalError("consuming input failed: server closed the connection unexpectedly")
+
+    monkeypatch.setattr(database, "commit", without_response)
+
+
+def test_a_connection_lost_while_a_score_is_committed_costs_no_file(world: World, request) -> None:
+    submission = world.submit()
+    request.getfixturevalue("lost_commit")
+    runs.WORK.run(Run.objects.get().pk)
+    releases.sweep()
+    assert_one_result(submission)
+
+
+def test_a_connection_lost_while_an_upload_is_committed_costs_no_file(world: World, request) -> None:
+    request.getfixturevalue("lost_commit")
+    with pytest.raises(OperationalError):
+        world.submit()
+    runs.WORK.run(Run.objects.get().pk)
+    assert_one_result(Submission.objects.get())
 
 
 def test_a_wiped_queue_is_enqueued_again(world: World, stack_later) -> None:
