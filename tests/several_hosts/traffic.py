@@ -112,6 +112,8 @@ class Submitter(threading.Thread):
         self.session = requests.Session()
         self.session.headers["Authorization"] = f"Token {token}"
         self.last = ""
+        self.upload = ""
+        """Address of an image's upload that is not submitted yet."""
 
     def run(self) -> None:
         while (number := self.traffic.take()) is not None:
@@ -136,13 +138,20 @@ class Submitter(threading.Thread):
         return self.traffic.request(self.session, "upload", "POST", f"{PHASE}/submissions/", files=file, data=fields)
 
     def _image(self, archive: Path) -> Any:
+        """Upload an archive in chunks; after a failure, the next call goes on with the same upload."""
         content = archive.read_bytes()
-        description = {"name": archive.name, "bytes": len(content)}
-        created = self.traffic.request(self.session, "image", "POST", f"{PHASE}/images/", json=description)
-        if created is None or created.status_code not in (200, 201):
+        if self.upload:
+            known = self.traffic.request(self.session, "image", "GET", self.upload)
+        else:
+            description = {"name": archive.name, "bytes": len(content)}
+            known = self.traffic.request(self.session, "image", "POST", f"{PHASE}/images/", json=description)
+        if known is None or known.status_code not in (200, 201):
+            if known is not None and known.status_code == 404:
+                self.upload = ""  # it was submitted, and the response was lost
             return None
-        upload = created.json()
-        for offset in range(upload.get("received", 0), len(content), upload["chunk_bytes"]):
+        upload = known.json()
+        self.upload = upload["url"]
+        for offset in range(upload["received"], len(content), upload["chunk_bytes"]):
             chunk = content[offset : offset + upload["chunk_bytes"]]
             headers = {"Content-Type": "application/octet-stream"}
             url = f"{upload['chunks']}?offset={offset}"
@@ -150,7 +159,10 @@ class Submitter(threading.Thread):
             if sent is None or sent.status_code != 200:
                 return None
         fields = {"system": self.system}
-        return self.traffic.request(self.session, "image", "POST", upload["submission"], json=fields)
+        submitted = self.traffic.request(self.session, "image", "POST", upload["submission"], json=fields)
+        if submitted is not None and submitted.status_code == 201:
+            self.upload = ""
+        return submitted
 
 
 class Reader(threading.Thread):
