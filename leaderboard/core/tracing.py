@@ -1,7 +1,7 @@
 """Traces of requests, messages, queries and our own steps by OpenTelemetry, if HOLDOUT_TRACES is on.
 
-The packages are those of requirements-otel.txt. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT,
-OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) apply. Queries are traced without their parameters.
+The packages are those of requirements-otel.txt. OpenTelemetry's own environment variables apply. Queries are traced
+without their parameters.
 """
 
 from __future__ import annotations

@@ -269,7 +269,8 @@ def test_another_teams_submission_looks_like_a_missing_one(everybody, path, role
     existing, absent = (client.get(path.format(key)) for key in (everybody.submission.pk, uuid.uuid4()))
     assert (existing.status_code, absent.status_code) == (404, 404)
     assert _without_tokens(existing) == _without_tokens(absent)
-    headers = [{**dict(answer.items()), "Expires": "the second of the request"} for answer in (existing, absent)]
+    of_each_request = {"Expires": "its second", "X-Request-ID": "its id"}
+    headers = [{**dict(answer.items()), **of_each_request} for answer in (existing, absent)]
     assert headers[0] == headers[1]
 
 
