@@ -10,6 +10,7 @@ from evaluator.custom_scorer.measures import MeasureDeclaration, check_declarati
 from evaluator.custom_scorer.scores_file import Expected
 from evaluator.jobs.base import RESAMPLES, SEED, Files, Report, Request, Slice, TaskRequest, reproducible
 from evaluator.jobs.public_private_file import read_public_private
+from evaluator.jobs.similarity import SketchReport, sketch_of
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.measures.subset import subset_of_groups
 from evaluator.outcomes.serialization import to_bytes
@@ -46,12 +47,17 @@ def validate(files: Files, request: ValidateRequest) -> tuple[ValidateReport, by
 
 
 class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
-    """Arguments of `score`. subset: `public` or `private` to score only these groups of the gold, else empty."""
+    """Arguments of `score`.
+
+    subset: `public` or `private` to score only these groups of the gold, else empty. sketch: True to report the
+    predictions' similarity sketch too, for which they are read a second time.
+    """
 
     job = "score"
     gold_name: str
     predictions_name: str
     subset: str = ""
+    sketch: bool = False
     resamples: int = RESAMPLES
     seed: int = SEED
     limits: ReadLimits = ReadLimits()
@@ -83,7 +89,8 @@ class ScoreReport(Report):
     """Result of `score`.
 
     primary: the name of the measure that ranks; groups: for each score, the number of gold groups with units in its
-    slice, in the order of the scores, empty for a custom scorer; plot_data: None for a custom scorer.
+    slice, in the order of the scores, empty for a custom scorer; plot_data: None for a custom scorer; sketch: None if
+    it was not requested.
     """
 
     result: ScoreResult
@@ -91,6 +98,7 @@ class ScoreReport(Report):
     groups: list[int] = []
     gold_warnings: list[str] = []
     plot_data: PlotData | None = None
+    sketch: SketchReport | None = None
 
     @property
     def scores(self) -> list[ScoreRow]:
@@ -132,6 +140,9 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
         groups=[score.n_groups for score in scores],
         gold_warnings=gold.warnings,
         plot_data=plot_data(outcomes, task.measures),
+        sketch=sketch_of(task, gold, files["predictions"], request.predictions_name, options)
+        if request.sketch
+        else None,
     )
     return report, to_bytes(outcomes)
 

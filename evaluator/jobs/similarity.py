@@ -1,11 +1,14 @@
 """Sandbox jobs that detect near-duplicate submissions: a file's sketch, and its similarity to other files."""
 
+from typing import Any, BinaryIO
+
 import msgspec
 
 from evaluator.errors import PredictionError
 from evaluator.jobs.base import Files, Report, TaskRequest
 from evaluator.similarity.predictions import compute_similarity, similarity_sketch
 from evaluator.tasks.answers import ScoredAnswers
+from evaluator.tasks.base import Options, Task
 
 
 class SketchRequest(TaskRequest, frozen=True, kw_only=True):
@@ -29,10 +32,14 @@ def make_sketch(files: Files, request: SketchRequest) -> tuple[SketchReport, byt
     """Compute the similarity sketch of a prediction file. files: `gold`, `predictions`."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
-    answered = task.comparable_answers(gold, files["predictions"], request.predictions_name, options)
-    return SketchReport(
-        isinstance(answered, ScoredAnswers), [int(number) for number in similarity_sketch(answered)]
-    ), b""
+    return sketch_of(task, gold, files["predictions"], request.predictions_name, options), b""
+
+
+def sketch_of(task: Task[Any, Any, Any], gold: Any, predictions: BinaryIO, name: str, options: Options) -> SketchReport:
+    """Compute the similarity sketch of a prediction file, read from its start. name: the file's. gold: parsed."""
+    predictions.seek(0)
+    answered = task.comparable_answers(gold, predictions, name, options)
+    return SketchReport(isinstance(answered, ScoredAnswers), similarity_sketch(answered).tolist())
 
 
 class NearDuplicatesRequest(TaskRequest, frozen=True, kw_only=True):

@@ -120,7 +120,7 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
         raise ValueError(f"the gold of a sample is invalid: {prepared['problems'][0]['text']}")
     expects = prepared["expects"]
     broken = b'{"id": 1, "id": "\\ud800", "x": [NaN, 1e999]}\n\xff\n\n{"documentId": 5}\n{"id": 1.5}\n[1]\n' + b"[" * 99
-    scoring = ScoreRequest(task=task, **names, **resampling)
+    scoring = ScoreRequest(task=task, **names, **resampling, sketch=True)
     validation = ValidateRequest(
         task=task, inputs_name="inputs.jsonl", predictions_name="predictions.jsonl", expects=expects
     )

@@ -107,6 +107,11 @@ def similarity_sketch(answered: ComparableAnswers) -> Digests:
     return ((below + upto) * _SCALE // max(1, 2 * n)).astype(np.uint64)
 
 
+def orders_units(sketch: Digests) -> bool:
+    """Return whether a sketch is of ScoredAnswers: ranks in millionths, which hashes never all are."""
+    return bool((sketch <= _SCALE).all())
+
+
 def _mixed(numbers: Digests) -> Digests:
     """Hash the numbers with splitmix64 (Steele, Lea & Flood 2014)."""
     with np.errstate(over="ignore"):

@@ -23,6 +23,7 @@ from uuid import uuid4
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import ClientError
+from django.core.files import File
 from django.core.files.move import file_move_safe
 from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.db import transaction
@@ -270,6 +271,15 @@ def store_responds() -> bool:
     except StoreUnavailableError:
         return False
     return True
+
+
+def save_unique(storage: Storage, name: str, content: File[bytes]) -> str:
+    """Store a file under a name that only the caller can write, without asking whether it is free; return the name.
+
+    Such a name contains a random UUID, or the number of an attempt, which only one worker has. `Storage.save` makes a
+    request for each new file to learn whether its name is taken.
+    """
+    return str(storage._save(name, content))  # type: ignore[attr-defined]  # the stubs lack it
 
 
 def delete_after_commit(stored: FieldFile) -> None:

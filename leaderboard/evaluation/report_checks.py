@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from evaluator.jobs.score import ScoreReport, ScoreRow
+from evaluator.jobs.similarity import SketchReport
 from evaluator.measures.base import Measure
+from evaluator.similarity.predictions import SIZE
 from leaderboard.evaluation import plot_checks
 
 T = TypeVar("T")
@@ -52,6 +54,8 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
         )
     if scored.groups and min(scored.groups) < 0:
         raise ReportError(f"the report has {min(scored.groups)} as a number of groups, expected 0 or more")
+    if scored.sketch:
+        check_sketch(scored.sketch)
     if scored.plot_data and (wrong := plot_checks.problem(scored.plot_data)):
         raise ReportError(wrong)
     seen: set[tuple[str, str]] = set()
@@ -65,6 +69,15 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
     missing = sorted(known.keys() - whole)
     if missing or scored.primary not in whole:
         raise ReportError(f"overall scores are missing: {', '.join(missing) or scored.primary}")
+
+
+def check_sketch(sketch: SketchReport) -> None:
+    """Raise ReportError for a similarity sketch that could not be stored."""
+    numbers = sketch.signature
+    if len(numbers) > SIZE or not all(0 <= number < 1 << 63 for number in numbers):
+        raise ReportError(
+            f"the similarity sketch has {len(numbers)} numbers, expected at most {SIZE}, each from 0 to 2**63 - 1"
+        )
 
 
 def _check_row(row: ScoreRow, known: Mapping[str, Measure]) -> None:

@@ -208,12 +208,14 @@ def score(
     options: Mapping[str, str],
     seed: int,
     subset: str = "",
+    sketch: bool = False,
 ) -> Answer:
     """Score a predictions file against a gold version.
 
     name: the predictions file's name. seed: of the bootstrap. subset: "public" or "private" to score only these groups
-    of the gold's public/private split; empty: all groups. Raises SandboxError, FileNotFoundError for a missing file,
-    and AlteredError for altered gold or an altered file of the public/private split.
+    of the gold's public/private split; empty: all groups. sketch: True to report the file's similarity sketch, too.
+    Raises SandboxError, FileNotFoundError for a missing file, and AlteredError for altered gold or an altered file of
+    the public/private split.
     """
     request = ScoreRequest(
         task=task,
@@ -223,6 +225,7 @@ def score(
         gold_name=str(gold.file.name),
         predictions_name=name,
         subset=subset,
+        sketch=sketch,
     )
     with ExitStack() as stack:
         files = {"gold": stack.enter_context(opened(gold.file, sha256=gold.sha256)), "predictions": predictions}

@@ -141,7 +141,7 @@ class Work:
         the row that this worker claims, locked, or None. Messages then only wake workers
     passes_on: called with the name of the queue if a message led to no claim; returns True if it is to be sent again
     is_ready: returns False while a dependency is unavailable; the row is then not claimed, so no attempt is used up
-    may_claim: called with the key; returns False if this worker must not claim the row
+    may_claim: called with the queued row; returns False if this worker must not claim it
     low_priority: True: a row waits while scoring runs are queued, at most LOW_PRIORITY_WAIT
     marks_outdated: True: a row that waits because the sandbox server runs other code than this worker gets the reason
         OUTDATED
@@ -165,7 +165,7 @@ class Work:
     choose: Callable[[Any, str], Any | None] | None = None
     passes_on: Callable[[str], bool] = lambda queue: False
     is_ready: Callable[[], bool] = lambda: sandbox_client.answers()  # noqa: PLW0108  (looked up at each call)
-    may_claim: Callable[[Any], bool] = lambda key: True
+    may_claim: Callable[[Any], bool] = lambda row: True
     low_priority: bool = False
     marks_outdated: bool = False
     on_renewal: Callable[[], object] | None = None
@@ -200,9 +200,13 @@ class Work:
             if self.marks_outdated:
                 self._all.filter(self.columns.queued(), **{self.key: key}).update(reason=Reason.OUTDATED)
             return
-        if (self.low_priority and self._must_wait(key)) or not self.may_claim(key):
+        if self.low_priority and self._must_wait(key):
             return
-        lease = self.claim(key)
+        if self.choose is None:
+            row = self._queued(key)
+            lease = self._claim(row) if row is not None and self.may_claim(row) else None
+        else:
+            lease = self.claim(key)
         if lease is None:
             self._pass_on(key)
             return
@@ -231,23 +235,29 @@ class Work:
         key: the value of the column `key`. Each claim increments the row's `attempt`. With `choose`, the lease is on
         the row that this worker chooses in the same queue; whether the row with this key is queued does not matter.
         """
-        waiting = self.rows.filter(self.columns.queued())
         if self.choose is None:
-            row = waiting.filter(**{self.key: key}).values_list("pk", "attempt").first()
-            return None if row is None else self._take(*row)
+            row = self._queued(key)
+            return None if row is None else self._claim(row)
         queue = self._queue_of_key(key)
         if queue is None:
             return None
         with transaction.atomic():
-            chosen = self.choose(waiting, queue)
-            return None if chosen is None else self._take(chosen.pk, chosen.attempt)
+            chosen = self.choose(self.rows.filter(self.columns.queued()), queue)
+            return None if chosen is None else self._claim(self.rows.get(pk=chosen.pk))
 
-    def _take(self, pk: Any, attempt: int) -> Lease[Any] | None:
-        at = timezone.now()
-        claimed = self._all.filter(self.columns.queued(), pk=pk, attempt=attempt).update(
-            attempt=attempt + 1, lease_until=lease_end(), **self.columns.claim(at)
-        )
-        return Lease(self.rows.get(pk=pk), attempt + 1) if claimed else None
+    def _queued(self, key: Any) -> Any:
+        """Return the row with this key if it is queued, else None."""
+        return self.rows.filter(self.columns.queued(), **{self.key: key}).order_by().first()
+
+    def _claim(self, row: Any) -> Lease[Any] | None:
+        """Take a lease on a queued row, which was read before; return None if another worker was first."""
+        columns = {"attempt": row.attempt + 1, **self.columns.claim(timezone.now())}
+        queued = self._all.filter(self.columns.queued(), pk=row.pk, attempt=row.attempt)
+        if not queued.update(lease_until=lease_end(), **columns):
+            return None
+        for name, value in columns.items():
+            setattr(row, name, value)
+        return Lease(row, row.attempt)
 
     def _pass_on(self, key: Any) -> None:
         """Send the message again, after a pause, if it may lead to a claim then, or by another worker."""

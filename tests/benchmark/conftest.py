@@ -1,5 +1,7 @@
-"""Separate processes for measurements, like those of the sandbox: one BLAS thread, no memory in use."""
+"""Separate processes for measurements, like those of the sandbox: one BLAS thread, no memory in use, no garbage
+collection, which jobs switch off."""
 
+import gc
 import multiprocessing
 
 import pytest
@@ -14,7 +16,7 @@ def in_new_process(monkeypatch):
         monkeypatch.setenv(name, value)
 
     def call(function, *arguments):
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
+        with multiprocessing.get_context("spawn").Pool(1, initializer=gc.disable) as pool:
             return pool.apply(function, arguments)
 
     return call

@@ -108,7 +108,7 @@ def find_system(*, team: Team, name: str) -> System:
 
     Raises Refused for a new name: INVALID_NAME; NAME_TAKEN if another system of the team has a similar name.
     """
-    matches = System.objects.filter(team=team, name=" ".join(name.split()))
+    matches = team.systems.filter(name=" ".join(name.split()))  # the system found has this team, not one read again
     row = None if "\0" in name else matches.first()
     return row or System(team=team, name=_unlike_others(team, names.checked(name, of="system", longest=200)))
 

@@ -32,7 +32,7 @@ def check(*, phase: Phase, system: System, track: str) -> None:
     insert.
     """
     check_known(phase=phase, track=track)
-    if system.pk is None:
+    if system.pk is None or not track:  # in a phase without tracks, no submission declares one (`change`)
         return
     declared = declared_by(phase=phase, system=system)
     if declared is not None and declared != track:

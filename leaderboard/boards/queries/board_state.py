@@ -7,7 +7,7 @@ from functools import cache
 from uuid import UUID
 
 from django.db import models
-from django.db.models import FloatField, Value
+from django.db.models import Exists, FloatField, OuterRef, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, NullIf
 
@@ -45,6 +45,10 @@ def gold_of(phase: Phase) -> GoldVersion | None:
     It is the latest gold version of the split, ignoring those whose rescoring in this phase was cancelled.
     """
     versions = phase.split.gold_versions.order_by("-number")
+    of_current = phase.leaderboards.filter(state=Leaderboard.State.CURRENT, gold_version=OuterRef("pk"))
+    latest = versions.annotate(is_shown=Exists(of_current)).first()
+    if latest is None or latest.is_shown:
+        return latest
     shown = current(phase)
     if shown is None:
         return versions.first()

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import IO, Any
-from uuid import UUID
 
 import structlog
 from django.conf import settings
@@ -50,14 +49,11 @@ class ScorerImageError(Exception):
     """The scorer's results cannot be used. The message is for the benchmark's organisers."""
 
 
-def _is_by_current_scorer(run_id: UUID) -> bool:
-    """Return whether the run is queued and by its phase's current scorer.
+def _is_by_current_scorer(run: Run) -> bool:
+    """Return whether a queued run is by its phase's current scorer.
 
-    A queued run by an earlier scorer is cancelled and replaced by a run of the current scorer.
+    A run by an earlier scorer is cancelled and replaced by a run of the current scorer.
     """
-    run = WAITING.filter(pk=run_id, state=State.QUEUED).first()
-    if run is None:
-        return False
     phase = Phase.objects.select_related("benchmark", "scorer").get(pk=run.prediction.submission.phase_id)
     if run.scorer_id == phase.scorer_id:
         return True

@@ -179,12 +179,13 @@ def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> 
 def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
     """Finish the prediction and queue its run in one transaction. Lock the split, as uploads do."""
     phase = lease.row.submission.phase
-    runs.lock_split(phase)
+    split = runs.lock_split(phase)
     lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **fields)
     gold = board_state.gold_of(phase)
     if gold is None:
         raise AlteredError(f"the split {phase.split_id} has no gold any more")
-    runs.on_prediction_ready(phase=phase, prediction=Prediction.objects.get(pk=lease.row.pk), gold=gold)
+    prediction = Prediction.objects.get(pk=lease.row.pk)
+    runs.on_prediction_ready(split=split, phase=phase, prediction=prediction, gold=gold)
 
 
 @transaction.atomic

@@ -1,14 +1,17 @@
 """Near-duplicate detection: find predictions that are nearly equal to another team's predictions in the same phase.
 
-The sweep finds scored predictions that have not been checked. An evaluation worker computes a prediction's similarity
-sketch (`evaluator/similarity/predictions.py`) and compares it with the sketches of the phase's other teams. Then it
-compares only the candidates unit by unit: the most similar prediction of each other team, of a bounded number of teams.
-Scoring has priority over this work. What is similar enough to be reported: `evaluator/similarity/thresholds.py`.
+The scorer computes a prediction's similarity sketch (`evaluator/similarity/predictions.py`), and the sweep compares it
+with the sketches of the phase's other teams (ADR 39). If some are similar, a worker compares these candidates unit by
+unit: the most similar prediction of each other team, of a bounded number of teams. It also computes the sketches of
+large files, and those of custom scorers. Scoring has priority over this work. What is similar enough to be reported:
+`evaluator/similarity/thresholds.py`.
 
 Only a benchmark's organisers ever see the results: they are a suspicion, not a finding of fault.
 """
 
 from __future__ import annotations
+
+from itertools import groupby
 
 from django.db import transaction
 from django.utils import timezone
@@ -30,9 +33,11 @@ def _check(lease: Lease[SimilarityCheck]) -> None:
     gold = board_state.gold_of(row.phase)
     if gold is None:
         raise NotRetryableError(Reason.BAD_GOLD)
-    ordered = similarity.store_similarity_sketch(lease, gold)
+    by_scorer = bool(row.signature) and lease.attempt == 1  # an earlier attempt may have computed it
+    if not row.signature:
+        similarity.store_similarity_sketch(lease, gold)
     # The sketch is committed before: of two concurrent checks, at least one sees the other's sketch.
-    candidates = similarity.most_similar(row, ordered=ordered)
+    candidates = similarity.most_similar(row, earlier=by_scorer)
     near_duplicates = similarity.near_duplicates_of(row, gold, candidates) if candidates else []
     with transaction.atomic():
         lease.finish(state=State.DONE)
@@ -40,7 +45,10 @@ def _check(lease: Lease[SimilarityCheck]) -> None:
 
 
 def _queue() -> None:
-    """Create a SimilarityCheck for each scored, unchecked prediction of a competing system; the sweep enqueues them."""
+    """Create a SimilarityCheck for each scored, unchecked prediction of a competing system; the sweep enqueues them.
+
+    Checks that need no worker are ended.
+    """
     now = timezone.now()
     scored = Prediction.objects.filter(
         similarity_check=None, runs__state=State.DONE, submission__system__kind=System.Kind.PARTICIPANT
@@ -56,6 +64,18 @@ def _queue() -> None:
     ]
     # Two concurrent sweeps may find the same prediction: it gets one row.
     SimilarityCheck.objects.bulk_create(rows, ignore_conflicts=True)
+    _finish_without_candidates()
+
+
+def _finish_without_candidates() -> None:
+    """End the checks of predictions that have a sketch which is similar to none of other teams: no worker is needed."""
+    rows = SimilarityCheck.objects.filter(state=State.QUEUED, attempt=0).exclude(signature=b"")
+    rows = rows.select_related("prediction__submission__system").order_by("phase", "pk")[:AT_ONCE]
+    for _, of_phase in groupby(rows, key=lambda row: row.phase_id):
+        done = similarity.without_similar(list(of_phase))
+        at = timezone.now()
+        queued = SimilarityCheck.objects.filter(pk__in=done, state=State.QUEUED, attempt=0)
+        queued.update(state=State.DONE, finished_at=at, started_at=at)
 
 
 WORK = Work(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from typing import IO, Any, TypeVar
+from itertools import islice, starmap
+from typing import IO, Any, NamedTuple, TypeVar
+from uuid import UUID
 
 import numpy as np
 from django.utils import timezone
@@ -14,21 +16,19 @@ from evaluator.jobs.similarity import NearDuplicatesReport, SimilarityRow, Sketc
 from evaluator.similarity import predictions
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client
-from leaderboard.evaluation.report_checks import ReportError
+from leaderboard.evaluation.report_checks import ReportError, check_sketch
 from leaderboard.models import GoldVersion, NearDuplicate, Prediction, Reason, SimilarityCheck, System
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NotRetryableError
 
 T = TypeVar("T")
+SKETCHES_AT_ONCE = 1000
 MAX_CANDIDATES = sandbox_client.MAX_FILES - 2
 """Maximum number of teams whose predictions one file is compared with: a job reads the gold and this file, too."""
 
 
-def store_similarity_sketch(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
-    """Compute and store the similarity sketch of the check's prediction (`SimilarityCheck.signature`).
-
-    Return True if predictions of the task are scores that order the units, False if they are answers for each unit.
-    """
+def store_similarity_sketch(lease: Lease[SimilarityCheck], gold: GoldVersion) -> None:
+    """Compute and store the similarity sketch of the check's prediction (`SimilarityCheck.signature`)."""
     row = lease.row
     with _open(row.prediction) as file:
         answer = sandbox_client.similarity_sketch(
@@ -39,36 +39,68 @@ def store_similarity_sketch(lease: Lease[SimilarityCheck], gold: GoldVersion) ->
             options={**row.phase.split.options, **row.phase.options},
         )
     report = _read_report(answer, SketchReport)
-    if len(report.signature) > predictions.SIZE or not all(0 <= number < 1 << 63 for number in report.signature):
-        raise ReportError(
-            f"the similarity sketch has {len(report.signature)} numbers, expected at most {predictions.SIZE}, each "
-            "from 0 to 2**63 - 1"
-        )
+    check_sketch(report)
     row.signature = np.array(report.signature, dtype=np.uint64).tobytes()
     lease.write(signature=row.signature)
-    return report.ordered
 
 
-def most_similar(row: SimilarityCheck, *, ordered: bool) -> list[Prediction]:
+class _Sketch(NamedTuple):
+    """The stored sketch of a prediction. check: the primary key of its SimilarityCheck."""
+
+    check: int
+    prediction: UUID
+    team: int
+    signature: bytes
+
+
+def _sketches(phase_id: int) -> Iterator[list[_Sketch]]:
+    """Yield the sketches of a phase's competing systems in lists of at most SKETCHES_AT_ONCE."""
+    competing = SimilarityCheck.objects.filter(
+        phase=phase_id, prediction__submission__system__kind=System.Kind.PARTICIPANT
+    )
+    columns = ("pk", "prediction", "prediction__submission__system__team", "signature")
+    rows = competing.exclude(signature=b"").order_by("pk").values_list(*columns)
+    sketches = starmap(_Sketch, rows.iterator(chunk_size=SKETCHES_AT_ONCE))
+    return iter(lambda: list(islice(sketches, SKETCHES_AT_ONCE)), [])
+
+
+def _similar(row: SimilarityCheck, sketches: Sequence[_Sketch], earlier: bool) -> Iterator[tuple[float, _Sketch]]:
+    """Return the sketches of other teams that agree with the row's well enough, each with its agreement.
+
+    earlier: True to search only those of earlier checks.
+    """
+    own, team = _numbers(row.signature), row.prediction.submission.system.team_id
+    ordered = predictions.orders_units(own)
+    others = [sketch for sketch in sketches if sketch.team != team and (sketch.check < row.pk or not earlier)]
+    scores = predictions.sketch_agreement(own, [_numbers(sketch.signature) for sketch in others], ordered=ordered)
+    least = predictions.agreement_threshold(ordered=ordered)
+    return ((score, other) for score, other in zip(scores.tolist(), others, strict=True) if score >= least)
+
+
+def without_similar(rows: Sequence[SimilarityCheck]) -> list[int]:
+    """Return the keys of those rows of one phase whose sketches agree with no sketch of another team's earlier check.
+
+    rows: with sketches that the scorer computed.
+    """
+    left = list(rows)
+    for sketches in _sketches(rows[0].phase_id):
+        left = [row for row in left if next(_similar(row, sketches, True), None) is None]
+    return [row.pk for row in left]
+
+
+def most_similar(row: SimilarityCheck, *, earlier: bool) -> list[Prediction]:
     """Return the candidates for near-duplicates: for each other team, its most similar prediction by sketch.
 
     Predictions whose sketches agree too little are left out. At most MAX_CANDIDATES are returned, those that agree
-    best, in the order in which they were queued. ordered: as returned by `store_similarity_sketch`.
+    best, in the order in which they were queued. earlier: True to search only those of earlier checks. That suffices if
+    the scorer computed the row's sketch: then the row was inserted with the sketch and the phase locked, so the check
+    of each later sketch finds it.
     """
-    others = (
-        SimilarityCheck.objects.filter(phase=row.phase, prediction__submission__system__kind=System.Kind.PARTICIPANT)
-        .exclude(prediction__submission__system__team=row.prediction.submission.system.team_id)
-        .exclude(signature=b"")
-        .order_by("pk")
-        .values_list("prediction", "prediction__submission__system__team", "signature")
-    )
-    rows = list(others)
-    own = _numbers(row.signature)
-    scores = predictions.sketch_agreement(own, [_numbers(signature) for _, _, signature in rows], ordered=ordered)
     best: dict[int, tuple[float, Any]] = {}
-    for score, (prediction, team, _) in zip(scores.tolist(), rows, strict=True):
-        if score >= predictions.agreement_threshold(ordered=ordered) and score > best.get(team, (0.0, None))[0]:
-            best[team] = (score, prediction)
+    for sketches in _sketches(row.phase_id):
+        for score, other in _similar(row, sketches, earlier):
+            if score > best.get(other.team, (0.0, None))[0]:
+                best[other.team] = (score, other.prediction)
     chosen = [prediction for _, prediction in sorted(best.values(), key=lambda pair: -pair[0])[:MAX_CANDIDATES]]
     return list(Prediction.objects.filter(pk__in=chosen).select_related("submission").order_by("queued_at", "pk"))
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from leaderboard.boards.actions import boards
@@ -95,7 +95,7 @@ def update_boards(phase_id: int) -> None:
     Does nothing while another process does this, which then also includes the releases of the caller: so of many
     workers that publish in one phase, one ranks for all.
     """
-    while _unranked(phase_id).exists():
+    while True:
         with transaction.atomic():
             if not db_locks.try_lock(db_locks.RANKING, phase_id):
                 return
@@ -126,14 +126,14 @@ def _update_boards(phase: Phase) -> None:
     Call with the phase's row locked.
     """
     waiting = _unranked(phase.pk).select_related("run", "submission__system").only(*TO_RANK)
-    rows = list(waiting.order_by("sequence")[:AT_ONCE])
-    hidden = HiddenSubmission.objects.now().filter(submission__in=[row.submission_id for row in rows])
-    hidden_ids = set(hidden.values_list("submission", flat=True))
-    of_board: dict[tuple[int, int], list[Release]] = {}
+    hidden = HiddenSubmission.objects.now().filter(submission=OuterRef("submission"))
+    rows = list(waiting.annotate(is_hidden=Exists(hidden)).order_by("sequence")[:AT_ONCE])
+    of_board: dict[tuple[int, int], list[Any]] = {}
     for row in rows:
-        if row.submission_id not in hidden_ids:
+        if not row.is_hidden:
             of_board.setdefault((row.run.gold_version_id, row.run.task_version), []).append(row)
-    for board in phase.leaderboards.select_related("gold_version") if of_board else ():
+    leaderboards = list(phase.leaderboards.select_related("gold_version"))
+    for board in leaderboards:
         if new := of_board.get((board.gold_version_id, board.task_version)):
             changed = boards.update_standings(board, new)
             if System.Kind.PARTICIPANT in changed:
@@ -143,7 +143,7 @@ def _update_boards(phase: Phase) -> None:
                 boards.rank(board)
     if rows:
         Phase.objects.filter(pk=phase.pk).update(ranked_sequence=rows[-1].sequence)
-    if len(rows) < AT_ONCE:
+    if len(rows) < AT_ONCE and any(board.state == Leaderboard.State.PREPARING for board in leaderboards):
         boards.publish_if_complete(phase)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from hashlib import sha256
 from typing import Any
-from uuid import UUID
 
+import numpy as np
 import structlog
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 from msgspec import to_builtins
 
@@ -17,16 +16,30 @@ from evaluator.jobs.score import ScoreReport
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state, slices
 from leaderboard.core import db_clock, process_metrics, tracing
-from leaderboard.core.storage import check_digest, deleted_on_failure, opened
+from leaderboard.core.storage import check_digest, deleted_on_failure, opened, save_unique
 from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
-from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, Split, State
+from leaderboard.models import (
+    GoldVersion,
+    Phase,
+    Prediction,
+    QuotaCharge,
+    Reason,
+    Run,
+    Score,
+    SimilarityCheck,
+    Split,
+    State,
+    System,
+)
 from leaderboard.scoring.actions import plots, releases
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import Lease, cancel_rows
-from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, StateColumns, Work
+from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, StateColumns, Work, not_enqueued
 from leaderboard.work_queue.worker_status import SCORERS
 
 log = structlog.get_logger(__name__)
+SKETCHED_BYTES = 1 << 20
+"""Maximum size of a predictions file whose similarity sketch is computed by the scorer."""
 SCORER_TASK = "run_scorer"
 """Name of the background work that scores runs with a custom scorer (`containers.actions.run_scorer`)."""
 WAITING = Run.objects.select_related(
@@ -41,7 +54,8 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
     """
     at = timezone.now()
     # Read again: the caller may have read the phase before it was locked, and the scorer may have changed since.
-    phase = Phase.objects.select_related("benchmark", "scorer").get(pk=prediction.submission.phase_id)
+    phases = Phase.objects.select_related("benchmark", "scorer").only("benchmark__task", "scorer__number")
+    phase = phases.get(pk=prediction.submission.phase_id)
     run = Run.objects.create(
         prediction=prediction,
         gold_version=gold,
@@ -68,36 +82,36 @@ def lock_split(phase: Phase) -> Split:
         return Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
 
 
-def on_prediction_ready(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
-    """Give an arrived prediction the next sequence number of its split, and queue a run.
+def on_prediction_ready(*, split: Split, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
+    """Store an arrived prediction with the next sequence number of its split, and queue a run.
 
-    Returns None, without a run, in a sealed phase, which scores only finals. Call in the transaction that stores the
-    prediction, with the split locked (`lock_split`): numbers are then in the order of the commits.
+    split: as returned by `lock_split` in this transaction: numbers are then in the order of the commits. prediction:
+    may be unsaved. Returns None, without a run, in a sealed phase, which scores only finals.
     """
-    splits = Split.objects.filter(pk=phase.split_id)
-    splits.update(last_sequence=F("last_sequence") + 1)
-    prediction.sequence = splits.values_list("last_sequence", flat=True).get()
-    phase.refresh_from_db(fields=["unsealed_at"])
-    prediction.save(update_fields=["sequence"])
-    if not board_state.predictions_to_score(phase).filter(pk=prediction.pk).exists():
-        return None
+    sequence = split.last_sequence + 1
+    Split.objects.filter(pk=split.pk).update(last_sequence=sequence)
+    prediction.sequence = sequence
+    if prediction._state.adding:
+        prediction.save(force_insert=True)
+    else:
+        prediction.save(update_fields=["sequence"])
+    if phase.disclosure == Phase.Disclosure.SEALED:
+        phase.refresh_from_db(fields=["unsealed_at"])
+        if not board_state.predictions_to_score(phase).filter(pk=prediction.pk).exists():
+            return None
     return queue(prediction=prediction, gold=gold)
 
 
-def _is_of_our_version(run_id: UUID) -> bool:
-    """Return True if the run is queued and its task version is that of this worker's code.
+def _is_of_our_version(run: Run) -> bool:
+    """Return True if a queued run's task version is that of this worker's code.
 
     A run of a later version waits for an upgraded worker. One of an earlier version is replaced by a run of this
     version, since the code of the earlier version is not available.
     """
-    waiting = Run.objects.filter(pk=run_id, state=State.QUEUED, scorer=None)
-    run = waiting.select_related("gold_version__split__dataset", "prediction__submission").first()
-    if run is None:
-        return False
     version = TASKS[run.gold_version.split.dataset.task].version
     if run.task_version > version:
-        log.error("worker_outdated", kind=WORK.name, id=str(run_id), task_version=run.task_version, ours=version)
-        waiting.update(reason=Reason.OUTDATED)
+        log.error("worker_outdated", kind=WORK.name, id=str(run.pk), task_version=run.task_version, ours=version)
+        Run.objects.filter(pk=run.pk, state=State.QUEUED).update(reason=Reason.OUTDATED)
     elif run.task_version < version:
         replace(run, version)
     return run.task_version == version
@@ -127,6 +141,7 @@ def _score(lease: Lease[Run]) -> None:
             options=provenance.options_of(run),
             seed=provenance.SEED,
             subset=run.prediction.submission.phase.subset,
+            sketch=_is_sketched(run),
         )
     if answer.reason in (Reason.TIME, Reason.MEMORY):
         reject(lease, reason=answer.reason, problems=[])
@@ -168,7 +183,8 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
     digest, stored = "", ""
     if answer.attachment:
         digest = sha256(answer.attachment).hexdigest()
-        stored = run.outcomes.storage.save(_outcomes_name(run, lease.attempt), ContentFile(answer.attachment))
+        # Only this attempt writes to this name. An attempt whose number is given back has ended before.
+        stored = save_unique(run.outcomes.storage, _outcomes_name(run, lease.attempt), ContentFile(answer.attachment))
     with deleted_on_failure(run.outcomes.storage, stored):
         # Before the phase is locked: a slow store must not hold up the phase. Earlier attempts have lost their leases,
         # and delete what they still write.
@@ -194,7 +210,24 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
                 phase=phase, run=run, primary=result.primary, scores=scores, warnings=warnings, at=at
             )
             plots.store_plot_data(release, result.plot_data)
+            if result.sketch:
+                # The sweep searches for near-duplicates. After a rescoring, there is a check already.
+                check = SimilarityCheck(
+                    prediction=run.prediction, phase=phase, queued_at=at, enqueued_at=not_enqueued(at)
+                )
+                check.signature = np.array(result.sketch.signature, dtype=np.uint64).tobytes()
+                SimilarityCheck.objects.bulk_create([check], ignore_conflicts=True)
     releases.update_boards(run.prediction.submission.phase_id)
+
+
+def _is_sketched(run: Run) -> bool:
+    """Return whether the scorer computes the similarity sketch, too: it has read the gold already.
+
+    Larger files are read for it by `near_duplicates`, with limits of its own.
+    """
+    prediction = run.prediction
+    competes = prediction.submission.system.kind == System.Kind.PARTICIPANT
+    return competes and prediction.bytes <= SKETCHED_BYTES and not prediction.name.endswith(".gz")
 
 
 def _outcomes_name(run: Run, attempt: int) -> str:

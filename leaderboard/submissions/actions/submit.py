@@ -12,6 +12,7 @@ from typing import IO, cast
 import structlog
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Subquery
 from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
@@ -19,13 +20,14 @@ from leaderboard.boards.actions import tracks
 from leaderboard.boards.queries import board_state
 from leaderboard.core import db_clock, time_zones
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import deleted_on_failure
+from leaderboard.core.storage import deleted_on_failure, save_unique
 from leaderboard.core.uploads import sha256_of
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
     GoldVersion,
     Image,
+    Membership,
     Phase,
     Prediction,
     QuotaCharge,
@@ -38,7 +40,7 @@ from leaderboard.models import (
 from leaderboard.scoring.actions import runs
 from leaderboard.submissions.actions import failure_limit, refused_uploads, validation
 from leaderboard.submissions.queries import deadlines
-from leaderboard.submissions.queries.quotas import quota_of, team_of_phase
+from leaderboard.submissions.queries.quotas import first_of_phase, quota_of
 
 log = structlog.get_logger(__name__)
 
@@ -92,8 +94,10 @@ def submit(
         **state,
     )
     file.seek(0)
-    prediction.file.save("predictions.jsonl.gz" if name.endswith(".gz") else "predictions.jsonl", file, save=False)
-    with deleted_on_failure(prediction.file.storage, str(prediction.file.name)):
+    storage, field = prediction.file.storage, prediction.file.field
+    stored = save_unique(storage, field.generate_filename(prediction, name), file)
+    prediction.file = stored
+    with deleted_on_failure(storage, stored):
         return _accept(
             phase=phase,
             system=system,
@@ -134,20 +138,29 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
     NOT_A_MEMBER for another's team, NOT_AN_ORGANISER for a team reserved for baselines, OTHER_TEAM if the user competes
     in this phase for another team.
     """
-    if not system.team.members.filter(pk=by.pk).exists():
+    # One statement: this is checked twice for each submission.
+    is_member, official, bound = (
+        Team.objects.filter(pk=system.team_id)
+        .values_list(
+            Exists(Membership.objects.filter(team=OuterRef("pk"), user=by)),
+            Subquery(Benchmark.objects.filter(baselines_team=OuterRef("pk")).values("pk")[:1]),
+            Subquery(first_of_phase(phase=phase, user=by).values("system__team")[:1]),
+        )
+        .get()
+    )
+    if not is_member:
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the system's team.")
-    official = Benchmark.objects.filter(baselines_team=system.team_id).first()
-    if official is not None and not (official.pk == phase.benchmark_id and official.is_managed_by(by)):
+    if official is not None and not (official == phase.benchmark_id and phase.benchmark.is_managed_by(by)):
         message = (
-            f"The team {system.team} is reserved for the baselines of {official}; only those who "
-            "manage the benchmark may submit for it."
+            f"The team {system.team} is reserved for the baselines of {Benchmark.objects.get(pk=official)}; only those "
+            "who manage the benchmark may submit for it."
         )
         raise Refused(Code.NOT_AN_ORGANISER, message)
     if system.kind != System.Kind.PARTICIPANT:
         return
-    bound = team_of_phase(phase=phase, user=by)
-    if bound is not None and bound.pk != system.team_id:
-        whose = str(bound) if bound.members.filter(pk=by.pk).exists() else "another team"
+    if bound is not None and bound != system.team_id:
+        own_team = by.teams.filter(pk=bound).first()
+        whose = str(own_team) if own_team else "another team"
         raise Refused(
             Code.OTHER_TEAM,
             f"You have submitted to this phase for {whose}; you can compete for only one team in a phase.",
@@ -239,10 +252,10 @@ def _accept(
     gold = board_state.gold_of(phase) or gold
     submission = create_and_charge(phase=phase, system=system, by=by, track=track, note=note, at=at)
     prediction.submission = submission
-    prediction.save(force_insert=True)
     if prediction.state == State.DONE:
-        runs.on_prediction_ready(phase=phase, prediction=prediction, gold=gold)
+        runs.on_prediction_ready(split=phase.split, phase=phase, prediction=prediction, gold=gold)
     else:
+        prediction.save(force_insert=True)
         validation.WORK.enqueue(prediction)
     AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
     return submission

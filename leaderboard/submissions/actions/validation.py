@@ -143,7 +143,8 @@ def _accept(lease: Lease[Prediction], **fields: Any) -> None:
         _reject(lease, [problem(INPUTS_REPLACED)])
         return
     lease.finish(state=State.DONE, reason=Reason.NONE, **fields)
-    runs.on_prediction_ready(phase=phase, prediction=Prediction.objects.get(pk=lease.row.pk), gold=gold)
+    prediction = Prediction.objects.get(pk=lease.row.pk)
+    runs.on_prediction_ready(split=split, phase=phase, prediction=prediction, gold=gold)
 
 
 @transaction.atomic

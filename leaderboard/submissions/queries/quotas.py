@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.models import Phase, QuotaCharge, Submission, System, Team, User
@@ -86,6 +86,11 @@ def team_of_phase(*, phase: Phase, user: User) -> Team | None:
     Leaving the team or a refund does not change this: else a user could multiply quotas by joining one team after
     another. Submissions of baselines and organisers' own systems do not compete and are ignored.
     """
-    submissions = Submission.objects.filter(phase=phase, submitted_by=user, system__kind=System.Kind.PARTICIPANT)
-    first = submissions.select_related("system__team").order_by("received_at", "pk").first()
+    first = first_of_phase(phase=phase, user=user).select_related("system__team").first()
     return first.system.team if first else None
+
+
+def first_of_phase(*, phase: Phase, user: User) -> QuerySet[Submission]:
+    """Return the user's submissions to a phase that decide `team_of_phase`, the first one first."""
+    submissions = Submission.objects.filter(phase=phase, submitted_by=user, system__kind=System.Kind.PARTICIPANT)
+    return submissions.order_by("received_at", "pk")

@@ -306,16 +306,16 @@ def test_a_local_folder_that_is_read_only_is_not_ready(
         local.check()
 
 
-def test_a_scored_run_makes_five_requests_to_the_store(
+def test_a_scored_run_makes_three_requests_to_the_store(
     store: FaultyStore, world: World, settings: Any, tmp_path: Path
 ) -> None:
-    """The name of each new file is looked up before it is stored. Gold and inputs are local after the first run."""
+    """The names of new files are not looked up before. Gold and inputs are local after the first run."""
     settings.FILE_CACHE, settings.FILE_CACHE_BYTES = tmp_path, 1_000_000
     for _ in range(2):
         before = len(store.seen)
         world.submit()
         runs.WORK.run(Run.objects.get(state=State.QUEUED).pk)
     requests = [line.split("?")[0].rsplit(" ", 1)[0] for line in store.seen[before:]]
-    assert [line.split()[0] for line in requests] == ["HEAD", "PUT", "GET", "HEAD", "PUT"], requests
+    assert [line.split()[0] for line in requests] == ["PUT", "GET", "PUT"], requests
     assert Run.objects.filter(state=State.DONE).count() == 2
     assert len(list(tmp_path.iterdir())) == 2

@@ -144,7 +144,31 @@ def test_an_unscored_submission_is_not_compared(world: World) -> None:
     assert not SimilarityCheck.objects.exists()
 
 
-def test_scoring_has_priority_for_a_limited_time(world: World) -> None:
+@pytest.fixture
+def without_sketch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat all files as too large for the scorer to compute their sketches."""
+    monkeypatch.setattr(runs, "SKETCHED_BYTES", 0)
+
+
+def test_files_that_are_similar_to_no_other_need_no_worker(world: World, rival: System) -> None:
+    submit_and_score(world, world.system, WRONG)
+    submit_and_score(world, rival, LABELS)
+    detect.WORK.sweep()
+    assert list(SimilarityCheck.objects.values_list("state", "attempt")) == [(State.DONE, 0)] * 2
+    later = submit_and_score(world, system_of("eve", "Copiers"), WRONG)
+    detect.WORK.sweep()
+    assert SimilarityCheck.objects.get(state=State.QUEUED).prediction.submission == later
+
+
+def test_a_copy_of_a_file_without_a_sketch_is_flagged(world: World, rival: System, without_sketch: None) -> None:
+    submit_and_score(world, world.system, WRONG)
+    submit_and_score(world, rival, WRONG)
+    assert not SimilarityCheck.objects.exists()
+    run_comparisons()
+    assert len(pairs()) == 1
+
+
+def test_scoring_has_priority_for_a_limited_time(world: World, without_sketch: None) -> None:
     submit_and_score(world, world.system, WRONG)
     detect.WORK.sweep()
     row = SimilarityCheck.objects.get()
@@ -158,7 +182,7 @@ def test_scoring_has_priority_for_a_limited_time(world: World) -> None:
     assert row.state == State.DONE
 
 
-def test_a_dead_worker_loses_no_comparison(world: World, rival: System) -> None:
+def test_a_dead_worker_loses_no_comparison(world: World, rival: System, without_sketch: None) -> None:
     submit_and_score(world, world.system, WRONG)
     submit_and_score(world, rival, WRONG)
     detect.WORK.sweep()
@@ -170,7 +194,7 @@ def test_a_dead_worker_loses_no_comparison(world: World, rival: System) -> None:
     assert len(pairs()) == 1
 
 
-def test_an_altered_file_is_not_compared(world: World) -> None:
+def test_an_altered_file_is_not_compared(world: World, without_sketch: None) -> None:
     submission = submit_and_score(world, world.system, WRONG)
     Prediction.objects.filter(submission=submission).update(sha256="0" * 64)
     detect.WORK.sweep()
