@@ -45,7 +45,8 @@ def read(client: Client, address: str) -> Answer:
     """GET an address, and return its headers and whole body."""
     answer = client.get(address)
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    return Answer(address, answer.status_code, str(dict(answer.items())).encode() + b"\n" + body)
+    headers = {name: value for name, value in answer.items() if name != "X-Request-ID"}  # of each request
+    return Answer(address, answer.status_code, str(headers).encode() + b"\n" + body)
 
 
 def crawl(client: Client, starts: Iterable[str]) -> Iterator[Answer]:
