@@ -68,4 +68,4 @@ class Engine:
         """Remove the mounts that a killed engine leaves."""
         mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
         for path in sorted((path for path in mounts if path.startswith(f"{self.folder}/")), reverse=True):
-            subprocess.run(["umount", path], capture_output=True, check=False)
+            subprocess.run(["umount", "--lazy", path], capture_output=True, check=False)
