@@ -131,7 +131,10 @@ def parent_of(pid: int) -> int:
 
 def processor_seconds_of(pid: int) -> float:
     """Return what a process has used, with its children, the ended ones too."""
-    return sum(map(int, stat_of(pid)[11:15])) / TICK + sum(map(processor_seconds_of, children(pid)))
+    try:
+        return sum(map(int, stat_of(pid)[11:15])) / TICK + sum(map(processor_seconds_of, children(pid)))
+    except (FileNotFoundError, ProcessLookupError):  # it has just ended, and its parent counts it
+        return 0.0
 
 
 def idle_cost(processor_seconds: Callable[[], dict[str, float]]) -> dict[str, float]:
