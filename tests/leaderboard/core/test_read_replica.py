@@ -118,7 +118,7 @@ def primary() -> Iterator[postgresql.Server]:
 @pytest.mark.slow
 @postgresql.needs_postgresql
 def test_streaming_replication(primary: postgresql.Server, tmp_path: Any) -> None:
-    """A replica that follows, one whose replay stands still, one that is gone, and one that was promoted."""
+    """A replica that follows, one whose replay stands still, and one that is gone."""
     own = {key: value for key, value in os.environ.items() if not key.startswith(("HOLDOUT_", "PYTEST_"))}
     own |= {
         "HOLDOUT_DATABASE_URL": primary.url(),
