@@ -83,7 +83,7 @@ def _float(text: str) -> float:
 
 def _integer(text: str) -> int:
     if len(text) > 320 or abs(int(text)) > _MAX_INTEGER:
-        raise LineError("number beyond float64", f"an integer of {len(text)} digits", _NUMBERS)
+        raise LineError("number beyond float64", f"an integer of {len(text.lstrip('-'))} digits", _NUMBERS)
     return int(text)
 
 

@@ -1,7 +1,7 @@
 """The state machine of background work: a row is queued, claimed with a lease, and then done, retried, or failed.
 
-Running a row is idempotent: a message contains only the row's key, and may be lost, delivered twice, or received by
-several workers. `Work.claim` lets only one worker have the row, by compare and swap in the database (`lease.py`).
+Idempotency: a row may be run any number of times, with the effect of one run. A message contains only the row's key, and
+may be lost, delivered twice, or received by several workers. `Work.claim` lets only one worker have the row, by compare and swap in the database (`lease.py`).
 An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed. If the machine
 was too busy for the last attempt, or the file store did not respond, that attempt is given back.
 

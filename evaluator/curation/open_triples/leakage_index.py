@@ -121,7 +121,10 @@ class EvaluationIndex:
         return facts.lead(subject.ends, object_.ends) or facts.lead(object_.ends, subject.ends)
 
     def _held(self, words: Words) -> tuple[list[_Facts], list[Ends]]:
-        """Return the triples of each relation, and the entities of each mention, whose words are all in `words`."""
+        """Return the triples of each relation whose own words are all in `words`, and the entities of each such mention.
+
+        Without such a relation, no entities are returned.
+        """
         facts = [self._facts[self._relations[relation]] for relation in self._held_relations.within(words)]
         return facts, [self._owners[mention][0] for mention in self._held_mentions.within(words)] if facts else []
 

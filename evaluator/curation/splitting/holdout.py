@@ -127,7 +127,11 @@ class _PartExcess:
         return best, best != part
 
     def _cost(self, part: str, size: _Size) -> int:
-        """Return the growth of the squared difference, without the group's own term, which is equal for all parts."""
+        """Return how much worse a part's size becomes if it takes the group; the part with the lowest cost takes it.
+
+        This is the growth of the squared difference between its actual and target rows, up to a constant factor, and
+        without the term of the group's own size, which is equal for all parts.
+        """
         return sum(self.over[part, stratum] * n for stratum, n in size)
 
     def _take(self, part: str, size: _Size, sign: int) -> None:
