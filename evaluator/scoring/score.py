@@ -132,7 +132,11 @@ def number_or_none(value: float) -> float | None:
 
 
 def checked(measure: Measure, value: float) -> float | None:
-    """Return the value clipped to the measure's bounds, None for NaN. Raises SandboxError for a value outside them."""
+    """Return the value, or None for NaN.
+
+    A value outside the measure's bounds by a rounding error (_TOLERANCE) is set to the bound. Raises SandboxError for a
+    value that is further outside, or infinite.
+    """
     if math.isnan(value):
         return None
     if not measure.low - _TOLERANCE <= value <= measure.high + _TOLERANCE or math.isinf(value):

@@ -1,9 +1,10 @@
 """The state machine of background work: a row is queued, claimed with a lease, and then done, retried, or failed.
 
-Idempotency: a row may be run any number of times, with the effect of one run. A message contains only the row's key, and
-may be lost, delivered twice, or received by several workers. `Work.claim` lets only one worker have the row, by compare and swap in the database (`lease.py`).
-An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed. If the machine
-was too busy for the last attempt, or the file store did not respond, that attempt is given back.
+Idempotency: a row may be run any number of times, with the effect of one run. A message contains only the row's key,
+and may be lost, delivered twice, or received by several workers. `Work.claim` lets only one worker have the row, by
+compare and swap in the database (`lease.py`). An attempt that fails or whose lease expires is retried, up to
+MAX_ATTEMPTS; then the row has failed. If the machine was too busy for the last attempt, or the file store did not
+respond, that attempt is given back.
 
 A row is enqueued again only if its message no longer waits in the broker. Messages have no names, but queues are first
 in, first out: if n messages wait, they are those of the n rows that were enqueued last (`Work._without_message`).

@@ -121,7 +121,7 @@ class EvaluationIndex:
         return facts.lead(subject.ends, object_.ends) or facts.lead(object_.ends, subject.ends)
 
     def _held(self, words: Words) -> tuple[list[_Facts], list[Ends]]:
-        """Return the triples of each relation whose own words are all in `words`, and the entities of each such mention.
+        """Return the triples of the relations, and the entities of the mentions, whose own words are all in `words`.
 
         Without such a relation, no entities are returned.
         """

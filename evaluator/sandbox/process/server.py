@@ -3,6 +3,8 @@
     python -m evaluator.sandbox.process.server --socket PATH [--jobs MODULE] [--path FOLDER]... [--parallel N]
     python -m evaluator.sandbox.process.server --probe
 
+With `--probe` it starts no server: it prints the layers of confinement that this machine permits, and exits.
+
 The server has two processes. The inner process serves the clients; it is pid 1 of its namespaces and sees an empty root
 folder. The outer process waits for the inner one to end, and then removes the socket's file. Clients are authenticated
 by the socket's file mode alone, which admits only the server's user.

@@ -67,7 +67,9 @@ def reveal_cost(*, phase: Phase, cost: Cost) -> dict[str, float | None] | None:
 def reveal(
     *, phase: Phase, scores: Scores, primary: str, measure_of: MeasureOf, best: float | None, competes: bool = True
 ) -> Scores:
-    """Return those of a run's scores that the phase's disclosure policy reveals; [] if it reveals none.
+    """Return a run's scores as the phase's disclosure policy reveals them; [] if it reveals none.
+
+    A ladder rounds them and drops their intervals.
 
     primary: name of the primary measure. measure_of, best, competes: see `ladder.reveal`.
     Raises ValueError if the phase is still sealed or has an unknown policy.

@@ -78,7 +78,7 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
         )
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.INTERNAL)
-    report = _checked(answer.read(CompareBoardReport), index_pairs)
+    report = _checked(answer.read(CompareBoardReport), index_pairs, pairs)
     return [
         Comparison(
             leaderboard=board,
@@ -94,27 +94,30 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
     ]
 
 
-def _checked(report: CompareBoardReport, index_pairs: Sequence[tuple[int, int]]) -> CompareBoardReport:
-    """Return the report; raise ReportError if its pairs are not those requested, or if its numbers are inconsistent."""
+def _checked(
+    report: CompareBoardReport, index_pairs: Sequence[tuple[int, int]], pairs: Sequence[Pair]
+) -> CompareBoardReport:
+    """Return the report; raise ReportError if its pairs are not those requested, or if its numbers are inconsistent.
+
+    index_pairs: the requested pairs as the report numbers them; pairs: the same pairs as ids of runs.
+    """
     if [(row.a, row.b) for row in report.comparisons] != list(index_pairs):
         found = f"the report has {len(report.comparisons)} pairs"
         raise ReportError(f"{found}, expected the {len(index_pairs)} requested ones in the same order")
-    for row in report.comparisons:
+    for row, (a, b) in zip(report.comparisons, pairs, strict=True):
         numbers = [number for number in (row.difference, row.low, row.high, row.p) if number is not None]
         if not all(math.isfinite(number) for number in numbers):
-            raise ReportError(
-                f"the comparison of files {row.a} and {row.b} has the numbers {numbers}; expected finite ones"
-            )
+            raise ReportError(f"the comparison of runs {a} and {b} has the numbers {numbers}; expected finite ones")
         if (row.difference is None) != (row.p is None) or (row.p is not None and not 0 < row.p <= 1):
             raise ReportError(
-                f"the comparison of files {row.a} and {row.b} has the difference {row.difference} and the p-value "
+                f"the comparison of runs {a} and {b} has the difference {row.difference} and the p-value "
                 f"{row.p}; expected both or neither, and a p-value in (0, 1]"
             )
         if (row.low is None) != (row.high is None) or (
             row.low is not None and row.high is not None and row.low > row.high
         ):
             raise ReportError(
-                f"the comparison of files {row.a} and {row.b} has the interval {row.low} to {row.high}; "
+                f"the comparison of runs {a} and {b} has the interval {row.low} to {row.high}; "
                 "expected low <= high, or neither"
             )
     return report

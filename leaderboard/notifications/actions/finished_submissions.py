@@ -26,7 +26,7 @@ ENDED = (State.DONE, State.REJECTED, State.FAILED)
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue notices of submissions that finished after `since`, for team members who had subscribed by then.
+    """Queue notices of submissions that finished after `since`, for team members who had subscribed before the finish.
 
     at: the present time. Returns the number of notices written.
     """
