@@ -103,6 +103,8 @@ def update_boards(phase_id: int) -> None:
                 time.sleep(_pause(phase_id))
             with tracing.span("rank"), process_metrics.RANKING_SECONDS.time():
                 _update_boards(lock_phase(phase_id))
+        if not _unranked(phase_id).exists():
+            return
 
 
 def _pause(phase_id: int) -> float:
