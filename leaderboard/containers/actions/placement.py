@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any
 
@@ -119,10 +119,11 @@ def _runnable_nowhere(demands: dict[int, Resources], worker: WorkerReport) -> se
     """
     seen = WorkerReport.objects.filter(queue=worker.queue, seen_at__gt=db_clock.now() - SEEN)
     offers = [offer_of(report) for report in seen]
+    own = offer_of(worker)
     return {
         phase
         for phase, demand in demands.items()
-        if demand.gpus <= offer_of(worker).gpus and not any(demand.fits(offer) for offer in offers)
+        if replace(demand, cpus=0.0, memory_bytes=0).fits(own) and not any(demand.fits(offer) for offer in offers)
     }
 
 
