@@ -52,8 +52,6 @@ CASES: dict[str, tuple[str, ...]] = {
     "containers/test_scorers.py::test_a_failing_scorer_ranks_no_system": ("by the clock", "unknown field", "memory"),
     "browser/test_stored_scripts.py::test_stored_text_never_runs_as_script": ("anonymous",),
     "docs/test_curators.py::test_guide_from_raw_file_to_public_board": ("own",),
-    "curation/test_generations_faults.py::test_another_worker_completes_a_killed_workers_preview": ("parts-kept-2-0",),
-    "scoring/test_rescoring_faults.py::test_a_worker_killed_during_a_rescoring_loses_nothing": ("second-uncommitted",),
     "scoring/test_faults.py::test_a_worker_killed_before_it_writes_is_replaced": ("scored",),
     "systems/test_faults.py::test_output_lost_with_its_volume_holder_is_a_sandbox_error": ("runc-kill",),
     "systems/test_greedy.py::test_exit_codes_collapse": ("runc-77",),
@@ -110,6 +108,16 @@ TESTS = (
     "browser/test_every_page.py::test_audit_from_start_to_report",  # as docs/test_curators.py
     "browser/test_error_pages.py::test_deleted_preview",  # the page is tested without a browser
     "local/test_run_command.py::test_an_image_named_by_its_tag",
+    "operations/test_web_worker.py::test_no_request_waits_for_a_server_that_starts",
+    "hosting/test_importers_scores.py::test_buckle",  # scoring/test_published_numbers_scores.py has its numbers
+    "disclosure/test_anonymous_systems.py::test_the_search_finds_the_name_where_it_is_shown",  # the crawl's own check
+    "scenarios/test_scenarios_command.py::test_a_scenario_does_not_depend_on_the_rest_of_the_matrix",
+    "reweighting/test_reweighting.py::test_the_objective_never_rises_and_is_reported_correctly",
+    "scoring/test_faults.py::test_a_worker_whose_main_process_is_killed_scores_no_more",
+    "comparisons/test_rank_ranges_faults.py::test_real_workers_score_and_rank_a_burst",
+    "curation/test_new_split_pages.py::test_content_that_only_raw_files_have_is_shown_nowhere",  # as whole_site/test_canary
+    "curation/test_generations_faults.py::test_another_worker_completes_a_killed_workers_preview",  # in work_queue/
+    "scoring/test_rescoring_faults.py::test_a_worker_killed_during_a_rescoring_loses_nothing",  # in work_queue/
     "browser/test_admin.py::test_axe_finds_no_violations",  # Django's own pages, with few styles of ours
     "containers/test_hostile_containers.py::test_a_hostile_system_is_rejected_and_charged",  # as in test_containers.py
     "process/test_attacks.py::test_attack_is_real",  # the attacks' own check: without a sandbox they succeed

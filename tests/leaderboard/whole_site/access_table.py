@@ -387,6 +387,7 @@ READ_ONLY_RECORDS = {
     *("image", "imageupload"),
     *(
         "leaderboard",
+        "placement",
         "prediction",
         "quotacharge",
         "ranking",

@@ -38,7 +38,7 @@ def options(**changes: str | None) -> Namespace:
 def test_default_limits_equal_the_servers() -> None:
     defaults, servers = vars(run._limits(options())), container_limits.defaults().as_dict()
     shared = set(defaults) & set(servers)
-    assert shared == set(servers) - {"image_bytes", "gpus"}
+    assert shared == set(servers) - {"image_bytes", "gpus", "gpu_memory_gb"}
     assert {name: defaults[name] for name in shared} == {name: servers[name] for name in shared}
 
 

@@ -118,7 +118,7 @@ def response_to(address: str, name: str, query: dict[str, str]) -> tuple[int, st
     body = re.sub(r'href="/accounts/login/[^"]*"', "LOG-IN", answer.content.decode())
     for quote_plu in (name, quote(name), quote_plus(name)):
         body = body.replace(quote_plu, "NAME")
-    headers = [(key, value) for key, value in answer.items() if key not in ("Content-Length", "ETag")]
+    headers = [(key, value) for key, value in answer.items() if key not in ("Content-Length", "ETag", "X-Request-ID")]
     return answer.status_code, body, sorted(headers)
 
 
