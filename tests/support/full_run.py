@@ -115,7 +115,7 @@ TESTS = (
     "reweighting/test_reweighting.py::test_the_objective_never_rises_and_is_reported_correctly",
     "scoring/test_faults.py::test_a_worker_whose_main_process_is_killed_scores_no_more",
     "comparisons/test_rank_ranges_faults.py::test_real_workers_score_and_rank_a_burst",
-    "curation/test_new_split_pages.py::test_content_that_only_raw_files_have_is_shown_nowhere",  # as whole_site/test_canary
+    "curation/test_new_split_pages.py::test_content_that_only_raw_files_have_is_shown_nowhere",  # as test_canary
     "curation/test_generations_faults.py::test_another_worker_completes_a_killed_workers_preview",  # in work_queue/
     "scoring/test_rescoring_faults.py::test_a_worker_killed_during_a_rescoring_loses_nothing",  # in work_queue/
     "browser/test_admin.py::test_axe_finds_no_violations",  # Django's own pages, with few styles of ours
