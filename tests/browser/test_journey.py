@@ -72,7 +72,7 @@ def test_sign_up_and_submit_a_bad_then_a_good_file(page: Page, site: Site, tmp_p
     assert faults(page) == []
     shoot(page, "submission-done")
 
-    page.get_by_role("main").get_by_role("link", name="leaderboard", exact=True).click()
+    page.get_by_role("link", name="See it on the board").click()
     expect(page.get_by_role("row", name=re.compile("Nanosecond"))).to_be_visible()
     shoot(page, "board-with-mine")
 

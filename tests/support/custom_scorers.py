@@ -137,7 +137,8 @@ elif kind == "looks around":
             found.append("sees " + path)
     known = {"PATH", "HOME", "HOSTNAME", "OMP_NUM_THREADS", "PYTHONHASHSEED", "LC_CTYPE", "LANG", "GPG_KEY",
              "PYTHON_VERSION", "PYTHON_SHA256"}
-    found += ["environment " + name for name in os.environ if name not in known and not name.startswith("HOLDOUT_")]
+    ours = ("HOLDOUT_", "NVIDIA_")
+    found += ["environment " + name for name in os.environ if name not in known and not name.startswith(ours)]
     found += ["secret " + name for name in os.environ if "SECRET" in name or "DATABASE" in name or "BROKER" in name]
     if os.getuid() != 65534:
         found.append("is " + str(os.getuid()))

@@ -23,7 +23,6 @@ CASES: dict[str, tuple[str, ...]] = {
     "containers/test_container_changes.py::test_a_stored_file_that_is_missing_or_altered_is_our_failure": (
         "archive-altered",
     ),
-    "containers/test_container_faults.py::test_a_worker_killed_at_each_stage_is_replaced": ("stored-uncommitted",),
     "containers/test_hostile_containers.py::test_hidden_inputs_are_not_shown_to_the_sender": ("in its log",),
     "browser/test_every_page.py::test_public_pages": (  # eight templates; benchmarks/test_public_pages.py has all
         "home",
@@ -108,6 +107,8 @@ TESTS = (
     "browser/test_every_page.py::test_audit_from_start_to_report",  # as docs/test_curators.py
     "browser/test_error_pages.py::test_deleted_preview",  # the page is tested without a browser
     "local/test_run_command.py::test_an_image_named_by_its_tag",
+    "containers/test_systems_worker.py::test_an_image_stays_on_the_engine_until_another_needs_its_space",
+    "containers/test_container_faults.py::test_a_worker_killed_at_each_stage_is_replaced",  # in work_queue/
     "operations/test_web_worker.py::test_no_request_waits_for_a_server_that_starts",
     "hosting/test_importers_scores.py::test_buckle",  # scoring/test_published_numbers_scores.py has its numbers
     "disclosure/test_anonymous_systems.py::test_the_search_finds_the_name_where_it_is_shown",  # the crawl's own check
