@@ -198,3 +198,14 @@ def test_kustomize_builds_the_base() -> None:
         assert all(container["image"] == "registry.example/holdout:latest" for container in pod["containers"])
     (config,) = [document for document in built if document["kind"] == "ConfigMap"]
     assert {name.removeprefix(PREFIX) for name in config["data"]} <= VARIABLES.keys()
+
+
+def test_what_the_image_copies_exists_and_is_in_its_context() -> None:
+    """The full run builds the image; this finds a file that was renamed, or that .dockerignore leaves out."""
+    lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    copies = [line.split()[1:-1] for line in lines if line.startswith("COPY ") and "--from" not in line]
+    sources = {source.removeprefix("./") for copy in copies for source in copy if "*" not in source}
+    assert {"manage.py", "evaluator", "leaderboard", "requirements.txt"} <= sources
+    admitted = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert all((ROOT / source).exists() for source in sources)
+    assert sources <= admitted
