@@ -47,7 +47,6 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "browser/test_cost_picture.py::test_cost_plot_contrast": ("dark",),
     "browser/test_frozen_pages.py::test_views_of_a_frozen_board": ("board",),
-    "browser/test_frozen_pages.py::test_errata_and_rank_changes_after_a_switch": ("light",),
     "containers/test_scorers.py::test_a_failing_scorer_ranks_no_system": ("by the clock", "unknown field", "memory"),
     "browser/test_stored_scripts.py::test_stored_text_never_runs_as_script": ("anonymous",),
     "docs/test_curators.py::test_guide_from_raw_file_to_public_board": ("own",),
@@ -107,6 +106,10 @@ TESTS = (
     "browser/test_every_page.py::test_audit_from_start_to_report",  # as docs/test_curators.py
     "browser/test_error_pages.py::test_deleted_preview",  # the page is tested without a browser
     "local/test_run_command.py::test_an_image_named_by_its_tag",
+    "browser/test_new_split.py::test_raw_file_to_draft_by_keyboard",  # docs/test_curators.py takes the same steps
+    "browser/test_frozen_pages.py::test_errata_and_rank_changes_after_a_switch",
+    "browser/test_rehearsals.py::test_export_of_an_archive_and_its_inspection",
+    "containers/test_scorers_example.py::test_the_example_works",  # as test_systems_example.py, for scorers
     "systems/test_loading.py::test_a_saved_image_is_loaded_and_run_by_id",  # as an image becomes a score
     "systems/test_loading.py::test_tag_spoof",  # images are run by their ids
     "systems/test_images_made.py::test_healthcheck_is_disabled",
