@@ -161,7 +161,7 @@ else:
 S3_PUBLIC_BUCKET, S3_PUBLIC_URL = env("S3_PUBLIC_BUCKET"), env("S3_PUBLIC_URL").rstrip("/")
 if S3_PUBLIC_BUCKET and (not env("S3_BUCKET") or S3_PUBLIC_BUCKET in (env("S3_BUCKET"), env("S3_GOLD_BUCKET"))):
     raise ImproperlyConfigured(
-        f"HOLDOUT_S3_PUBLIC_BUCKET is {S3_PUBLIC_BUCKET!r}, expected a third bucket, beside HOLDOUT_S3_BUCKET and "
+        f"HOLDOUT_S3_PUBLIC_BUCKET is {S3_PUBLIC_BUCKET!r}, expected a bucket other than HOLDOUT_S3_BUCKET and "
         "HOLDOUT_S3_GOLD_BUCKET"
     )
 STORAGES = {
@@ -218,7 +218,7 @@ if QUEUE_TYPE not in ("classic", *(("quorum",) if CELERY_BROKER_URL.startswith("
         f"HOLDOUT_QUEUE_TYPE is {QUEUE_TYPE!r}, expected classic, or quorum if HOLDOUT_BROKER_URL is amqp://..."
     )
 CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = QUEUE_TYPE
-# Celery creates 28 of these beside quorum queues. They stay empty, because no task is sent with a delay.
+# Celery creates 28 of these in addition to quorum queues. They stay empty, because no task is sent with a delay.
 CELERY_BROKER_NATIVE_DELAYED_DELIVERY_QUEUE_TYPE = "classic"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

@@ -296,7 +296,7 @@ def delete_after_commit(stored: FieldFile) -> None:
 def deleted_on_failure(storage: Storage, name: str) -> Iterator[None]:
     """Delete a stored file, unless its name is empty, if the block that commits its record raises an exception.
 
-    If the connection to the database was lost during COMMIT, the record may exist. The file is then kept: one without a
+    If the connection to the database was lost during COMMIT, the record may exist. The file then stays: one without a
     record is harmless, and `manage.py cleanup` lists it.
     """
     try:

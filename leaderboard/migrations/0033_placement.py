@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='workerreport',
             name='draining',
-            field=models.BooleanField(default=False, help_text='an operator has told it to start no container'),
+            field=models.BooleanField(default=False, help_text='an operator is draining it: it starts no container'),
         ),
         migrations.AddField(
             model_name='workerreport',

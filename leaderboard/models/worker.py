@@ -16,7 +16,7 @@ FRESH = timedelta(seconds=90)
 
 
 class WorkerReport(models.Model):
-    """The last report of the workers of one queue on one host, and what the operator has told them."""
+    """The last report of the workers of one queue on one host, and whether it is being drained."""
 
     queue = models.CharField(max_length=40)
     host = models.CharField(max_length=255)
@@ -30,7 +30,7 @@ class WorkerReport(models.Model):
         null=True, blank=True, help_text="free space on its engine's disk; null: not known"
     )
     disk_low = models.BooleanField(default=False, help_text="less is free than HOLDOUT_ENGINE_DISK_MB")
-    draining = models.BooleanField(default=False, help_text="an operator has told it to start no container")
+    draining = models.BooleanField(default=False, help_text="an operator is draining it: it starts no container")
     ending = models.BooleanField(default=False, help_text="its worker is ending, and starts no container")
     drained_at = models.DateTimeField(null=True, blank=True, help_text="when nothing ran there any more after that")
     checked_at = models.DateTimeField(null=True, blank=True, help_text="when the engine was last checked in full")

@@ -187,9 +187,7 @@ def _workers() -> Iterator[Metric]:
     ready = GaugeMetricFamily(
         "holdout_workers_ready", "Workers whose latest report is recent and says that they are ready.", labels=["queue"]
     )
-    draining = GaugeMetricFamily(
-        "holdout_workers_draining", "Workers that an operator has told to start no container.", labels=["queue"]
-    )
+    draining = GaugeMetricFamily("holdout_workers_draining", "Workers that an operator is draining.", labels=["queue"])
     low = GaugeMetricFamily(
         "holdout_engine_disk_low",
         "Workers that start no container because less than HOLDOUT_ENGINE_DISK_MB is free on their engine's disk.",
@@ -201,7 +199,7 @@ def _workers() -> Iterator[Metric]:
         labels=["queue"],
     )
     cached = GaugeMetricFamily(
-        "holdout_image_cache_bytes", "Bytes of the images that are kept on the engines.", labels=["queue"]
+        "holdout_image_cache_bytes", "Bytes of the images that the engines have cached.", labels=["queue"]
     )
     reports: dict[str, list[WorkerReport]] = {}
     for row in WorkerReport.objects.order_by("queue"):

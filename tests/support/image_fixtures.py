@@ -44,9 +44,9 @@ def world(transactional_db: None, sandbox: str) -> Iterator[World]:
     Prediction.objects.filter(state__in=(State.QUEUED, State.RUNNING)).update(
         state=State.FAILED, lease_until=None, finished_at=timezone.now()
     )
-    settings.IMAGE_CACHE_BYTES, kept = 0, settings.IMAGE_CACHE_BYTES
+    settings.IMAGE_CACHE_BYTES, before = 0, settings.IMAGE_CACHE_BYTES
     workers.report()
-    settings.IMAGE_CACHE_BYTES = kept
+    settings.IMAGE_CACHE_BYTES = before
     assert container_images.left(settings.INSTANCE) == []
     known = Image.objects.exclude(digest="").values_list("digest", flat=True)
     assert [image for image in known if container_images.is_there(image)] == [], (

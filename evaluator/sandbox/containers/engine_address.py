@@ -33,7 +33,7 @@ def engine_address(
 
     certs: a folder with ca.pem, cert.pem and key.pem. DOCKER_TLS_VERIFY alone means ~/.docker, as for Docker's own
     client. allow_plain: accept TCP without TLS to another host. Raises SandboxError, with advice, if it is not accepted
-    (whoever controls an engine is root on its host, and sees the inputs), or if a certificate is missing.
+    (a client of an engine is root on its host, and sees the inputs), or if a certificate is missing.
     """
     url = url or environment.get("DOCKER_HOST", "")
     folder = certs or environment.get("DOCKER_CERT_PATH", "")

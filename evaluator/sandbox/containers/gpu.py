@@ -21,7 +21,7 @@ from typing import Any
 from evaluator.errors import SandboxError, UsageError, shown
 
 _log = logging.getLogger(__name__)
-_PATIENCE = 30.0  # seconds for nvidia-smi, which takes some if the driver is not kept loaded (persistence mode)
+_PATIENCE = 30.0  # seconds for nvidia-smi, which takes some if the driver is not loaded (persistence mode off)
 _MIB = 1 << 20
 _UUID = re.compile(r"GPU-[0-9a-fA-F-]{8,64}")
 _LISTED = ("index", "uuid", "name", "memory.total", "mig.mode.current")
