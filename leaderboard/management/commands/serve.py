@@ -107,7 +107,8 @@ class Command(BaseCommand):
         with subprocess.Popen(
             [sys.executable, "manage.py", "seed"],
             cwd=settings.ROOT,
-            env=processes.environment(),
+            # It reports its progress itself; a log line a submission between would hide that.
+            env=processes.environment({"HOLDOUT_LOG_LEVEL": os.environ.get("HOLDOUT_LOG_LEVEL", "WARNING")}),
             start_new_session=True,
             preexec_fn=partial(parent_process.end_with, os.getpid()),  # noqa: PLW1509  no threads here
         ) as seeding:
