@@ -80,7 +80,7 @@ def of_phase(phase: Phase) -> Availability:
 
 def why_no_gpus(gpus: int, memory_gb: int) -> str:
     """Return, as a sentence, why no ready worker offers this many GPUs with this memory each; empty if one does."""
-    offers = [*_fresh(SYSTEMS_GPU).filter(ready=True)]
+    offers = [report for report in _fresh(SYSTEMS_GPU) if report.starts_containers]
     if any(report.gpus >= gpus and report.gpu_memory_gb >= memory_gb for report in offers):
         return ""
     asked = f"Nobody can serve this: it needs {gpus_in_words(gpus, memory_gb)}"
@@ -90,7 +90,7 @@ def why_no_gpus(gpus: int, memory_gb: int) -> str:
 
 def gpus_offered() -> str:
     """Return, as a sentence, which GPUs the ready workers offer."""
-    offers = [*_fresh(SYSTEMS_GPU).filter(ready=True)]
+    offers = [report for report in _fresh(SYSTEMS_GPU) if report.starts_containers]
     if not offers:
         return NO_GPUS
     return f"Workers offer {', '.join(gpus_in_words(report.gpus, report.gpu_memory_gb) for report in offers)}."
@@ -107,7 +107,7 @@ def gpus_in_words(n: int, memory_gb: int) -> str:
 class Wait:
     """The wait in a queue of submitted containers.
 
-    ahead: number of containers that were queued earlier. minutes: estimated time until the next one starts, rounded up
+    ahead: number of containers that start earlier. minutes: estimated time until the next one starts, rounded up
     to one of WAIT_MINUTES or to hours; None if no container of the queue has ended yet.
     """
 
@@ -122,15 +122,6 @@ class Wait:
         return f"at most {self.minutes} min" if self.minutes <= WAIT_MINUTES[-1] else f"about {self.minutes // 60} h"
 
 
-def _ahead(queued: QuerySet[Prediction], team: int | None, before: datetime | None) -> int:
-    """Return how many containers start earlier: teams take turns, each with what it queued first."""
-    by_team = dict(queued.order_by().values_list("submission__system__team").annotate(n=Count("pk")))
-    by_team.pop(team, None)
-    own = queued.filter(submission__system__team=team) if team is not None else queued.none()
-    own_ahead = (own if before is None else own.filter(queued_at__lt=before)).count()
-    return own_ahead + sum(min(number, own_ahead + 1) for number in by_team.values())
-
-
 WAIT_MINUTES = (1, 2, 5, 10, 20, 30, 60)
 """Coarse steps of an estimated wait: a finer one could reveal how long a container took on hidden inputs."""
 _RECENT = 20
@@ -139,7 +130,7 @@ _RECENT = 20
 def wait_in(queue: str, *, team: int | None = None, before: datetime | None = None) -> Wait:
     """Return the wait of a team's container that was queued at `before`; None: of one that is submitted now.
 
-    It is estimated from the durations of the queue's last containers. Takes four queries.
+    It is estimated from the durations of the queue's last containers. Takes five queries.
     """
     with_gpus = Q(submission__phase__gpus__gt=0)
     containers = Prediction.objects.filter(
@@ -159,6 +150,15 @@ def wait_in(queue: str, *, team: int | None = None, before: datetime | None = No
     mean = sum(times, timedelta()) / len(times)
     minutes = math.ceil((ahead + busy) * mean.total_seconds() / max(workers, running, 1) / 60)
     return Wait(ahead, next((step for step in WAIT_MINUTES if minutes <= step), math.ceil(minutes / 60) * 60))
+
+
+def _ahead(queued: QuerySet[Prediction], team: int | None, before: datetime | None) -> int:
+    """Return how many containers start earlier: teams take turns, each with what it queued first."""
+    by_team = dict(queued.order_by().values_list("submission__system__team").annotate(n=Count("pk")))
+    by_team.pop(team, None)
+    own = queued.filter(submission__system__team=team) if team is not None else queued.none()
+    own_ahead = (own if before is None else own.filter(queued_at__lt=before)).count()
+    return own_ahead + sum(min(number, own_ahead + 1) for number in by_team.values())
 
 
 def of(queue: str = "systems") -> Availability:
