@@ -6,7 +6,6 @@ socket amounts to root on its host, so the worker that runs submitted systems ha
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,7 +33,6 @@ from evaluator.sandbox.containers.system_contract import LoadedImage, SystemResu
 from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage, volume_holder_image
 from evaluator.sandbox.openfile import check_readable
 
-_log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _CONTAINERD_STORE = "io.containerd.snapshotter"
 
@@ -195,10 +193,7 @@ class DockerSandbox(ContainerBackend):
         self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
     ) -> list[str]:
         """Implement `ContainerBackend.reap`."""
-        removed = reaper.reap(self._engine, self.instance, keep, min_age_seconds)
-        for item in removed:
-            _log.warning("removed resources of a dead worker: %s", item)
-        return removed
+        return reaper.reap(self._engine, self.instance, keep, min_age_seconds)
 
     def check(self) -> None:
         """Implement `ContainerBackend.check`."""

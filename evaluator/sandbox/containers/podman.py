@@ -344,10 +344,7 @@ class PodmanSandbox(ContainerBackend):
         self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
     ) -> list[str]:
         """Implement `ContainerBackend.reap`."""
-        removed = reaper.reap(self._podman, self.instance, keep, min_age_seconds)
-        for item in removed:
-            _log.warning("removed resources of a dead worker: %s", item)
-        return removed
+        return reaper.reap(self._podman, self.instance, keep, min_age_seconds)
 
     def _prepare(self, job: Job, image: dict[str, Any], container: str, still_needed: Callable[[], None]) -> None:
         """Create the job's volumes and its container. Raises ImageError, JobExistsError, SandboxError."""

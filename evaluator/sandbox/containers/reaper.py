@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from evaluator.sandbox.containers.engine import EngineError
+
+_log = logging.getLogger(__name__)
 
 PROBE = "health"
 """Execution id in the label of probe containers; several may be running."""
@@ -69,7 +72,10 @@ def reap(
     volumes = engine.volumes(label)
     keep_ids = keep() if callable(keep) else keep
     left = [found for found in volumes if is_left(found.get("Labels"), _seconds(found.get("CreatedAt")), keep_ids)]
-    return removed + _removed(engine, "volume", [(found["Name"], found["Labels"]) for found in left])
+    removed += _removed(engine, "volume", [(found["Name"], found["Labels"]) for found in left])
+    for item in removed:
+        _log.warning("removed resources of a dead worker: %s", item)
+    return removed
 
 
 def remove_execution(engine: Engine, instance: str, execution: str) -> bool:
