@@ -10,12 +10,14 @@ Let a' and b' be what systems a and b become when some groups are swapped. Then 
 
     sum of a' = sum of a + d,    sum of b' = sum of b - d,    d = (sum of b - sum of a) over the swapped groups
 
-so that one matrix product per system gives its sums over the swapped groups of all permutations, for all its pairs.
+so that one matrix product per system gives its sums over the swapped groups of all permutations, for all its pairs. If
+all statistics are counts, one product of all systems does, and none of these sums is rounded.
 """
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from evaluator.measures.auroc import Auroc
 from evaluator.measures.base import Difference, HarmonicMean, Measure, Ratio
@@ -26,8 +28,11 @@ from evaluator.outcomes.weighted import Sample, View
 from evaluator.statistics.rank_permutation import Pair, PermutedAuroc, PermutedDifferences, PermutedSpearman
 
 _STREAM = 2  # separates this random stream from those of intervals and single comparisons under the same seed
-_MAX_BLOCK = 1 << 20  # maximum groups x permutations of one block: 8 MB
-_MOST_TOGETHER = 1000  # maximum permutations of one block, so that a pair that needs few does not pay for many
+_MAX_STEP = 1 << 20  # maximum groups x permutations that are drawn at once: 8 MB
+_MOST_AT_ONCE = 1000  # maximum permutations of the first block, so that a pair that needs few does not pay for many
+_MOST_STEPS = 4  # maximum number of steps of a later block
+_EXACT = 1 << 24  # whole numbers up to it, and sums of them, are exact in single precision
+_MAX_EVALUATED = 1 << 15  # maximum pairs x permutations that are evaluated at once: few enough to stay in a CPU cache
 
 
 def swap_mask_blocks(n_groups: int, n_permutations: int, seed: int) -> Iterator[Numbers]:
@@ -35,15 +40,20 @@ def swap_mask_blocks(n_groups: int, n_permutations: int, seed: int) -> Iterator[
 
     An entry is 1 where the permutation swaps the group's outcomes between the two systems, else 0. n_permutations: the
     total number. The masks depend only on the seed and on the number of groups; a longer series starts with the shorter
-    one.
+    one. Later blocks are larger, since pairs that need them need many permutations.
     """
     rng = np.random.default_rng([seed, n_groups, _STREAM])
-    step = max(1, min(_MOST_TOGETHER, _MAX_BLOCK // max(n_groups, 1)))
+    step = max(1, min(_MOST_AT_ONCE, _MAX_STEP // max(n_groups, 1)))
     width = -(-n_groups // 8)
-    for begin in range(0, n_permutations, step):
-        n = min(step, n_permutations - begin)
-        packed = np.frombuffer(rng.bytes(n * width), dtype=np.uint8).reshape(n, width)
-        yield np.ascontiguousarray(np.unpackbits(packed, axis=1, count=n_groups).T, dtype=np.float64)
+    begin, n_steps = 0, 1
+    while begin < n_permutations:
+        steps = []
+        for _ in range(n_steps):
+            n = min(step, n_permutations - begin)
+            steps.append(np.frombuffer(rng.bytes(n * width), dtype=np.uint8).reshape(n, width))
+            begin += n
+        yield np.ascontiguousarray(np.unpackbits(np.concatenate(steps), axis=1, count=n_groups).T, dtype=np.float64)
+        n_steps = min(2 * n_steps, _MOST_STEPS)
 
 
 def permuted_differences(measure: Measure, tables: Sequence[Outcomes]) -> PermutedDifferences:
@@ -74,7 +84,7 @@ class _Totals(Sample):
     """A sample whose sums of statistics are given instead of computed from rows."""
 
     def __init__(self, like: View, names: Sequence[str], sums: Numbers) -> None:
-        """Take the sums of the statistics `names`: statistics x permutations. like: any view of the outcomes."""
+        """Take the sums of the statistics `names`: statistics x any shape. like: any view of the outcomes."""
         super().__init__(like, sums)
         self._known: dict[str, Numbers] = dict(zip(names, sums, strict=True))
 
@@ -89,26 +99,47 @@ class _Sums(PermutedDifferences):
         self._measure = measure
         self._views = [View.whole(table) for table in tables]
         used = sorted(_used(measure))
-        names = [list(table.statistics) for table in tables]
         self._names = used
-        # One matrix product per system, all of one shape: the rounding of a sum depends on the shape of its matrix.
-        self._parts = [
-            group_sums(table)[[columns.index(name) for name in used]]
-            for columns, table in zip(names, tables, strict=True)
-        ]
-        self._whole = [part.sum(axis=1, keepdims=True) for part in self._parts]
+        self._view = View.whole(tables[0])
+        self._parts = np.array([_of_statistics(table, used) for table in tables])
+        self._whole = self._parts.sum(axis=2)
+        self._counts: npt.NDArray[np.float32] | None = None
+        if np.all(self._parts == np.floor(self._parts)) and np.abs(self._parts).sum(axis=2).max(initial=0) < _EXACT:
+            # Systems often have statistics in common, such as the number of units.
+            counts, self._row_of = np.unique(self._parts.reshape(-1, tables[0].n_groups), axis=0, return_inverse=True)
+            self._counts = counts.astype(np.float32)
+            self._row_of = self._row_of.reshape(self._whole.shape)
 
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
-        moved = {
-            system: self._parts[system] @ swapped for system in sorted({system for pair in pairs for system in pair})
-        }
-        for a, b in pairs:
+        systems, index = np.unique(np.array(pairs).reshape(-1, 2), return_inverse=True)
+        moved = self._moved(systems, swapped)
+        first, second = index.reshape(-1, 2).T
+        step = max(1, _MAX_EVALUATED // swapped.shape[1])
+        for begin in range(0, len(pairs), step):
+            a, b = first[begin : begin + step], second[begin : begin + step]
             change = moved[b] - moved[a]
-            value_a, value_b = self._values(a, self._whole[a] + change), self._values(b, self._whole[b] - change)
-            yield np.abs(value_a - value_b)
+            value_a = self._values(self._whole[systems[a], :, None] + change)
+            value_b = self._values(self._whole[systems[b], :, None] - change)
+            yield from np.abs(value_a - value_b)
 
-    def _values(self, system: int, sums: Numbers) -> Numbers:
-        return self._measure.evaluate(_Totals(self._views[system], self._names, sums))
+    def _moved(self, systems: npt.NDArray[np.int64], swapped: Numbers) -> Numbers:
+        """Return the sums over the swapped groups: systems x statistics x permutations."""
+        if self._counts is None:
+            # One product per system, all of one shape: the rounding of a sum depends on the shape of its matrix.
+            return np.array([self._parts[system] @ swapped for system in systems])
+        rows, of_system = np.unique(self._row_of[systems], return_inverse=True)
+        sums = self._counts[rows] @ swapped.astype(np.float32)
+        return sums.astype(np.float64)[of_system.reshape(len(systems), -1)]
+
+    def _values(self, sums: Numbers) -> Numbers:
+        """Return the measure of sums. sums: pairs x statistics x permutations."""
+        return self._measure.evaluate(_Totals(self._view, self._names, np.moveaxis(sums, 1, 0)))
+
+
+def _of_statistics(table: Outcomes, names: Sequence[str]) -> Numbers:
+    """Return the sums of the statistics `names` over each group: statistics x groups."""
+    columns = list(table.statistics)
+    return group_sums(table)[[columns.index(name) for name in names]]
 
 
 def _used(measure: Measure) -> set[str]:

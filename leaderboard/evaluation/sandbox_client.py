@@ -69,7 +69,9 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 _INPUTS = "inputs.jsonl"
 MAX_FILES = 16
-"""Maximum number of files that are sent with one job."""
+"""Maximum number of files that are sent with one job, except those of outcomes."""
+MAX_TABLES = 128
+"""Maximum number of files of outcomes that are sent with one job."""
 MAX_OUTPUT_BYTES = 256 << 20
 """Maximum bytes of all files that a generator writes."""
 WALL_FACTOR = 5
@@ -294,7 +296,7 @@ def compare_board(
 ) -> Answer:
     """Test the differences between stored outcomes of a board, pair by pair. Reads no gold. Raises SandboxError.
 
-    tables: at most MAX_FILES files of outcomes. pairs: indices into `tables`. measure: name of the compared measure.
+    tables: at most MAX_TABLES files of outcomes. pairs: indices into `tables`. measure: name of the compared measure.
     seed: of the resampling. scorer: the custom scorer that wrote the outcomes; None: the task wrote them.
     """
     request = CompareBoardRequest(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
 
 from evaluator.jobs.compare import CompareBoardReport
+from evaluator.measures.base import Measure
+from evaluator.statistics.permuted_differences import is_function_of_sums
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
 from leaderboard.evaluation.report_checks import ReportError
@@ -19,8 +22,30 @@ from leaderboard.work_queue.work import NotRetryableError
 Pair = tuple[UUID, UUID]
 """Ids of two runs, the smaller id first."""
 
-AT_ONCE = 20
-"""Maximum number of pairs in a sandbox job: with it, the slowest measure finishes within the scoring time limit."""
+
+
+class JobSize(NamedTuple):
+    """Maximum size of a sandbox job that compares pairs: its pairs, and the runs whose outcomes it reads."""
+
+    pairs: int
+    runs: int
+
+
+SMALL = JobSize(20, 16)
+"""With it, the slowest measure on the largest gold finishes within the limits of scoring."""
+_LARGE = JobSize(250, sandbox_client.MAX_TABLES)
+_MAX_UNITS = 500_000  # units of all runs of a job larger than SMALL: their outcomes take some hundred megabytes
+
+
+def job_size(measure: Measure, n_units: int) -> JobSize:
+    """Return the maximum size of a job that compares by a measure on a gold of `n_units` units.
+
+    Most of a job's time is spent on drawing permutations, and on products of matrices that are the faster the more
+    systems there are. Other measures take longer for each pair.
+    """
+    if not is_function_of_sums(measure):
+        return SMALL
+    return _LARGE._replace(runs=max(SMALL.runs, min(_LARGE.runs, _MAX_UNITS // max(n_units, 1))))
 
 
 def in_order(a: UUID, b: UUID) -> Pair:
@@ -28,30 +53,30 @@ def in_order(a: UUID, b: UUID) -> Pair:
     return (a, b) if a < b else (b, a)
 
 
-def batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """Yield each pair once, in few batches of at most AT_ONCE pairs and `sandbox_client.MAX_FILES` runs."""
+def batches(pairs: Iterable[Pair], size: JobSize) -> Iterator[list[Pair]]:
+    """Yield each pair once, in few batches that are no larger than `size`."""
     partners: dict[UUID, set[UUID]] = {}
     for a, b in sorted(pairs):
         partners.setdefault(a, set()).add(b)
         partners.setdefault(b, set()).add(a)
     while partners:
-        runs = sorted(_dense_runs(partners))
+        runs = sorted(_dense_runs(partners, size.runs))
         chosen = [(a, b) for a in runs for b in runs if a < b and b in partners[a]]
         for a, b in chosen:
             partners[a].discard(b)
             partners[b].discard(a)
         partners = {run: others for run, others in partners.items() if others}
-        for start in range(0, len(chosen), AT_ONCE):
-            yield chosen[start : start + AT_ONCE]
+        for start in range(0, len(chosen), size.pairs):
+            yield chosen[start : start + size.pairs]
 
 
-def _dense_runs(partners: dict[UUID, set[UUID]]) -> set[UUID]:
-    """Choose at most MAX_FILES runs among which there are many pairs; `partners` has each run's partners.
+def _dense_runs(partners: dict[UUID, set[UUID]], most: int) -> set[UUID]:
+    """Choose at most `most` runs among which there are many pairs; `partners` has each run's partners.
 
     The choice is greedy: the next run is the one that has the most pairs with the runs chosen so far.
     """
     chosen: set[UUID] = set()
-    while len(chosen) < min(sandbox_client.MAX_FILES, len(partners)):
+    while len(chosen) < min(most, len(partners)):
         chosen.add(
             max(partners.keys() - chosen, key=lambda run: (len(partners[run] & chosen), len(partners[run]), -run.int))
         )

@@ -140,7 +140,8 @@ def _compare(lease: Lease[Ranking]) -> None:
     missing = family.missing()
     if missing and board.task_version != scored.version:
         raise NotRetryableError(Reason.OUTDATED)
-    for batch in _batches(missing):
+    size = pairs.job_size(scored.measure(measure), board.gold_version.n_units)
+    for batch in _batches(missing, size):
         runs = Run.objects.in_bulk({run for pair in batch for run in pair})
         rows = pairs.compared(board=board, runs=runs, pairs=batch, measure=measure)
         family.add((row.a_id, row.b_id, row.p, row.n_permutations) for row in rows)
@@ -151,10 +152,10 @@ def _compare(lease: Lease[Ranking]) -> None:
     _finish(lease, standings, family)
 
 
-def _batches(missing: list[pairs.Pair]) -> Iterator[list[pairs.Pair]]:
+def _batches(missing: list[pairs.Pair], size: pairs.JobSize) -> Iterator[list[pairs.Pair]]:
     """Yield the pairs in batches for the sandbox, roughly in their order."""
     for start in range(0, len(missing), PLANNED_AT_ONCE):
-        yield from pairs.batches(pairs.in_order(a, b) for a, b in missing[start : start + PLANNED_AT_ONCE])
+        yield from pairs.batches((pairs.in_order(a, b) for a, b in missing[start : start + PLANNED_AT_ONCE]), size)
 
 
 def _runs_wait() -> bool:

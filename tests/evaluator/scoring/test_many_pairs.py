@@ -143,6 +143,15 @@ def test_a_longer_series_of_permutations_starts_with_the_shorter_one():
     assert not np.array_equal(short, next(swap_mask_blocks(301, 130, 5)))
 
 
+def test_counts_that_single_precision_would_round_are_added_in_double_precision():
+    large = float(1 << 24)
+    columns = [{"claim": np.ones(12), "correct": values} for values in (np.full(12, large), np.full(12, large + 1))]
+    tables = [table(np.arange(12, dtype=np.int32), 12, sums_) for sums_ in columns]
+    swapped = next(swap_mask_blocks(12, 50, 1))
+    (differences,) = permuted_differences(ACCURACY, tables).differences(swapped, [(0, 1)])
+    assert differences == pytest.approx(np.abs(1 - 2 * swapped.mean(axis=0)), abs=1e-6)
+
+
 def test_a_measure_without_a_value_has_no_difference_and_no_p_value():
     tables = systems(10, 2)
     constant = replace(tables[1], statistics={**tables[1].statistics, "y": np.zeros(tables[1].n_rows)})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from itertools import combinations
 from random import Random
+from tempfile import TemporaryFile
 from uuid import UUID
 
 import numpy as np
@@ -11,7 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evaluator.jobs.compare import CompareBoardReport
+from evaluator.outcomes.serialization import to_bytes
+from evaluator.outcomes.table import Outcomes
 from evaluator.sandbox.process import protocol
+from evaluator.tasks.registry import TASKS
 from leaderboard.comparisons.actions import pairs
 from leaderboard.comparisons.queries.rank_ranges import PairFamily, correct_and_rank
 from leaderboard.evaluation import sandbox_client
@@ -29,22 +35,45 @@ def all_pairs(n: int) -> set[pairs.Pair]:
 def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(n: int, seed: int, share: float) -> None:
     random = Random(seed)
     requested = {pair for pair in sorted(all_pairs(n)) if random.random() < share}
-    batched = list(pairs.batches(requested))
+    batched = list(pairs.batches(requested, pairs.SMALL))
     assert sorted(pair for batch in batched for pair in batch) == sorted(requested)
     for batch in batched:
-        assert 0 < len(batch) <= pairs.AT_ONCE
-        assert len({run for pair in batch for run in pair}) <= sandbox_client.MAX_FILES
-    assert batched == list(pairs.batches(sorted(requested, reverse=True)))
+        assert 0 < len(batch) <= pairs.SMALL.pairs
+        assert len({run for pair in batch for run in pair}) <= pairs.SMALL.runs
+    assert batched == list(pairs.batches(sorted(requested, reverse=True), pairs.SMALL))
 
 
 def test_a_new_system_takes_few_batches_and_so_does_a_whole_board() -> None:
     newcomer = {(UUID(int=7), UUID(int=100 + index)) for index in range(49)}
-    assert len(list(pairs.batches(newcomer))) == 4
-    assert len(list(pairs.batches(all_pairs(50)))) <= 80
+    assert len(list(pairs.batches(newcomer, pairs.SMALL))) == 4
+    assert len(list(pairs.batches(all_pairs(50), pairs.SMALL))) <= 80
 
 
 def test_a_batch_has_as_many_files_as_the_sandbox_takes() -> None:
-    assert sandbox_client.MAX_FILES == protocol.MOST_FILES
+    assert sandbox_client.MAX_FILES <= sandbox_client.MAX_TABLES == protocol.MOST_FILES
+
+
+def test_a_job_is_large_only_if_its_pairs_are_fast_and_its_outcomes_small() -> None:
+    measures = {measure.name: measure for measure in TASKS["fact-verification"].measures}
+    assert pairs.job_size(measures["accuracy"], 500) == (250, 128)
+    assert pairs.job_size(measures["accuracy"], 5_000) == (250, 100)
+    assert pairs.job_size(measures["accuracy"], 10**6) == (250, pairs.SMALL.runs)
+    ranking = {measure.name: measure for measure in TASKS["fact-checking"].measures}
+    assert pairs.job_size(ranking["auroc"], 500) == pairs.SMALL
+
+
+def test_the_sandbox_compares_as_many_runs_as_a_job_may_have(sandbox: str) -> None:
+    random, groups = np.random.default_rng(0), np.arange(9, dtype=np.int32)
+    n = sandbox_client.MAX_TABLES
+    with ExitStack() as stack:
+        files = []
+        for correct in (random.random((n, 9)) < 0.5).astype(float):
+            statistics = {"claim": np.ones(9), "correct": correct}
+            files.append(stack.enter_context(TemporaryFile()))
+            files[-1].write(to_bytes(Outcomes("fact-verification", 1, 9, tuple(range(9)), groups, statistics, {})))
+            files[-1].seek(0)
+        answer = sandbox_client.compare_board(tables=files, pairs=[(0, n - 1)], measure="accuracy", seed=1)
+    assert [(row.a, row.b) for row in answer.read(CompareBoardReport).comparisons] == [(0, n - 1)]
 
 
 def family_of(runs: list[UUID], rows: list[tuple[UUID, UUID, float | None, int]]) -> PairFamily:

@@ -133,7 +133,7 @@ def test_a_better_run_replaces_the_systems_standing(world: World, batch_sizes: l
 def test_scoring_has_priority_over_rank_ranges(
     world: World, batch_sizes: list[int], monkeypatch: pytest.MonkeyPatch, enqueued: list[int]
 ) -> None:
-    monkeypatch.setattr(pairs, "AT_ONCE", 1)
+    monkeypatch.setattr(pairs, "job_size", lambda *_: pairs.JobSize(1, 16))
     enter(world, "Waits", 25)
     board = board_of(world)
     enqueued.clear()
