@@ -23,7 +23,6 @@ Pair = tuple[UUID, UUID]
 """Ids of two runs, the smaller id first."""
 
 
-
 class JobSize(NamedTuple):
     """Maximum size of a sandbox job that compares pairs: its pairs, and the runs whose outcomes it reads."""
 
