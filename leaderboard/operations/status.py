@@ -84,6 +84,28 @@ def services() -> dict[str, bool]:
     return health.results()
 
 
+def public_services() -> dict[str, bool]:
+    """Return which services work, under the names that visitors know."""
+    responds = services()
+    reads, stores = responds["database"], responds["store"] and responds["disk"]
+    is_ready: dict[str, bool] = {}
+    if reads:
+        # A host whose engine has never been checked has none: nobody misses its containers.
+        reports = WorkerReport.objects.filter(Q(queue="scoring") | Q(queue="systems", checked_at__isnull=False))
+        for report in reports:
+            is_ready[report.queue] = is_ready.get(report.queue, False) or (report.is_fresh and report.ready)
+    works = reads and stores and responds["broker"] and not last_sweep()[1]
+    found = {
+        "Pages and leaderboards": reads,
+        "Downloads": reads and responds["store"],
+        "Uploads": reads and stores and responds["sandbox"],
+        "Scoring": works and responds["sandbox"] and is_ready.get("scoring", False),
+    }
+    if "systems" in is_ready:
+        found["Container images"] = works and is_ready["systems"]
+    return found
+
+
 def workers() -> list[Worker]:
     """Return the reports of the last day, by queue and host."""
     at = timezone.now()

@@ -1,9 +1,10 @@
-"""Page for operators: what of the site is alive, what waits, and what failed within a day."""
+"""Pages on the state of the site: in detail for its operators, in one word a service for everybody."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from leaderboard.core.web.access import PersonRequest, needs
@@ -30,3 +31,13 @@ def operations(request: PersonRequest) -> HttpResponse:
         "versions": status.versions(),
     }
     return render(request, "operations/status.html", context)
+
+
+@require_safe
+def public_status(request: HttpRequest) -> HttpResponse:
+    """Show which services work, without details that would help an attacker."""
+    services = status.public_services()
+    context = {"services": services, "is_up": all(services.values()), "at": timezone.now()}
+    response = render(request, "operations/public_status.html", context)
+    response["Cache-Control"] = "no-store"
+    return response

@@ -22,9 +22,11 @@ from leaderboard.comparisons.web.critical_difference import significance
 from leaderboard.comparisons.web.head_to_head import head_to_head
 from leaderboard.containers.web.scorer import scorer
 from leaderboard.core.web.docs import docs, docs_image
+from leaderboard.core.web.site_pages import about, contact
 from leaderboard.datasets.web.downloads import download_file, download_gold, download_inputs
 from leaderboard.datasets.web.split import archive, split
 from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
+from leaderboard.operations.status_page import public_status
 from leaderboard.systems.web.system import system
 
 FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>"
@@ -33,6 +35,9 @@ FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_ver
 urlpatterns = [
     path("", home, name="home"),
     path("feed.atom", site_feed, name="site_feed"),
+    path("about/", about, name="about"),
+    path("contact/", contact, name="contact"),
+    path("status/", public_status, name="status"),
     path("docs/", docs, name="docs"),
     path("docs/images/<slug:name>.png", docs_image, name="docs_image"),
     path("docs/<slug:name>/", docs, name="docs_page"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -14,6 +16,9 @@ pytestmark = pytest.mark.browser
 ANYBODY = {
     "home": "/",
     "home-nothing-found": "/?q=no-such-benchmark",
+    "about": "/about/",
+    "contact": "/contact/",
+    "status": "/status/",
     "tasks": "/tasks/",
     "measures-kbp": "/tasks/knowledge-base-population/",
     "measures-fact-verification": "/tasks/fact-verification/",
@@ -123,6 +128,14 @@ def test_a_researchers_pages(page: Page, cookies: dict[str, Any], name: str) -> 
 def test_a_curators_pages(page: Page, cookies: dict[str, Any], name: str) -> None:
     page.context.add_cookies(cookies["curator"])
     look_at(page, name, CURATOR[name])
+
+
+def test_the_operators_page(page: Page, site: Site) -> None:
+    """The demonstration has no operator, so one of its users becomes one, as by `manage.py createsuperuser`."""
+    with closing(sqlite3.connect(site.data / "holdout.sqlite3", timeout=20)) as database, database:
+        database.execute("UPDATE leaderboard_user SET is_staff = 1 WHERE username = 'emil'")
+    log_in(page, site, "emil")
+    look_at(page, "manage-operations", "/manage/operations/")
 
 
 def test_audit_from_start_to_report(page: Page, cookies: dict[str, Any]) -> None:

@@ -38,6 +38,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "errors": "Errors",
         "operators": "Running Holdout",
         "privacy": "Privacy",
+        "terms": "Terms of use",
     },
 }
 """Titles of the documentation's pages by file name without suffix, in groups. Other files are no pages."""

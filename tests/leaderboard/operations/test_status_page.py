@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 from unittest.mock import MagicMock
@@ -130,3 +131,39 @@ def test_ages_in_words(seconds: float, words: str) -> None:
 
 def test_the_manage_page_links_to_it(operator: Client, settings: Any) -> None:
     assert PAGE in operator.get("/manage/").content.decode()
+
+
+def test_the_public_status_has_neither_names_of_parts_nor_details(world: World) -> None:
+    """The store does not respond: uploads, downloads and scoring are degraded, pages are not."""
+    WorkerReport.objects.create(queue="scoring", host="secret-host", ready=True, seen_at=timezone.now())
+    cache.set(periodic.COMPLETED, timezone.now().timestamp())
+    answer = Client().get("/status/")
+    text = answer.content.decode()
+    assert answer["Cache-Control"] == "no-store" and read(text).faults == []
+    main = text.partition("<main")[2].partition("</main>")[0]
+    assert [row.rstrip("<") for row in re.findall(r"badge-state [^>]*>(\w+)", main)] == ["up", *["degraded"] * 3]
+    for inner in ("database", "broker", "sandbox", "store", "secret-host", "sweep"):
+        assert inner not in main.lower()
+
+
+@pytest.mark.parametrize("missing", ["worker", "sweep", "engine", ""])
+def test_the_public_status_of_scoring(world: World, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setattr(health, "results", lambda: dict.fromkeys(health.CHECKS, True))
+    long_ago = timezone.now() - timedelta(hours=1)
+    for queue in ("scoring", "systems"):
+        is_gone = missing == {"scoring": "worker", "systems": "engine"}[queue]
+        seen = long_ago if is_gone else timezone.now()
+        WorkerReport.objects.create(queue=queue, host="a", ready=True, seen_at=seen, checked_at=long_ago)
+    cache.set(periodic.COMPLETED, (long_ago if missing == "sweep" else timezone.now()).timestamp())
+    found = status.public_services()
+    assert found["Scoring"] == (missing not in ("worker", "sweep"))
+    assert found["Container images"] == (missing not in ("engine", "sweep"))
+    assert found["Uploads"] and found["Downloads"] and found["Pages and leaderboards"]
+
+
+def test_the_public_status_without_a_database(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page itself needs no query, so that it can say so."""
+    monkeypatch.setattr(health, "results", lambda: dict.fromkeys(health.CHECKS, True) | {"database": False})
+    with CaptureQueriesContext(connection) as queries:
+        text = Client().get("/status/").content.decode()
+    assert len(queries) == 0 and text.count("degraded</span>") == 4

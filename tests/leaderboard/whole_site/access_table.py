@@ -50,6 +50,9 @@ PUBLIC = [
     # Without the operator's token the response is that of a missing address.
     Row("metrics", NOBODY),
     Row("tasks", EVERYONE),
+    Row("about", EVERYONE),
+    Row("contact", EVERYONE),
+    Row("status", EVERYONE),
     Row("docs", EVERYONE),
     Row("docs_page", EVERYONE, where={"name": "researchers"}),
     Row("docs_image", EVERYONE, where={"name": "board-symmetric"}),
