@@ -7,7 +7,7 @@ from leaderboard.benchmarks.api import benchmarks, tasks
 from leaderboard.boards.api import boards, exports, plots
 from leaderboard.comparisons.api import comparisons
 from leaderboard.containers.api import images
-from leaderboard.core.api import renamed, schema
+from leaderboard.core.api import reference, renamed, schema
 from leaderboard.curation.api import raw_files
 from leaderboard.submissions.api import submissions
 
@@ -51,7 +51,9 @@ PRESENT = [
     path("submissions/<uuid:pk>/scores/", submissions.ScoresView.as_view(), name="api_scores"),
     path("submissions/<uuid:pk>/predictions/", submissions.PredictionsView.as_view(), name="api_predictions"),
     path("schema/", schema.SchemaView.as_view(), name="api_schema"),
-    path("docs/", schema.DocsView.as_view(), name="api_docs"),
+    path("docs/", reference.reference, name="api_docs"),
+    path("docs/try/", schema.DocsView.as_view(), name="api_try"),
+    path("docs/<slug:name>/", reference.reference, name="api_group"),
 ]
 
 urlpatterns = [

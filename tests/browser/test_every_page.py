@@ -19,6 +19,8 @@ ANYBODY = {
     "about": "/about/",
     "contact": "/contact/",
     "status": "/status/",
+    "api-reference": "/api/v1/docs/",
+    "api-reference-submissions": "/api/v1/docs/submissions/",
     "tasks": "/tasks/",
     "measures-kbp": "/tasks/knowledge-base-population/",
     "measures-fact-verification": "/tasks/fact-verification/",

@@ -1,4 +1,4 @@
-"""OpenAPI schema and documentation: `/schema/` and `/docs/`."""
+"""OpenAPI schema, and Swagger UI to try the calls: `/schema/` and `/docs/try/`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SchemaView(SpectacularAPIView):
 class DocsView(SpectacularSwaggerSplitView):
     """Swagger UI with its script at a separate URL, so that the page has no inline script or style."""
 
-    template_name = "core/api_docs.html"
+    template_name = "core/api_try.html"
     url_name = "api_schema"
 
 
