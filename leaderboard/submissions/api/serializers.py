@@ -107,6 +107,30 @@ class ScoringSerializer(serializers.Serializer[Any]):
     receipt = serializers.DictField(help_text="provenance of these numbers")
 
 
+class ResultSerializer(serializers.Serializer[Any]):
+    """Where a scored submission is on the current board of its phase."""
+
+    primary = serializers.CharField(help_text="name of the measure by which systems are ranked")
+    rank = serializers.IntegerField(allow_null=True, help_text="rank of the system; null: it is not ranked")
+    is_tied = serializers.BooleanField(help_text="whether another system has the same rank")
+    n_ranked = serializers.IntegerField(help_text="number of ranked systems")
+    rank_low = serializers.IntegerField(
+        allow_null=True, help_text="best rank that the uncertainty leaves open; null: not computed, or not shown"
+    )
+    rank_high = serializers.IntegerField(allow_null=True, help_text="worst rank that the uncertainty leaves open")
+    is_shown = serializers.BooleanField(
+        help_text="whether the board shows this submission; if not, `rank` is that of the system's other submission"
+    )
+    gain = serializers.FloatField(
+        allow_null=True,
+        help_text="how much better it is than the best earlier submission of the team; null: there is none, or the "
+        "phase rounds the scores that it shows",
+    )
+    lead = serializers.FloatField(
+        allow_null=True, help_text="how much better it is than the best other ranked system; null: as for `gain`"
+    )
+
+
 class SubmissionSerializer(RenamedFields, SubmissionLine):
     """A submission with its progress, its problems and warnings, and its published scorings."""
 
@@ -135,6 +159,7 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
         "public, or for those who manage the benchmark"
     )
     scores = serializers.URLField()
+    result = ResultSerializer(allow_null=True, help_text="null: it is not on the current board")
     scorings = ScoringSerializer(many=True, help_text="all published scorings, the newest gold first")
     stage = serializers.CharField(
         help_text="validating (a large uploaded file); reading, loading, running, collecting (a container); else empty"
@@ -192,10 +217,26 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "problems": progress.problems,
         "receipt": progress.receipt,
         "scores": addresses.of(request, "api_scores", progress.submission.pk),
+        "result": _result(progress),
         "scorings": [_scoring(row, row.run, request) for row in reading.published(progress) if row.run],
         "stage": progress.stage,
         "log": progress.log,
         "cost": costs.of(progress.prediction).as_dict() if progress.prediction and progress.is_container else {},
+    }
+
+
+def _result(progress: Progress) -> dict[str, Any] | None:
+    result = progress.result
+    if result is None:
+        return None
+    standing = result.entry.standing
+    low, high = result.entry.rank_range or (None, None)
+    return {
+        "primary": standing.release.primary,
+        "rank": standing.rank,
+        "rank_low": low,
+        "rank_high": high,
+        **{name: getattr(result, name) for name in ("is_tied", "n_ranked", "is_shown", "gain", "lead")},
     }
 
 

@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404
 
 from leaderboard.boards.disclosure.policies import reveals_all
 from leaderboard.boards.queries.board_state import primary_value
+from leaderboard.boards.queries.submission_result import SubmissionResult, result_of
 from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Prediction, Reason, Release, Run, State, Submission
 from leaderboard.work_queue import worker_status
 
@@ -99,6 +100,13 @@ class Progress:
         """Return the row with reason and date if the submission is currently hidden from boards, else None."""
         row: HiddenSubmission | None = _first(self.submission.hidings.all())
         return row
+
+    @cached_property
+    def result(self) -> SubmissionResult | None:
+        """Return where the submission is on the current board; None unless it is scored, shown and on the board."""
+        if self.release is None or not self.is_over or self.hidden:
+            return None
+        return result_of(self.release)
 
     @property
     def is_refunded(self) -> bool:

@@ -18,7 +18,6 @@ from django.views.decorators.http import require_safe
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.request import PAGE_SIZE
-from leaderboard.boards.queries.submission_result import result_of
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import RankChange, Reason, State, Submission
 from leaderboard.submissions.queries import receipts
@@ -114,9 +113,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
 
 def _result(progress: Progress) -> dict[str, Any]:
     """Return the template context of the result: empty unless the submission is scored, shown and on the board."""
-    if progress.release is None or not progress.is_over or progress.hidden:
-        return {}
-    result = result_of(progress.release)
+    result = progress.result
     if result is None:
         return {}
     phase, system = progress.submission.phase, progress.submission.system

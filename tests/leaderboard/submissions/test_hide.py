@@ -301,7 +301,7 @@ def test_its_team_sees_the_reason_and_keeps_scores_and_receipt(world: World) -> 
     client = session_of(world.researcher)
     page = release.submission.get_absolute_url()
     private = [f"/api/v1/submissions/{release.submission_id}/{part}" for part in ("", "scores/")]
-    before = [client.get(address).content for address in private]
+    before = [client.get(address).json() for address in private]
     assert "Hidden from the boards" not in client.get(page).content.decode()
     hide_release(world, release)
     text = client.get(page).content.decode()
@@ -309,7 +309,10 @@ def test_its_team_sees_the_reason_and_keeps_scores_and_receipt(world: World) -> 
     for part in ("Hidden from the boards", REASON, f"{since:%Y-%m-%d %H:%M} UTC", "0.500"):
         assert part in text, part
     assert "/hide/" not in text, "the team cannot hide"
-    assert [client.get(address).content for address in private] == before
+    assert before[0].pop("result")["rank"] == 1
+    after = [client.get(address).json() for address in private]
+    assert after[0].pop("result") is None, "it has no rank while it is hidden"
+    assert after == before
     for address in ("/me/submissions/", f"/systems/{release.submission.system_id}/"):
         answer = client.get(address)
         assert answer.status_code == 200 and "hidden" in answer.content.decode()

@@ -113,3 +113,31 @@ def test_own_rows_are_marked_for_their_team_only(world: World) -> None:
     assert f'<tr id="system-{own.pk}" class="own">' in page and page.count('class="own"') == 1
     assert f'href="#system-{own.pk}"' in page and "2nd" in page
     assert "yours" not in Client().get("/benchmarks/tiny/test/").content.decode().lower()
+
+
+def api_result_of(world: World, release: Release) -> dict[str, object] | None:
+    client = Client()
+    client.force_login(world.researcher)
+    answer: dict[str, dict[str, object] | None] = client.get(f"/api/v1/submissions/{release.submission_id}/").json()
+    return answer["result"]
+
+
+def test_the_api_has_the_numbers_of_the_page(world: World) -> None:
+    stood(world, "Leader", 0.9, team="Others")
+    own = stood(world, "Bernoulli", 0.5, hours=1)
+    Standing.objects.filter(system__name="Bernoulli").update(rank_low=1, rank_high=2)
+    result = api_result_of(world, own)
+    assert result is not None and result.pop("lead") == pytest.approx(-0.4)
+    expected = {"primary": "accuracy", "rank": 2, "is_tied": False, "n_ranked": 2, "rank_low": 1, "rank_high": 2}
+    assert result == expected | {"is_shown": True, "gain": None}
+    # A ladder shows neither differences nor possible ranks.
+    Phase.objects.update(disclosure="ladder")
+    assert api_result_of(world, own) == expected | {
+        "rank_low": None,
+        "rank_high": None,
+        "is_shown": True,
+        "gain": None,
+        "lead": None,
+    }
+    Leaderboard.objects.update(task_version=2)
+    assert api_result_of(world, own) is None
