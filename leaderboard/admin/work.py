@@ -35,7 +35,7 @@ class SubmissionAdmin(ReadOnlyAdmin):
 
 @admin.register(HiddenSubmission)
 class HiddenSubmissionAdmin(ReadOnlyAdmin):
-    list_display = ("submission", "reason", "hidden_by", "hidden_at", "unhidden_by", "unhidden_at")
+    list_display = ("submission", "by_team", "reason", "hidden_by", "hidden_at", "unhidden_by", "unhidden_at")
     list_select_related = ("submission__system", "submission__phase__benchmark", "hidden_by", "unhidden_by")
 
 

@@ -25,7 +25,7 @@ from .split_audit import AuditAnswer, SplitAudit
 from .state import ACTIVE, TERMINAL, Reason, State
 from .submission import Final, Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
-from .user import User
+from .user import TokenDetails, User
 from .worker import Placement, WorkerReport
 
 __all__ = [
@@ -87,6 +87,7 @@ __all__ = [
     "Submission",
     "System",
     "Team",
+    "TokenDetails",
     "User",
     "Webhook",
     "WorkerReport",

@@ -65,6 +65,11 @@ class Benchmark(models.Model):
         max_length=300, blank=True, help_text="where questions go: a mail address or a page; shown to everybody"
     )
     organisers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="benchmarks", blank=True)
+    teams_may_hide = models.BooleanField(
+        "teams may take submissions off the board",
+        default=True,
+        help_text="they still count against the quota, and you still see them",
+    )
     baselines_team = models.OneToOneField(
         "Team",
         null=True,

@@ -1,4 +1,4 @@
-"""Submissions that organisers have hidden from the boards of their phase."""
+"""Submissions that are hidden from the boards of their phase, by organisers or by their own team."""
 
 from __future__ import annotations
 
@@ -25,10 +25,16 @@ class HiddenSubmissionQuerySet(models.QuerySet["HiddenSubmission"]):
 
 
 class HiddenSubmission(models.Model):
-    """A period in which organisers hide a submission from all boards; ongoing while `unhidden_at` is null."""
+    """A period in which a submission is hidden from all boards; ongoing while `unhidden_at` is null.
+
+    Organisers and the team hide independently: a submission is on the boards while neither hides it.
+    """
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="hidings")
-    reason = models.CharField(max_length=300, help_text="shown to its team and the organisers only")
+    by_team = models.BooleanField(default=False, help_text="hidden by its own team, not by organisers")
+    reason = models.CharField(
+        max_length=300, blank=True, help_text="shown to its team and the organisers only; a team may give none"
+    )
     hidden_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     hidden_at = models.DateTimeField()
     unhidden_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -39,8 +45,10 @@ class HiddenSubmission(models.Model):
     class Meta:
         ordering = ["-hidden_at", "-id"]
         constraints = [
-            models.UniqueConstraint(fields=["submission"], condition=Q(unhidden_at=None), name="hidden_once_at_a_time"),
-            models.CheckConstraint(condition=~Q(reason=""), name="hidden_for_a_reason"),
+            models.UniqueConstraint(
+                fields=["submission", "by_team"], condition=Q(unhidden_at=None), name="hidden_once_at_a_time"
+            ),
+            models.CheckConstraint(condition=~Q(reason="") | Q(by_team=True), name="hidden_for_a_reason"),
             models.CheckConstraint(
                 condition=Q(unhidden_at=None, unhidden_by=None)
                 | Q(unhidden_at__gte=F("hidden_at"), unhidden_by__isnull=False),

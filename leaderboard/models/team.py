@@ -1,13 +1,32 @@
 """Teams and their systems."""
 
+from __future__ import annotations
+
+from datetime import date
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 
 
-class Team(models.Model):
-    """A team of participants. Quotas are per team."""
+class Renamable(models.Model):
+    """Base class of rows whose names boards show, and which keep their former names."""
+
+    former_names = models.JSONField(
+        default=list, blank=True, editable=False, help_text="objects with `name` and `until`, a date; the latest last"
+    )
+
+    class Meta:
+        abstract = True
+
+    def former(self) -> list[tuple[str, date]]:
+        """Return the former names with the days on which they were given up, the latest first."""
+        return [(row["name"], date.fromisoformat(row["until"])) for row in reversed(self.former_names)]
+
+
+class Team(Renamable):
+    """A team of participants. Quotas are per team. A team without members is closed: nobody can submit for it."""
 
     name = models.CharField(max_length=100)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
@@ -35,7 +54,7 @@ class Membership(models.Model):
         return f"{self.user} in {self.team}"
 
 
-class System(models.Model):
+class System(Renamable):
     """A team's named method."""
 
     class Kind(models.TextChoices):

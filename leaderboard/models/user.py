@@ -1,4 +1,4 @@
-"""User accounts."""
+"""User accounts and their API tokens."""
 
 from __future__ import annotations
 
@@ -21,3 +21,19 @@ class User(AbstractUser):
     def set_unusable_password(self) -> None:
         super().set_unusable_password()
         self._password = ""  # as after `set_password`, so that validators learn of the change
+
+
+class TokenDetails(models.Model):
+    """Name, scope and last use of an API token. Tokens from before these existed have no row until they are used."""
+
+    class Scope(models.TextChoices):
+        READ = "read", "read only"
+        SUBMIT = "submit", "read and submit"
+
+    token = models.OneToOneField("knox.AuthToken", primary_key=True, on_delete=models.CASCADE, related_name="details")
+    name = models.CharField(max_length=60, blank=True)
+    scope = models.CharField(max_length=6, choices=Scope.choices, default=Scope.SUBMIT)
+    last_used = models.DateField(null=True, blank=True, help_text="to the day, so that most requests write nothing")
+
+    def __str__(self) -> str:
+        return self.name or self.token.token_key

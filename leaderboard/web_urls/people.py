@@ -30,7 +30,7 @@ from leaderboard.notifications.web import notices
 from leaderboard.operations import status_page
 from leaderboard.rehearsals.web import manage_rehearsals
 from leaderboard.scoring.web import manage_rescoring
-from leaderboard.submissions.web import finals, manage_hidden, my_submissions, submission, submit
+from leaderboard.submissions.web import finals, manage_hidden, my_submissions, submission, submit, take_off
 from leaderboard.systems.web import edit, manage_systems
 
 rescoring: list[URLPattern] = [
@@ -109,6 +109,7 @@ manage: list[URLPattern | URLResolver] = [
         name="reinstate",
     ),
     path("benchmarks/<slug:slug>/hidden/", manage_hidden.manage_hidden, name="manage_hidden"),
+    path("benchmarks/<slug:slug>/hidden/teams/", manage_hidden.teams_may_hide, name="teams_may_hide"),
     path("benchmarks/<slug:slug>/submissions/<uuid:pk>/hide/", manage_hidden.hide_submission, name="hide_submission"),
     path(
         "benchmarks/<slug:slug>/submissions/<uuid:pk>/unhide/",
@@ -173,6 +174,8 @@ urlpatterns = [
     path("submissions/<uuid:pk>/receipt.json", submission.receipt, name="submission_receipt"),
     path("submissions/<uuid:pk>/withdraw/", withdraw.withdraw, name="withdraw_submission"),
     path("submissions/<uuid:pk>/predictions/", submission.download, name="download_prediction"),
+    path("submissions/<uuid:pk>/take-off/", take_off.take_off, name="take_off_submission"),
+    path("submissions/<uuid:pk>/put-back/", take_off.put_back, name="put_back_submission"),
     path("submissions/<uuid:pk>/represent/", edit.represent, name="represent_system"),
     path("systems/<int:pk>/edit/", edit.edit, name="edit_system"),
     path(

@@ -55,6 +55,7 @@ ACTS = {
     "benchmark.contact": "changed the contact",
     "benchmark.exported": "wrote an archive of the benchmark",
     "benchmark.imported": "imported the benchmark from an archive",
+    "benchmark.teams_may_hide": "changed whether teams may take submissions off the board",
     "dataset.created": "created the dataset",
     "dataset.edited": "edited the dataset's details",
     "hosting.began": "started to host the benchmark",

@@ -103,9 +103,10 @@ def submit_reference(
 
 
 def cancel(*, submission: Submission, by: User) -> bool:
-    """Cancel the queued or running container of a submission; return whether there was one. The quota charge stays."""
-    if submission.kind != Submission.Kind.IMAGE:
-        return False
+    """Cancel the queued or running container of a submission, or the validation of its large file.
+
+    Return whether there was one. The quota charge stays.
+    """
     cancelled = cancel_rows(submission.predictions.all(), Reason.WITHDRAWN, stage="")
     if cancelled:
         AuditEntry.record("submission.withdrawn", submission, by=by)

@@ -1,4 +1,4 @@
-"""Withdrawal of container submissions by their teams."""
+"""Withdrawal by their teams of submissions whose container or file is queued or running."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leaderboard.models import Submission
 @login_required
 @require_POST
 def withdraw(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Withdraw a submission of one of the user's teams while its container is queued or running."""
+    """Withdraw a submission of one of the user's teams whose container, or validation, is queued or running."""
     submission = get_object_or_404(Submission.objects.of_teams_of(request.user), pk=pk)
     if images.cancel(submission=submission, by=request.user):
         messages.success(request, "The submission was withdrawn. It counts against the quota.")

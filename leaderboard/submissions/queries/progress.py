@@ -97,7 +97,10 @@ class Progress:
 
     @property
     def hidden(self) -> HiddenSubmission | None:
-        """Return the row with reason and date if the submission is currently hidden from boards, else None."""
+        """Return the row with reason and date if the submission is currently hidden from boards, else None.
+
+        If both hide it, this is the organisers' row.
+        """
         row: HiddenSubmission | None = _first(self.submission.hidings.all())
         return row
 
@@ -107,6 +110,11 @@ class Progress:
         if self.release is None or not self.is_over or self.hidden:
             return None
         return result_of(self.release)
+
+    @property
+    def is_taken_off(self) -> bool:
+        """Return whether the team itself hides the submission."""
+        return any(row.by_team for row in self.submission.hidings.all())
 
     @property
     def is_refunded(self) -> bool:
@@ -155,7 +163,7 @@ class Progress:
 
     @property
     def container_waits_or_runs(self) -> bool:
-        """Return whether the submission's container waits or runs, so that the submission can still be withdrawn."""
+        """Return whether the submission's container is queued or running."""
         return self.is_container and self.prediction is not None and not self.prediction.is_over
 
     @property
@@ -237,7 +245,7 @@ def with_related(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
         Prefetch(
             "predictions__runs", Run.objects.select_related("gold_version").annotate(board=_BOARD).order_by(*_NEWEST)
         ),
-        Prefetch("hidings", HiddenSubmission.objects.now()),
+        Prefetch("hidings", HiddenSubmission.objects.now().order_by("by_team")),
         "releases",
     )
 

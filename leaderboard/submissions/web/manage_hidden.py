@@ -39,7 +39,7 @@ def manage_hidden(request: PersonRequest, slug: str) -> HttpResponse:
 def hide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
     """Show the form for the reason; a POST hides the submission, or changes the reason if it is hidden already."""
     submission = _managed_or_404(request, slug, pk)
-    hidden = submission.hidings.now().select_related("hidden_by").first()
+    hidden = submission.hidings.now().filter(by_team=False).select_related("hidden_by").first()
     form = HideForm(request.POST or None, initial={"reason": hidden.reason if hidden else ""})
     refusal = None
     if form.is_valid():
@@ -72,6 +72,16 @@ def unhide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpRespon
     else:
         messages.info(request, "The submission was not hidden.")
     return redirect(submission)
+
+
+@login_required
+@require_POST
+def teams_may_hide(request: PersonRequest, slug: str) -> HttpResponse:
+    """Allow teams to take their own submissions off the board (`allowed=yes`), or forbid it."""
+    allowed = request.POST.get("allowed") == "yes"
+    hide.set_teams_may_hide(benchmark=managed_or_404(request.user, slug), allowed=allowed, by=request.user)
+    messages.success(request, f"Teams {'may' if allowed else 'may no longer'} take submissions off the board.")
+    return redirect("manage_hidden", slug)
 
 
 def _managed_or_404(request: PersonRequest, slug: str, pk: UUID) -> Submission:

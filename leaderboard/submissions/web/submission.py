@@ -20,6 +20,7 @@ from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.request import PAGE_SIZE
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import RankChange, Reason, State, Submission
+from leaderboard.submissions.actions.hide import why_not_to_take_off
 from leaderboard.submissions.queries import receipts
 from leaderboard.submissions.queries.progress import Progress, progress_or_404, published
 from leaderboard.submissions.web.container import container
@@ -37,6 +38,11 @@ SLOWEST = 10_000
 def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Show the page of a submission to its team and to the benchmark's managers."""
     context = _context(request, pk)
+    progress = context["progress"]
+    can_be_shown = progress.state not in (State.REJECTED, State.FAILED, State.CANCELLED)
+    context["may_take_off"] = (
+        can_be_shown and _is_of_its_team(request, progress) and not why_not_to_take_off(context["phase"])
+    )
     context["manages"] = context["benchmark"].is_managed_by(request.user)
     return render(request, "submissions/submission.html", context)
 
@@ -88,7 +94,8 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
     row = progress.submission
     # Managers of the benchmark see more of a container than the team.
     is_manager = progress.is_container and progress.for_manager
-    may_withdraw = progress.container_waits_or_runs and _is_of_its_team(request, progress)
+    is_pending = progress.container_waits_or_runs or progress.is_being_validated
+    may_withdraw = is_pending and _is_of_its_team(request, progress)
     return {
         "container": container(progress, is_manager=is_manager),
         "is_manager": is_manager,

@@ -88,7 +88,7 @@ def represent(*, submission: Submission, by: User) -> None:
     if submission.hidings.now().exists():
         raise Refused(
             Code.NOT_ACCEPTED,
-            "The organisers have hidden this submission from the boards; choose another.",
+            "This submission is hidden from the boards; choose another, or put it back first.",
             heading="The submission was not chosen",
         )
     Representative.objects.update_or_create(

@@ -20,6 +20,7 @@ ELSEWHERE = "login 302 302 302 302 302 302"
 ITS_TEAM_AND_MANAGERS = "login 200 404 200 404 200 404"
 MANAGERS = "login 404 404 200 404 200 404"
 CURATOR = "login 404 404 404 404 200 404"
+MANAGERS_OF_DRAFT_POSTS = "login 404 404 404 302 302 404"
 CURATOR_POSTS = "login 404 404 404 404 405 405"
 MANAGERS_OF_DRAFT_LOGGED_IN = "login 404 404 404 200 200 404"
 NO_PAGE = "login 405 405 405 405 405 405"
@@ -120,6 +121,8 @@ PEOPLE = [
     Row("submit_image", "login 404 404 404 302 302 404", "login 404 404 404 422 422 404", where=DRAFT),
     Row("cancel_image_upload", NO_PAGE, "login 302 404 404 404 404 404", where=UPLOAD),
     Row("submission", ITS_TEAM_AND_MANAGERS),
+    Row("take_off_submission", NO_PAGE, "login 302 404 404 404 404 404"),
+    Row("put_back_submission", NO_PAGE, "login 302 404 404 404 404 404"),
     Row("withdraw_submission", NO_PAGE, "login 302 404 404 404 404 404"),
     # The submission's phase has no finals, so nobody can choose one.
     Row("choose_final", NO_PAGE, "login 409 404 404 404 404 404"),
@@ -211,6 +214,8 @@ MANAGE = [
     # The submission is another benchmark's.
     Row("hide_submission", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN, where=DRAFT),
     Row("unhide_submission", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("teams_may_hide", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("teams_may_hide", NO_PAGE, MANAGERS_OF_DRAFT_POSTS, where=DRAFT),
     Row("unhide_submission", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_announcements", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_announcements", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
