@@ -85,6 +85,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "leaderboard.core.web.site.site",
             ],
             "builtins": ["leaderboard.templatetags.confidence"],
         },
@@ -301,7 +302,12 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Holdout] "
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 # Only mandatory verification hides whether an address is known; without a mail server no address could be verified.
-ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env("EMAIL_URL") else "optional"
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env("EMAIL_URL") else "none"
+ACCOUNT_FORMS = {
+    "signup": "leaderboard.accounts.web.forms.SignUpForm",
+    "change_password": "leaderboard.accounts.web.forms.NewPasswordForm",
+    "reset_password_from_key": "leaderboard.accounts.web.forms.ResetPasswordForm",
+}
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]

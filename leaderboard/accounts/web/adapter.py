@@ -37,8 +37,7 @@ class AccountAdapter(DefaultAccountAdapter):
             for name, value in context.items()
             if name.endswith("_url")
         }
-        host = urlsplit(settings.BASE_URL).netloc
-        site = SimpleNamespace(name=host, domain=host)
+        site = SimpleNamespace(name="Holdout", domain=urlsplit(settings.BASE_URL).netloc)
         super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
 
     def clean_username(self, username: str, shallow: bool = False) -> str:

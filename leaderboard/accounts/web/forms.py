@@ -1,6 +1,42 @@
-"""Forms to create a team, and to invite somebody."""
+"""Forms of accounts and teams."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm, SignupForm
 from django import forms
+from django.conf import settings
+
+RULES_HELP = "At least 8 characters. Not a common password, not only digits, and not like your name or email address."
+
+
+class ShortPasswordRules:
+    """Mixin of forms with a new password: one sentence instead of a list, which the errors would repeat."""
+
+    fields: dict[str, forms.Field]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password1"].help_text = RULES_HELP
+        self.fields["password2"].label = "Password again"
+
+
+class SignUpForm(ShortPasswordRules, SignupForm):
+    """django-allauth's form to sign up."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not settings.SENDS_MAIL:
+            self.fields["email"].help_text = "To log in with. This server sends no mail."
+
+
+class NewPasswordForm(ShortPasswordRules, ChangePasswordForm):
+    """django-allauth's form to change the password."""
+
+
+class ResetPasswordForm(ShortPasswordRules, ResetPasswordKeyForm):
+    """django-allauth's form to set a password with a mailed link."""
 
 
 class TeamForm(forms.Form):

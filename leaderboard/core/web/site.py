@@ -1,0 +1,13 @@
+"""Context processor with facts about the site that templates of several features use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    """Return whether the server sends mail, and the operator's public contact (empty: none is set)."""
+    return {"sends_mail": settings.SENDS_MAIL, "site_contact": settings.CONTACT}
