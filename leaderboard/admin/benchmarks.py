@@ -18,7 +18,7 @@ class BenchmarkAdmin(ExportsRecords, SimpleHistoryAdmin):
     list_filter = ("state", "task")
     search_fields = ("title", "slug")
     filter_horizontal = ("organisers",)
-    readonly_fields = ("slug", "task", "dataset", "state")
+    readonly_fields = ("slug", "task", "dataset", "state", "access")
 
     def has_add_permission(self, request: object) -> bool:
         return False

@@ -33,6 +33,8 @@ class Code(Enum):
     INVALID_TRACK = ("invalid_track", 422)
     OTHER_TRACK = ("other_track", 409)
     NOT_AN_ORGANISER = ("not_an_organiser", 403)
+    NOT_REGISTERED = ("not_registered", 403)
+    RULES_NOT_AGREED = ("rules_not_agreed", 403)
     NAME_TAKEN = ("name_taken", 409)
     NOT_READY = ("not_ready", 409)
     GOLD_UNCHANGED = ("gold_unchanged", 409)
@@ -65,6 +67,7 @@ class Refused(Exception):
     more: number of further problems that are not in `problems`.
     retry_at: the time from which a retry may succeed; None: not known.
     heading: title of the error page; empty: the title that belongs to the code.
+    field_name: the argument that is wrong, at whose form field the message is shown; empty: none in particular.
     """
 
     code: Code
@@ -73,6 +76,7 @@ class Refused(Exception):
     more: int = 0
     retry_at: datetime | None = None
     heading: str = ""
+    field_name: str = ""
 
     def __str__(self) -> str:
         return self.message

@@ -17,6 +17,7 @@ from .leaderboard import Disqualification, Leaderboard, Release, ReleasePlot, Re
 from .near_duplicate import NearDuplicate, SimilarityCheck
 from .notice import Notice, Webhook
 from .raw_file import RawFile, RawUpload
+from .registration import Registration, RulesAgreement
 from .rehearsal import Rehearsal
 from .reported import ReportedResult
 from .run import Run, Score
@@ -69,12 +70,14 @@ __all__ = [
     "RawFile",
     "RawUpload",
     "Reason",
+    "Registration",
     "Rehearsal",
     "Release",
     "ReleasePlot",
     "ReleaseSlice",
     "ReportedResult",
     "Representative",
+    "RulesAgreement",
     "Run",
     "Score",
     "Scorer",

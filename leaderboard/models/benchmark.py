@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime
 from typing import Any
 
@@ -26,13 +27,24 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(state=Benchmark.State.PUBLIC)
 
     def visible_to(self, user: object) -> BenchmarkQuerySet:
-        """Return public benchmarks, those that the user manages, and ongoing rehearsals that the user tests."""
+        """Return the benchmarks whose pages the user may open.
+
+        These are public benchmarks, those that the user manages, private ones for which a team of the user is
+        registered, and ongoing rehearsals that the user tests.
+        """
         if not getattr(user, "is_authenticated", False):
             return self.public()
         if getattr(user, "is_curator", False):
             return self
         tested = Q(pk__in=Benchmark.objects.tested_by(user).values("pk"))
-        return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user) | tested).distinct()
+        registered = Q(pk__in=Benchmark.objects.private_to(user).values("pk"))
+        return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user) | registered | tested).distinct()
+
+    def private_to(self, user: Any) -> BenchmarkQuerySet:
+        """Return private benchmarks for which a team of the user is registered."""
+        return self.filter(
+            state=Benchmark.State.PRIVATE, registrations__state="approved", registrations__team__members=user
+        )
 
     def ongoing_rehearsals(self) -> BenchmarkQuerySet:
         """Return rehearsals that nobody has ended and in which a phase, or a team's extension, is still open."""
@@ -50,9 +62,19 @@ class Benchmark(models.Model):
     """A benchmark: a task, a dataset and rules, with a page."""
 
     class State(models.TextChoices):
+        """PRIVATE: published, but only for registered teams. Code that lists what is public need not know of it."""
+
         DRAFT = "draft"
         PUBLIC = "public"
+        PRIVATE = "private"
         REHEARSAL = "rehearsal"
+
+    class Access(models.TextChoices):
+        """Who may submit. A published benchmark is private if, and only if, it is for invited teams."""
+
+        OPEN = "open", "everybody"
+        APPROVAL = "approval", "teams that the organisers approve"
+        INVITED = "invited", "invited teams, and only they can see it"
 
     slug = models.SlugField(unique=True, max_length=80)
     title = models.CharField(max_length=200)
@@ -80,6 +102,8 @@ class Benchmark(models.Model):
         help_text="owns the baselines' submissions; managers of the benchmark may submit for it",
     )
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    access = models.CharField(max_length=10, choices=Access.choices, default=Access.OPEN, help_text="who may submit")
+    asks_agreement = models.BooleanField(default=False, help_text="participants agree to the rules before they submit")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BenchmarkQuerySet.as_manager()
@@ -87,12 +111,38 @@ class Benchmark(models.Model):
 
     class Meta:
         ordering = ["title"]
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(state__in=["public", "private"])
+                | (Q(state="public") & ~Q(access="invited"))
+                | Q(state="private", access="invited"),
+                name="benchmark_private_for_invited_teams",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.title
 
     def get_absolute_url(self) -> str:
         return reverse("benchmark", args=[self.slug])
+
+    @property
+    def is_published(self) -> bool:
+        return self.state in (Benchmark.State.PUBLIC, Benchmark.State.PRIVATE)
+
+    @property
+    def published_state(self) -> Benchmark.State:
+        """Return the state that the benchmark has once it is published."""
+        return Benchmark.State.PRIVATE if self.access == Benchmark.Access.INVITED else Benchmark.State.PUBLIC
+
+    @property
+    def needs_agreement(self) -> bool:
+        return self.asks_agreement and bool(self.rules)
+
+    @property
+    def rules_sha256(self) -> str:
+        """Return a digest of the rules' text, which identifies their version."""
+        return hashlib.sha256(self.rules.encode()).hexdigest()
 
     @property
     def is_rehearsal(self) -> bool:

@@ -48,7 +48,7 @@ def why_not(phase: Phase) -> str:
     """Return a sentence that says why a phase cannot be rehearsed; empty if it can be."""
     if phase.benchmark.is_rehearsal:
         return f"The phase {phase.title} belongs to a rehearsal, which cannot be rehearsed itself."
-    if phase.benchmark.state == Benchmark.State.PUBLIC and not phase.is_to_come():
+    if phase.benchmark.is_published and not phase.is_to_come():
         return f"The phase {phase.title} has opened; it can be rehearsed only before it opens."
     if phase.split.state == Split.State.RETIRED:
         return f"The split {phase.split.name} is retired."

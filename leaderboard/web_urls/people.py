@@ -30,7 +30,16 @@ from leaderboard.notifications.web import notices
 from leaderboard.operations import status_page
 from leaderboard.rehearsals.web import manage_rehearsals
 from leaderboard.scoring.web import manage_rescoring
-from leaderboard.submissions.web import finals, manage_hidden, my_submissions, submission, submit, take_off
+from leaderboard.submissions.web import (
+    finals,
+    join,
+    manage_hidden,
+    manage_participants,
+    my_submissions,
+    submission,
+    submit,
+    take_off,
+)
 from leaderboard.systems.web import edit, manage_systems
 
 rescoring: list[URLPattern] = [
@@ -116,6 +125,11 @@ manage: list[URLPattern | URLResolver] = [
         manage_hidden.unhide_submission,
         name="unhide_submission",
     ),
+    path("benchmarks/<slug:slug>/participants/", manage_participants.participants, name="manage_participants"),
+    path("benchmarks/<slug:slug>/participants/invite/", manage_participants.invite, name="manage_registration_invite"),
+    path(
+        "benchmarks/<slug:slug>/participants/<int:pk>/decide/", manage_participants.decide, name="manage_registration"
+    ),
     path("benchmarks/<slug:slug>/announcements/", manage_announcements.announcements, name="manage_announcements"),
     path(
         "benchmarks/<slug:slug>/announcements/<uuid:pk>/take-back/",
@@ -163,6 +177,7 @@ manage: list[URLPattern | URLResolver] = [
 ]
 
 urlpatterns = [
+    path("join/<slug:slug>/", join.join, name="join"),
     path("benchmarks/<slug:slug>/<slug:phase>/submit/", submit.submit, name="submit"),
     path("benchmarks/<slug:slug>/<slug:phase>/submit-image/", submit_image.submit_image, name="submit_image"),
     path("benchmarks/<slug:slug>/<slug:phase>/finals/", finals.finals, name="finals"),

@@ -47,12 +47,14 @@ from leaderboard.models import (
     Ranking,
     RawFile,
     RawUpload,
+    Registration,
     Rehearsal,
     Release,
     ReleasePlot,
     ReleaseSlice,
     ReportedResult,
     Representative,
+    RulesAgreement,
     Run,
     Score,
     Scorer,
@@ -87,8 +89,10 @@ def _systems(benchmark: Benchmark) -> QuerySet[System]:
 
 
 def _teams(benchmark: Benchmark) -> QuerySet[Team]:
-    """Return the teams with submissions or deadline extensions, and the team of the benchmark's baselines."""
-    others = Q(extensions__phase__benchmark=benchmark) | Q(baselines_of=benchmark)
+    """Return the teams with submissions, deadline extensions or a registration, and the team of the baselines."""
+    others = (
+        Q(extensions__phase__benchmark=benchmark) | Q(baselines_of=benchmark) | Q(registrations__benchmark=benchmark)
+    )
     return Team.objects.filter(Q(systems__in=_systems(benchmark)) | others).distinct().order_by("pk")
 
 
@@ -126,6 +130,8 @@ TABLES: dict[type[Model], Rows] = {
     GeneratedPart: _where(GeneratedPart, generation__dataset="dataset_id"),
     Download: _where(Download, dataset="dataset_id"),
     Benchmark: _where(Benchmark, pk="pk"),
+    Registration: _where(Registration, benchmark="pk"),
+    RulesAgreement: _where(RulesAgreement, benchmark="pk"),
     Image: _images,
     Scorer: _where(Scorer, benchmark="pk"),
     Phase: _where(Phase, benchmark="pk"),

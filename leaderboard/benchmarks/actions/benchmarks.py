@@ -240,19 +240,21 @@ def why_not_published(benchmark: Benchmark) -> str:
 
 @transaction.atomic
 def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
-    """Publish a benchmark. Its phases need published splits with gold. If it is public already, nothing happens.
+    """Publish a benchmark: for everybody, or for invited teams, as its `access` says.
+
+    Its phases need published splits with gold. If it is published already, nothing happens.
 
     Raises Refused: NOT_AN_ORGANISER; NOT_READY with the reason that `why_not_published` returns.
     """
     check_manages(benchmark, by)
     if why_not := why_not_published(benchmark):
         raise Refused(Code.NOT_READY, why_not, heading="The benchmark was not published")
-    published = Benchmark.objects.filter(pk=benchmark.pk, state=Benchmark.State.DRAFT).update(
-        state=Benchmark.State.PUBLIC
-    )
-    benchmark.state = Benchmark.State.PUBLIC
-    if published:
-        AuditEntry.record("benchmark.published", benchmark, by=by)
+    locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
+    if locked.state == Benchmark.State.DRAFT:
+        locked.state = locked.published_state
+        locked.save(update_fields=["state"])
+        AuditEntry.record("benchmark.published", locked, by=by)
+    benchmark.state = locked.state
     return benchmark
 
 

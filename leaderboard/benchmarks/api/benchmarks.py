@@ -16,6 +16,7 @@ from leaderboard.boards.api import query_parameters
 from leaderboard.boards.api.serializers import reported
 from leaderboard.boards.queries import lookup
 from leaderboard.boards.queries.reported_results import reported_of
+from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.serializers import errors
@@ -65,6 +66,9 @@ class BenchmarkView(View):
             **serializers.line(benchmark, request),
             "description": benchmark.description,
             "rules": benchmark.rules,
+            "access": benchmark.access,
+            "asks_agreement": benchmark.needs_agreement,
+            "join": addresses.of(request, "join", benchmark.slug),
             "contact": benchmark.contact,
             "announcements": benchmark.announcements.all(),
             "dataset": benchmark.dataset,

@@ -155,6 +155,12 @@ class PhaseSerializer(RenamedFields):
 class BenchmarkSerializer(BenchmarkLine):
     description = serializers.CharField()
     rules = serializers.CharField()
+    access = serializers.ChoiceField(
+        Benchmark.Access.choices,
+        help_text="who may submit: everybody, teams that the organisers approve, or invited teams, which alone see it",
+    )
+    asks_agreement = serializers.BooleanField(help_text="whether participants agree to the rules before they submit")
+    join = serializers.URLField(help_text="the page to agree to the rules and to register a team")
     contact = serializers.CharField(help_text="where to send questions: a mail address or a page; empty: none")
     announcements = AnnouncementSerializer(many=True, help_text="the latest first")
     dataset = DatasetSerializer()

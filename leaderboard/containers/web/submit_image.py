@@ -22,8 +22,10 @@ from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
 from leaderboard.evaluation import container_limits, container_limits_text
 from leaderboard.models import ImageUpload, Phase, Submission
+from leaderboard.submissions.actions import registrations
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.web.forms import ImageForm
+from leaderboard.submissions.web.join import redirect_to_join
 from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
 from leaderboard.work_queue import worker_status
 
@@ -34,6 +36,8 @@ def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the page; a POST submits an image: an archive, a chunked upload (`upload`) or a registry reference."""
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
+        if not registrations.may_submit(row.benchmark, request.user):
+            return redirect_to_join(request, row.benchmark)
         if not row.takes_images:
             messages.info(request, "This phase accepts predictions files, not container images.")
             return redirect("submit", slug, phase)

@@ -25,6 +25,8 @@ HEADLINES = {
     Code.INVALID_TRACK: "The track is not valid",
     Code.OTHER_TRACK: "The system competes in another track",
     Code.NOT_AN_ORGANISER: "Only organisers may change this",
+    Code.NOT_REGISTERED: "Your team is not registered",
+    Code.RULES_NOT_AGREED: "Agree to the rules first",
     Code.NAME_TAKEN: "That name is taken",
     Code.NOT_READY: "This was not done",
     Code.GOLD_UNCHANGED: "The gold is the same as before",

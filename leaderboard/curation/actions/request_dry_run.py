@@ -45,14 +45,13 @@ MOST_FILES = 50
 def why_not(split: Split) -> str:
     """Return why no dry run of a split is possible; empty: it is possible.
 
-    Once a public phase on the split has opened, baselines must be submitted to the phase instead.
+    Once a phase of a published benchmark on the split has opened, baselines must be submitted to the phase instead.
     """
     if split.current_gold is None or not split.inputs:
         return f"The split {split.name} has no gold yet; there is nothing to score."
-    public_phases = Phase.objects.filter(split=split, benchmark__state=Benchmark.State.PUBLIC).select_related(
-        "benchmark"
-    )
-    open_phase = next((phase for phase in public_phases if not split.is_draft and not phase.is_to_come()), None)
+    published = (Benchmark.State.PUBLIC, Benchmark.State.PRIVATE)
+    phases = Phase.objects.filter(split=split, benchmark__state__in=published).select_related("benchmark")
+    open_phase = next((phase for phase in phases if not split.is_draft and not phase.is_to_come()), None)
     if open_phase is not None:
         return (
             f"The phase {open_phase.title} has opened on {split.name}: you can put baselines that are "

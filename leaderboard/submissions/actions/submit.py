@@ -38,7 +38,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import failure_limit, refused_uploads, validation
+from leaderboard.submissions.actions import failure_limit, refused_uploads, registrations, validation
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.queries.quotas import first_of_phase, quota_of
 
@@ -136,7 +136,7 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
     """Raise Refused unless the user may submit for the system's team.
 
     NOT_A_MEMBER for another's team, NOT_AN_ORGANISER for a team reserved for baselines, OTHER_TEAM if the user competes
-    in this phase for another team.
+    in this phase for another team; RULES_NOT_AGREED and NOT_REGISTERED as `registrations.check` does.
     """
     # One statement: this is checked twice for each submission.
     is_member, official, bound = (
@@ -156,6 +156,7 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
             "who manage the benchmark may submit for it."
         )
         raise Refused(Code.NOT_AN_ORGANISER, message)
+    registrations.check(benchmark=phase.benchmark, team=system.team, by=by)
     if system.kind != System.Kind.PARTICIPANT:
         return
     if bound is not None and bound != system.team_id:

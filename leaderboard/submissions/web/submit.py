@@ -19,9 +19,11 @@ from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
 from leaderboard.models import Phase, Submission
+from leaderboard.submissions.actions import registrations
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.web.forms import SubmissionForm
+from leaderboard.submissions.web.join import redirect_to_join
 from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
 
 
@@ -31,6 +33,8 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the form; a POST submits a predictions file, or shows why the file was refused and its problems."""
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
+        if not registrations.may_submit(row.benchmark, request.user):
+            return redirect_to_join(request, row.benchmark)
         if not row.takes_predictions:
             messages.info(request, "This phase accepts container images, not predictions files.")
             return redirect("submit_image", slug, phase)

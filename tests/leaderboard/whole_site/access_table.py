@@ -114,6 +114,9 @@ PUBLIC = [
     Row("scorer_measures", NOBODY, where=DRAFT),
 ]
 PEOPLE = [
+    # It asks for no agreement and no registration, so a POST has nothing to refuse.
+    Row("join", LOGGED_IN, ELSEWHERE),
+    Row("join", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
     Row("submit", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("submit", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     # The phase accepts files: its page for images redirects to the one for files.
@@ -217,6 +220,14 @@ MANAGE = [
     Row("teams_may_hide", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("teams_may_hide", NO_PAGE, MANAGERS_OF_DRAFT_POSTS, where=DRAFT),
     Row("unhide_submission", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
+    Row("manage_participants", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_participants", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    # No team is named.
+    Row("manage_registration_invite", NO_PAGE, "login 404 404 422 404 422 404"),
+    Row("manage_registration_invite", NO_PAGE, "login 404 404 404 422 422 404", where=DRAFT),
+    # The registration is another benchmark's.
+    Row("manage_registration", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("manage_registration", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_announcements", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_announcements", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("retract_announcement", NO_PAGE, "login 404 404 302 404 302 404"),

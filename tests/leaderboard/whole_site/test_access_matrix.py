@@ -30,6 +30,7 @@ from leaderboard.models import (
     Membership,
     NearDuplicate,
     Phase,
+    Registration,
     Rehearsal,
     Split,
     WorkerReport,
@@ -130,6 +131,10 @@ def team_objects(everybody: Cast) -> None:
     pair = (world.insert_run().prediction, world.insert_run().prediction)
     shares = {"equal": 1.0, "shared_errors": 1.0, "n_units": 4, "n_errors": 2, "detected_at": at}
     copy = NearDuplicate.objects.create(phase=world.phase, a=pair[0], b=pair[1], **shares)
+    asked = Registration.objects.create(
+        benchmark=world.benchmark, team=team, requested_by=world.researcher, requested_at=at
+    )
+    THINGS.update(registration=asked.pk)
     THINGS.update(team=team.pk, member=mate.pk, invitation=invitation.pk, announcement=announcement.pk, copy=copy.pk)
 
 
@@ -148,6 +153,7 @@ def address(row: Row, everybody: Cast) -> str:
         ("me/teams/", "team"),
         ("v1/teams/", "team"),
         ("announcements/", "announcement"),
+        ("participants/", "registration"),
         ("near-duplicates/", "copy"),
         ("audits/", "audit"),
         ("raw-files/", "raw"),

@@ -1,0 +1,170 @@
+"""Conditions for a team's first submission: registration for the benchmark, and agreement to its rules.
+
+Organisers choose both per benchmark (`Benchmark.access`, `Benchmark.asks_agreement`). Those who manage the benchmark
+are exempt.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard.core.names.names import check_signs
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages
+from leaderboard.models import AuditEntry, Benchmark, Membership, Registration, RulesAgreement, Submission, Team, User
+
+REQUESTED, APPROVED, DECLINED = Registration.State.REQUESTED, Registration.State.APPROVED, Registration.State.DECLINED
+LONGEST_MESSAGE = 500
+
+
+def check(*, benchmark: Benchmark, team: Team, by: User) -> None:
+    """Raise Refused RULES_NOT_AGREED or NOT_REGISTERED unless the user may submit to the benchmark for the team.
+
+    The message has the address of the page to agree and to register.
+    """
+    if benchmark.access == Benchmark.Access.OPEN and not benchmark.needs_agreement:
+        return
+    if benchmark.is_managed_by(by):
+        return
+    address = settings.BASE_URL + reverse("join", args=[benchmark.slug])
+    if not has_agreed(benchmark, by):
+        raise Refused(Code.RULES_NOT_AGREED, f"Before you submit, agree to the rules of {benchmark}: {address}")
+    if benchmark.access == Benchmark.Access.OPEN:
+        return
+    match Registration.objects.filter(benchmark=benchmark, team=team.pk).values_list("state", flat=True).first():
+        case Registration.State.APPROVED:
+            return
+        case Registration.State.REQUESTED:
+            why_not = f"The organisers of {benchmark} have not answered the registration of {team} yet"
+        case Registration.State.DECLINED:
+            why_not = f"The organisers of {benchmark} declined the registration of {team}"
+        case _ if benchmark.access == Benchmark.Access.INVITED:
+            why_not = f"{benchmark} is for invited teams, and {team} is not one of them"
+        case _:
+            why_not = f"Before {team} submits to {benchmark}, register it"
+    raise Refused(Code.NOT_REGISTERED, f"{why_not}: {address}")
+
+
+def may_submit(benchmark: Benchmark, user: User) -> bool:
+    """Return whether the user meets the conditions with at least one team."""
+    if benchmark.access == Benchmark.Access.OPEN and not benchmark.needs_agreement:
+        return True
+    if benchmark.is_managed_by(user):
+        return True
+    approved = Registration.objects.filter(benchmark=benchmark, team__members=user, state=APPROVED)
+    return has_agreed(benchmark, user) and (benchmark.access == Benchmark.Access.OPEN or approved.exists())
+
+
+def has_agreed(benchmark: Benchmark, user: User) -> bool:
+    """Return whether the user has agreed to the present rules, or need not."""
+    agreements = RulesAgreement.objects.filter(benchmark=benchmark, user=user, rules_sha256=benchmark.rules_sha256)
+    return not benchmark.needs_agreement or agreements.exists()
+
+
+def agree(*, benchmark: Benchmark, rules_sha256: str, by: User) -> None:
+    """Record that the user agrees to the rules. Agreeing twice changes nothing.
+
+    rules_sha256: digest of the rules that the user has read. Raises Refused NOT_READY if they have changed since.
+    """
+    if rules_sha256 != benchmark.rules_sha256:
+        raise Refused(
+            Code.NOT_READY,
+            "The rules have changed since you opened this page. Read them again.",
+            heading="You have not agreed yet",
+        )
+    RulesAgreement.objects.get_or_create(
+        benchmark=benchmark, user=by, rules_sha256=rules_sha256, defaults={"agreed_at": timezone.now()}
+    )
+
+
+def request(*, benchmark: Benchmark, team: Team, message: str, by: User) -> Registration:
+    """Ask the organisers to register a team, or return the registration that it has.
+
+    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED if the benchmark takes no requests; INVALID_NAME for an invalid message.
+    """
+    if not Membership.objects.filter(team=team, user=by).exists():
+        raise Refused(Code.NOT_A_MEMBER, "You are not a member of this team.")
+    if benchmark.access != Benchmark.Access.APPROVAL:
+        raise Refused(
+            Code.NOT_ACCEPTED, "This benchmark takes no registrations.", heading="The team was not registered"
+        )
+    check_signs(message, of="message", lines=True)
+    if len(message) > LONGEST_MESSAGE:
+        raise Refused(
+            Code.INVALID_NAME, f"The message has {len(message)} characters; expected at most {LONGEST_MESSAGE}."
+        )
+    fields = {"message": message, "requested_by": by, "requested_at": timezone.now()}
+    return Registration.objects.get_or_create(benchmark=benchmark, team=team, defaults=fields)[0]
+
+
+@transaction.atomic
+def invite(*, benchmark: Benchmark, team: Team, by: User) -> Registration:
+    """Register a team without a request of its own; if it has asked, approve it. Raises Refused NOT_AN_ORGANISER."""
+    check_manages(benchmark, by)
+    now = timezone.now()
+    Registration.objects.get_or_create(benchmark=benchmark, team=team, defaults={"requested_at": now})
+    return decide(benchmark=benchmark, team=team, approve=True, by=by)
+
+
+@transaction.atomic
+def decide(*, benchmark: Benchmark, team: Team, approve: bool, by: User) -> Registration:
+    """Approve or decline a team's registration; earlier decisions can be changed. Submissions of the team stay.
+
+    Raises Refused NOT_AN_ORGANISER, and Registration.DoesNotExist.
+    """
+    check_manages(benchmark, by)
+    row = Registration.objects.select_for_update().get(benchmark=benchmark, team=team)
+    state = APPROVED if approve else DECLINED
+    if row.state != state:
+        row.state, row.decided_by, row.decided_at = state, by, timezone.now()
+        row.save(update_fields=["state", "decided_by", "decided_at"])
+        AuditEntry.record(f"registration.{state}", benchmark, by=by, team=team.name)
+    return row
+
+
+@transaction.atomic
+def set_access(*, benchmark: Benchmark, access: str, asks_agreement: bool, by: User) -> Benchmark:
+    """Set who may submit to a benchmark, and whether participants agree to its rules first.
+
+    A published benchmark becomes private or public with it. If registration becomes necessary, the teams that have
+    submitted are registered. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an unknown `access`; NOT_READY for an
+    agreement without rules, and for a rehearsal.
+    """
+    locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
+    check_manages(locked, by)
+    if access not in Benchmark.Access.values:
+        expected = ", ".join(Benchmark.Access.values)
+        raise Refused(Code.INVALID_NAME, f"The access is {access[:60]!r}; expected one of {expected}.")
+    if locked.is_rehearsal:
+        raise Refused(Code.NOT_READY, "A rehearsal is a copy; change the original benchmark instead.")
+    if asks_agreement and not locked.rules:
+        raise Refused(
+            Code.NOT_READY,
+            "The benchmark has no rules to agree to; write them first, under Edit.",
+            field_name="asks_agreement",
+        )
+    before = {"access": locked.access, "asks_agreement": locked.asks_agreement}
+    locked.access, locked.asks_agreement = access, asks_agreement
+    if locked.is_published:
+        locked.state = locked.published_state
+    after = {"access": access, "asks_agreement": asks_agreement}
+    if before != after:
+        locked.save(update_fields=["access", "asks_agreement", "state"])
+        changes = {
+            name: {"before": before[name], "after": after[name]} for name in after if before[name] != after[name]
+        }
+        AuditEntry.record("benchmark.access", locked, by=by, **changes)
+    if access != Benchmark.Access.OPEN:
+        for team in _unregistered(locked):
+            invite(benchmark=locked, team=team, by=by)
+    return locked
+
+
+def _unregistered(benchmark: Benchmark) -> list[Team]:
+    """Return the teams with submissions and without a registration."""
+    submissions = Submission.objects.filter(phase__benchmark=benchmark)
+    teams = Team.objects.filter(pk__in=submissions.values("system__team")).exclude(baselines_of=benchmark)
+    return list(teams.exclude(pk__in=benchmark.registrations.values("team")))
