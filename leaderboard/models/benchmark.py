@@ -86,6 +86,11 @@ class Benchmark(models.Model):
     contact = models.CharField(
         max_length=300, blank=True, help_text="where questions go: a mail address or a page; shown to everybody"
     )
+    questions_url = models.URLField(blank=True, help_text="page where participants can ask questions")
+    paper_url = models.URLField(blank=True, help_text="paper that describes the benchmark")
+    shown_organisers = models.TextField(
+        blank=True, help_text="who organises it, for everybody: a line each, with affiliation and link after commas"
+    )
     organisers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="benchmarks", blank=True)
     teams_may_hide = models.BooleanField(
         "teams may take submissions off the board",
@@ -241,6 +246,7 @@ class Phase(models.Model):
         help_text='tracks, of which a submission declares one: [{"name", "title", "description"}]; empty: no tracks',
     )
     position = models.PositiveSmallIntegerField(default=0)
+    is_main = models.BooleanField(default=False, help_text="the home page and the benchmark's page show its board")
     ranked_sequence = models.PositiveIntegerField(
         default=0, editable=False, help_text="the highest Release.sequence that the phase's boards include"
     )
@@ -252,6 +258,7 @@ class Phase(models.Model):
         ordering = ["benchmark", "position", "id"]
         constraints = [
             models.UniqueConstraint(fields=["benchmark", "slug"], name="phase_slug_once_a_benchmark"),
+            models.UniqueConstraint(fields=["benchmark"], condition=Q(is_main=True), name="one_main_phase_a_benchmark"),
             models.CheckConstraint(
                 condition=Q(opens_at=None) | Q(closes_at=None) | Q(closes_at__gt=F("opens_at")),
                 name="phase_closes_after_it_opens",

@@ -211,7 +211,8 @@ def _copy_benchmark(phase: Phase, by: User) -> Benchmark:
     count = Benchmark.objects.filter(rehearsal__phase=phase).count()
     names = (f"{real.slug[:50]}-{phase.slug[:14]}-rehearsal{f'-{n}' if n else ''}" for n in range(count, count + 1000))
     slug = next(name for name in names if not Benchmark.objects.filter(slug=name).exists())
-    texts = {name: getattr(real, name) for name in ("summary", "description", "rules", "task", "dataset", "contact")}
+    links = ("contact", "questions_url", "paper_url", "shown_organisers")
+    texts = {name: getattr(real, name) for name in ("summary", "description", "rules", "task", "dataset", *links)}
     title = f"Rehearsal: {real.title}"[:200]
     copy = Benchmark.objects.create(slug=slug, title=title, state=Benchmark.State.REHEARSAL, **texts)
     copy.organisers.set({*real.organisers.all(), by})

@@ -1,12 +1,15 @@
-"""Template filters for date-times in time zones."""
+"""Template filters for date-times: relative to now, and in time zones."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
 from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
-from leaderboard.core import time_zones
+from leaderboard.core import relative_dates, time_zones
 
 register = template.Library()
 
@@ -24,3 +27,13 @@ def to_the_second(moment: datetime | None) -> str:
 def in_zone(moment: datetime | None, name: str) -> str:
     """Format in the time zone `name`, as `2026-03-01 23:59 AoE`; empty for None and UTC: pages show UTC anyway."""
     return "" if moment is None or name == "UTC" else time_zones.shown(moment, name)
+
+
+@register.filter
+def relative(moment: datetime | None) -> SafeString:
+    """Return a `<time>` element such as `3 days ago`, with the exact time in UTC as its title; empty for None."""
+    if moment is None:
+        return SafeString("")
+    words = relative_dates.in_words(moment, timezone.now())
+    exact = f"{to_the_second(moment)} UTC"
+    return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, words)

@@ -143,15 +143,6 @@ def test_home_searches_by_words_and_task(world):
     assert text("/?search=%00&page=zebra")
 
 
-def test_home_counts_public_benchmarks(populated):
-    Benchmark.objects.create(
-        slug="draft", title="A draft", task="fact-verification", dataset=populated.benchmark.dataset
-    )
-    markup = text("/")
-    assert "A draft" not in markup
-    assert [part for part in (">1<", ">6<") if part not in markup] == []
-
-
 # --- visibility
 
 

@@ -1,0 +1,29 @@
+"""Small plot of a leader's score: its interval, and the scores of the systems after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.benchmarks.queries.cards import Leader
+from leaderboard.core.web.scale import covering
+
+
+@dataclass(frozen=True)
+class LeaderStrip:
+    """Positions as SVG lengths. low, high: the ends of the leader's interval; equal to `point` without one."""
+
+    point: str
+    low: str
+    high: str
+    others: Sequence[str]
+
+
+def leader_strip(leader: Leader | None) -> LeaderStrip | None:
+    """Return the plot; None if there is nothing to compare: no leader with a value, or no other system."""
+    if leader is None or leader.score.value is None or not leader.others:
+        return None
+    value, low, high, _ = leader.score
+    ends = (value if low is None else low, value if high is None else high)
+    scale = covering([value, *ends, *leader.others])
+    return LeaderStrip(scale.at(value), scale.at(ends[0]), scale.at(ends[1]), [scale.at(x) for x in leader.others])

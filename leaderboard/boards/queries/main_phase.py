@@ -1,0 +1,37 @@
+"""The main phase of a benchmark: the phase whose board its page and the home page show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from leaderboard.models import Leaderboard, Phase, Standing
+
+
+def phases_of(benchmarks: Iterable[Any]) -> list[Phase]:
+    """Return the phases of some benchmarks, in order, with `has_results`: True if the phase's board has a row."""
+    rows = Standing.objects.filter(leaderboard__phase=OuterRef("pk"), leaderboard__state=Leaderboard.State.CURRENT)
+    phases = Phase.objects.filter(benchmark__in=benchmarks).select_related("benchmark__dataset", "split", "scorer")
+    return list(phases.annotate(has_results=Exists(rows)))
+
+
+def main_phase(phases: Sequence[Phase]) -> Phase | None:
+    """Return the main phase of a benchmark; None if it has no phase. phases: its phases, a result of `phases_of`.
+
+    It is the organisers' choice; else the last phase with results, preferably on hidden gold; else the last phase that
+    has opened, preferably on hidden gold; else the first phase.
+    """
+    chosen = [phase for phase in phases if phase.is_main]
+    if chosen:
+        return chosen[0]
+    now = timezone.now()
+    with_results = [phase for phase in phases if phase.has_results]  # type: ignore[attr-defined]
+    opened = [phase for phase in phases if not phase.is_to_come(now)]
+    for candidates in (with_results, opened):
+        hidden = [phase for phase in candidates if not phase.split.gold_public]
+        if candidates:
+            return (hidden or candidates)[-1]
+    return phases[0] if phases else None

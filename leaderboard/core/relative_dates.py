@@ -1,0 +1,39 @@
+"""Dates in relation to now: "3 days ago", "in 12 days"."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_UNITS = (
+    ("year", timedelta(days=365)),
+    ("month", timedelta(days=30)),
+    ("day", timedelta(days=1)),
+    ("hour", timedelta(hours=1)),
+    ("minute", timedelta(minutes=1)),
+)
+
+
+def in_words(moment: datetime, at: datetime) -> str:
+    """Describe a datetime as seen at another: "5 hours ago", "in 12 days", "just now".
+
+    Durations are rounded down, so a deadline is never described as later than it is. Days are counted up to two months.
+    """
+    is_past = moment <= at
+    duration = at - moment if is_past else moment - at
+    for unit, length in _UNITS:
+        if duration >= (2 * length if unit == "month" else length):
+            n = duration // length
+            text = f"{n} {unit}{'s' if n > 1 else ''}"
+            return f"{text} ago" if is_past else f"in {text}"
+    return "just now" if is_past else "in less than a minute"
+
+
+def in_days(moment: datetime, at: datetime) -> str:
+    """Describe a datetime's UTC date as seen at another: "today", "yesterday", "3 days ago", "in 12 days".
+
+    The text is the same for a whole day in UTC, so that responses which depend on it can be cached.
+    """
+    days = (moment.astimezone(UTC).date() - at.astimezone(UTC).date()).days
+    if abs(days) < 2:
+        return {0: "today", 1: "tomorrow", -1: "yesterday"}[days]
+    return in_words(at + timedelta(days=days), at)
