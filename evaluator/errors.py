@@ -1,8 +1,9 @@
 """Errors of the evaluator: one class for each person who has to act on them. Each class ends a run differently."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NoReturn
 
 MAX_PROBLEMS = 100
@@ -10,6 +11,9 @@ MAX_PROBLEMS = 100
 
 MAX_COUNTED = 200_000
 """Number of further problems that are counted before reading stops."""
+
+MAX_LISTED_LINES = 10
+"""Number of lines that are listed of a group of problems."""
 
 _MAX_SHOWN = 80
 
@@ -36,13 +40,17 @@ def printable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem in a file: its location, a description, the value found and the value expected."""
+    """One problem in a file: its location, a description, the value found and the value expected.
+
+    count: the number of problems in the file with the same description, this one included.
+    """
 
     file: str
     line: int | None
     what: str
     found: str = ""
     expected: str = ""
+    count: int = field(default=1, compare=False)
 
     def __str__(self) -> str:
         where = printable(self.file) if self.line is None else f"{printable(self.file)}:{self.line}"
@@ -52,6 +60,43 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "text": str(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemGroup:
+    """Problems of a file with the same description. rows: those that are listed; count: the number of all of them."""
+
+    what: str
+    count: int
+    rows: list[Mapping[str, Any]]
+
+    @property
+    def found(self) -> str:
+        """What every listed line has; empty if lines differ."""
+        return self.rows[0]["found"] if len({row["found"] for row in self.rows}) == 1 else ""
+
+    @property
+    def lines(self) -> str:
+        """The numbers of the first lines, such as `lines 1, 2, 3, ...`; empty for problems of the file as a whole."""
+        numbers = [str(row["line"]) for row in self.rows if row["line"] is not None]
+        if not numbers:
+            return ""
+        rest = ", ..." if self.count > min(len(numbers), MAX_LISTED_LINES) else ""
+        return f"line{'s' if self.count > 1 else ''} {', '.join(numbers[:MAX_LISTED_LINES])}{rest}"
+
+
+def group_problems(problems: Iterable[Mapping[str, Any]]) -> list[ProblemGroup]:
+    """Group problems, as `Problem.as_dict` serializes them, by file and description, in the order of their first lines.
+
+    Stored problems may lack `count`.
+    """
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for problem in problems:
+        groups.setdefault((problem["file"], problem["what"]), []).append(problem)
+    return [
+        ProblemGroup(what, max(len(rows), *(row.get("count", 1) for row in rows)), rows)
+        for (_, what), rows in groups.items()
+    ]
 
 
 class EvaluatorError(Exception):
@@ -105,6 +150,7 @@ class ProblemList:
         self.error = error
         self.problems: list[Problem] = []
         self.more = 0
+        self._counts: Counter[str] = Counter()
 
     def __bool__(self) -> bool:
         return bool(self.problems)
@@ -115,18 +161,25 @@ class ProblemList:
 
     def add(self, line: int | None, what: str, found: str = "", expected: str = "") -> None:
         if not self.full:
+            self._counts[what] += 1
             self.problems.append(Problem(self.file, line, what, found, expected))
             return
+        if what in self._counts:  # so that a file cannot make the counter large
+            self._counts[what] += 1
         self.more += 1
         if self.more >= MAX_COUNTED:
             self.problems.append(Problem(self.file, line, f"reading stopped here after {MAX_COUNTED} more problems"))
-            raise self.error(self.problems, self.more)
+            raise self._failure()
 
     def stop(self, line: int | None, what: str, found: str = "", expected: str = "") -> NoReturn:
         """Add a problem that makes further reading pointless, and raise the file's error with all problems."""
         self.add(line, what, found, expected)
-        raise self.error(self.problems, self.more)
+        raise self._failure()
 
     def raise_if_any(self) -> None:
         if self.problems:
-            raise self.error(self.problems, self.more)
+            raise self._failure()
+
+    def _failure(self) -> FileError:
+        counted = [replace(problem, count=self._counts[problem.what] or 1) for problem in self.problems]
+        return self.error(counted, self.more)

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluator.errors import printable
+from evaluator.errors import group_problems, printable
 
+_MAX_SINGLE = 3
 _CLEAR = "\r\x1b[K"
 
 
@@ -20,10 +21,21 @@ def say(text: str) -> None:
 
 
 def print_problems(problems: Sequence[Mapping[str, Any]], more: int = 0) -> None:
-    """Print one line per problem. more: the number of further problems, printed last if it is not 0."""
-    for problem in problems:
-        say(str(problem.get("text", "")))
-    if more:
+    """Print one line per problem. Of more than three with the same description, print only the first and the lines.
+
+    more: the number of problems that are not in `problems`, printed last if they are not in the counts of these.
+    """
+    groups = group_problems(problems)
+    for group in groups:
+        if group.count <= _MAX_SINGLE:
+            for problem in group.rows:
+                say(str(problem.get("text", "")))
+            continue
+        first = group.rows[0]
+        say(str(first.get("text", "")))
+        say(f"{first['file']}: {group.what} on {group.count} lines in all: {group.lines.removeprefix('lines ')}")
+    more -= sum(group.count - len(group.rows) for group in groups)
+    if more > 0:
         say(f"and {more} more problem{'s' if more > 1 else ''}")
 
 

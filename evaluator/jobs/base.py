@@ -48,7 +48,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ProblemRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.errors.Problem`, with its text."""
+    """Serialized `evaluator.errors.Problem`, with its text. count: the number of problems with the same `what`."""
 
     file: str
     line: int | None
@@ -56,6 +56,7 @@ class ProblemRow(msgspec.Struct, forbid_unknown_fields=True):
     found: str
     expected: str
     text: str
+    count: int = 1
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):

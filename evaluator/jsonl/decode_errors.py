@@ -4,8 +4,12 @@ expected.
 Types are given in JSON's terms (an object, a list, a string). The line's values are not quoted.
 """
 
+import difflib
+import json
 import re
+from collections.abc import Collection
 
+from evaluator.errors import shown
 from evaluator.jsonl.strict_json import LineError
 
 _TYPE = re.compile(r"Expected `(?P<expected>[^`]+)`(?:, got `(?P<found>[^`]+)`)?(?: - at `(?P<path>[^`]+)`)?")
@@ -23,11 +27,21 @@ _WORDS = {
 }
 
 
-def describe(error: Exception | None) -> LineError:
-    """Return a description of what is wrong with a line, from the error that msgspec raised for it."""
+_MAX_KEYS = 6
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+
+
+def describe(error: Exception | None, line: bytes = b"", unknown: Collection[str] = ()) -> LineError:
+    """Return a description of what is wrong with a line, from the error that msgspec raised for it.
+
+    unknown: the keys of the line, which is valid JSON, that the format does not name. If a key is missing, one of them
+    may be a misspelling of it.
+    """
     text = str(error)
     if match := _MISSING.search(text):
         inside = _name(match["path"])
+        if unknown and not inside:
+            return _missing_key(match["name"], list(json.loads(line)), unknown)
         where = f" in {inside}" if inside else ""
         return LineError(f"{match['name']} is missing{where}", "no such key", match["name"])
     if match := _LENGTH.search(text):
@@ -41,6 +55,21 @@ def describe(error: Exception | None) -> LineError:
     if match := _AT.search(text):
         return LineError(f"{_name(match['path']) or 'the line'} is not valid", match["what"], "a valid value")
     return LineError("not valid JSON", text, "one JSON object")
+
+
+def _missing_key(name: str, keys: list[str], unknown: Collection[str]) -> LineError:
+    """Return the description of a line without the key `name`, with a suggestion if an unknown key is alike."""
+    named = ", ".join(map(shown, keys[:_MAX_KEYS])) + (", ..." if len(keys) > _MAX_KEYS else "")
+    candidates = [key for key in keys if key in unknown][:_MAX_KEYS]
+    alike = [key for key in candidates if _words_of(key) & _words_of(name)]
+    alike = alike or difflib.get_close_matches(name, candidates, n=1, cutoff=0.5)
+    hint = f" (rename {shown(alike[0])}?)" if alike else ""
+    return LineError(f"{name} is missing", f"the keys {named}", f"{name}{hint}")
+
+
+def _words_of(key: str) -> set[str]:
+    """Return the words of a key, such as `document` and `id` for documentId, and `predicted` and `label`."""
+    return {word.lower() for word in _WORD.findall(key)}
 
 
 def _name(path: str | None) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from evaluator.errors import FileError, ProblemList, shown
 from evaluator.jsonl.decode_errors import describe
 from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.other_formats import EXPECTED_ENCODING, refuse_other_formats
 from evaluator.jsonl.strict_json import LineError, Schema, may_hold_long_digits, not_utf8, unknown_keys
 from evaluator.jsonl.unknown_keys import Widened
 
@@ -28,6 +29,7 @@ _BLOCK = 4 << 20
 _SUSPICIOUS_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UTF_8_BOM = b"\xef\xbb\xbf"
 _BEFORE_COLON = np.isin(np.arange(256), list(b'" \t\r'))
+_HEAD = 1 << 16
 _OTHER_BOMS = {b"\xff\xfe": "UTF-16 or UTF-32", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
 
 
@@ -101,6 +103,8 @@ class Reader(Generic[Record]):
         started = False
         for raw in chunks(stream, self.limits, self.problems):
             chunk = raw if started else self._without_bom(raw)
+            if not started:
+                refuse_other_formats(chunk[:_HEAD], self.problems)
             started = True
             parts.append(chunk)
             n_bytes += len(chunk)
@@ -121,7 +125,7 @@ class Reader(Generic[Record]):
     def _without_bom(self, chunk: bytes) -> bytes:
         for bom, encoding in _OTHER_BOMS.items():
             if chunk.startswith(bom):
-                self.problems.stop(1, "wrong encoding", encoding, "UTF-8")
+                self.problems.stop(1, "wrong encoding", encoding, EXPECTED_ENCODING)
         if chunk.startswith(_UTF_8_BOM):
             self.problems.add(
                 1, "the file begins with a byte order mark", "EF BB BF", "UTF-8 without a byte order mark"
@@ -197,14 +201,14 @@ class Reader(Generic[Record]):
             record = self._decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as failure:
             if self.problems.full:
-                raise LineError("unread") from None  # only counted: its text would not be reported
+                raise describe(failure) from None  # only counted: slower checks would change no reported text
             try:
-                self._unknown_keys(line)
+                unknown = self._unknown_keys(line)
             except LineError as error:
-                if is_last and error.what == "not valid JSON" and not error.found.startswith("Extra data"):
+                if is_last and error.is_syntax and not error.found.startswith("Extra data"):
                     raise LineError("the last line is incomplete", error.found, "one JSON object") from None
                 raise
-            raise describe(failure) from None
+            raise describe(failure, line, unknown) from None
         if _SUSPICIOUS_ESCAPE.search(line) or may_hold_long_digits(line):
             self._unknown_keys(line)
         return record

@@ -19,6 +19,7 @@ from evaluator.errors import shown
 _ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _MAX_INTEGER = int(sys.float_info.max)
 _CONTAINERS = frozenset({dict, list})
+_CONSTANTS = ("NaN", "Infinity", "-Infinity")
 
 
 class LineError(Exception):
@@ -29,6 +30,11 @@ class LineError(Exception):
         self.what = what
         self.found = found
         self.expected = expected
+
+    @property
+    def is_syntax(self) -> bool:
+        """Whether the line is not JSON at all, as an incomplete one; Python's NaN and Infinity are not incomplete."""
+        return self.what == "not valid JSON" and self.found not in _CONSTANTS
 
 
 def not_utf8(line: bytes) -> LineError:
@@ -66,7 +72,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise LineError("not valid JSON", name, "a finite number")
+    raise LineError("not valid JSON", name, "a finite number: JSON has no NaN and no Infinity")
 
 
 _NUMBERS = f"a number from {-sys.float_info.max:.4g} to {sys.float_info.max:.4g}"

@@ -14,6 +14,7 @@ import msgspec
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.jsonl.decompress import ReadLimits, chunks
 from evaluator.jsonl.ids import Id
+from evaluator.jsonl.other_formats import refuse_other_formats
 from evaluator.jsonl.strict_json import LineError, Schema, not_utf8, unknown_keys
 
 _ANY = Schema(frozenset(), free=True)
@@ -89,7 +90,9 @@ def of_one_type(lines: Sequence[RawLine], key: str, problems: ProblemList) -> No
 
 def _raw_lines(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
     rest = b""
-    for chunk in chunks(stream, limits, problems):
+    for index, chunk in enumerate(chunks(stream, limits, problems)):
+        if index == 0:
+            refuse_other_formats(chunk, problems)
         *whole, rest = (rest + chunk).split(b"\n")
         if len(rest) > limits.line_bytes:
             problems.stop(

@@ -18,6 +18,9 @@ class ProblemSerializer(serializers.Serializer[Any]):
     found = serializers.CharField()
     expected = serializers.CharField()
     text = serializers.CharField(help_text="the problem on one line: FILE:LINE: what, found ..., expected ...")
+    count = serializers.IntegerField(
+        default=1, help_text="number of problems in the file with the same `what`, further ones included"
+    )
 
 
 class ErrorSerializer(serializers.Serializer[Any]):

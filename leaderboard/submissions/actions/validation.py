@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
 
+from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError, check_digest, delete_after_commit, opened
@@ -36,6 +37,8 @@ from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, Work
 
 log = structlog.get_logger(__name__)
+MAX_OTHER_SPLITS = 4
+"""Number of other splits that a file with unknown ids is compared with."""
 GZIP_FACTOR = 10
 """A gzip file counts as this many times its size when it is decided whether it is large."""
 INPUTS_REPLACED = (
@@ -81,10 +84,13 @@ def validate_now(
         log.error("validation_failed", split=split.pk, reason=answer.reason, error_id=answer.error_id)
         cause = "the validation failed" if answer.reason else "the benchmark's inputs cannot be read"
         raise Refused(Code.SANDBOX_UNAVAILABLE, f"Your file could not be checked: {cause}. Tell the organisers.")
-    refused_uploads.record(action, subject, by=by, reason=_reason(answer), cpu_seconds=answer.cpu_seconds)
+    other, cpu_seconds = _find_other_split(answer, split=split, file=file, name=name, options=options)
+    refused_uploads.record(action, subject, by=by, reason=_reason(answer), cpu_seconds=answer.cpu_seconds + cpu_seconds)
     unused = "Nothing was submitted, and no quota was used."
     if answer.reason:
         raise Refused(Code.INVALID_PREDICTIONS, f"{_over_limits()} {unused}")
+    if other is not None:
+        raise Refused(Code.INVALID_PREDICTIONS, f"{_ids_of(other, expected=split)} {unused}")
     problems, more = answer.report["problems"], answer.report["more"]
     count = len(problems) + more
     message = f"The file has {count} problem{'s' if count != 1 else ''}. {unused}"
@@ -102,6 +108,47 @@ def _reason(answer: sandbox_client.Answer) -> str:
     return answer.reason or Reason.BAD_PREDICTIONS
 
 
+def _find_other_split(
+    answer: sandbox_client.Answer, *, split: Split, file: IO[bytes], name: str, options: Mapping[str, str]
+) -> tuple[Split | None, float]:
+    """Return the split of the dataset whose ids a refused file has, and the seconds of processor time of the search.
+
+    Only splits with public inputs are tried, and only if most of the file's problems are unknown ids.
+    """
+    n_unknown = 0 if answer.reason else _count_unknown(answer, split)
+    if 2 * n_unknown < _count(answer) or not n_unknown:
+        return None, 0.0
+    public = split.dataset.splits.exclude(pk=split.pk).exclude(inputs="").exclude(state=Split.State.DRAFT)
+    seconds = 0.0
+    for other in public.filter(inputs_public=True)[:MAX_OTHER_SPLITS]:
+        gold = other.current_gold
+        if gold is None:
+            continue
+        file.seek(0)
+        try:
+            tried = sandbox_client.validate(split=other, gold=gold, predictions=file, name=name, options=options)
+        except (sandbox_client.SandboxError, *STORAGE_ERRORS):
+            return None, seconds
+        seconds += tried.cpu_seconds
+        if tried.ok or (not tried.reason and 2 * _count_unknown(tried, split) < n_unknown):
+            return other, seconds
+    return None, seconds
+
+
+def _count(answer: sandbox_client.Answer) -> int:
+    return len(answer.report.get("problems", ())) + int(answer.report.get("more", 0))
+
+
+def _count_unknown(answer: sandbox_client.Answer, split: Split) -> int:
+    """Return how many of the file's problems are ids that the inputs do not have; 0 for a valid file."""
+    what = f"unknown {TASKS[split.dataset.task].id_key}"
+    return max((row["count"] for row in answer.report.get("problems", ()) if row["what"] == what), default=0)
+
+
+def _ids_of(other: Split, *, expected: Split) -> str:
+    return f"These are the ids of the {other.name} split; this phase takes {expected.name}."
+
+
 def _over_limits() -> str:
     limits = sandbox_client.limits_in_words(settings.VALIDATE_SECONDS)
     return f"The file could not be checked within the limits for one file: {limits}."
@@ -115,9 +162,11 @@ def _validate(lease: Lease[Prediction]) -> None:
         raise AlteredError("the split has no gold any more")
     with opened(prediction.file) as file:
         check_digest(file, prediction.sha256)
-        answer = sandbox_client.validate(
-            split=phase.split, gold=gold, predictions=file, name=prediction.name, options=phase.options
-        )
+        described = {"split": phase.split, "name": prediction.name, "options": phase.options}
+        answer = sandbox_client.validate(gold=gold, predictions=file, **described)
+        other, seconds = None, 0.0
+        if not answer.ok and not _is_our_fault(answer):
+            other, seconds = _find_other_split(answer, file=file, **described)
     if answer.ok:
         _accept(lease, n_lines=answer.report["n_lines"], warnings=answer.report["warnings"])
     elif _is_our_fault(answer):
@@ -125,9 +174,13 @@ def _validate(lease: Lease[Prediction]) -> None:
         WORK.retry_or_fail(lease, reason=reason, final=not answer.reason, error_id=answer.error_id)
     else:
         by, reason = submission.submitted_by, _reason(answer)
-        refused_uploads.record("submission.refused", phase, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
+        refused_uploads.record(
+            "submission.refused", phase, by=by, reason=reason, cpu_seconds=answer.cpu_seconds + seconds
+        )
         problems = [problem(_over_limits())] if answer.reason else list(answer.report["problems"])
-        if more := answer.report.get("more"):
+        if other is not None:
+            problems = [problem(_ids_of(other, expected=phase.split))]
+        elif more := answer.report.get("more"):
             problems.append(problem(f"… and {more} more problem{'s' if more != 1 else ''}"))
         _reject(lease, problems)
 

@@ -50,10 +50,10 @@ ACCEPTED = {
 REFUSED = {
     "BOM": (UTF_8_BOM + GOOD, 1, "byte order mark"),
     "UTF-16 with BOM": (GOOD.decode().encode("utf-16"), 1, "UTF-16"),
-    "UTF-16LE": (GOOD.decode().encode("utf-16-le"), 1, "NUL"),
-    "UTF-16BE": (GOOD.decode().encode("utf-16-be"), 1, "NUL"),
+    "UTF-16LE": (GOOD.decode().encode("utf-16-le"), 1, "UTF-16 or UTF-32"),
+    "UTF-16BE": (GOOD.decode().encode("utf-16-be"), 1, "UTF-16 or UTF-32"),
     "UTF-32": (GOOD.decode().encode("utf-32"), 1, "UTF-32"),
-    "UTF-32BE": (GOOD.decode().encode("utf-32-be"), 1, "NUL"),
+    "UTF-32BE": (GOOD.decode().encode("utf-32-be"), 1, "UTF-16 or UTF-32"),
     "bad UTF-8 in a value": (with_key(b'"x": "\xff"'), 2, "not UTF-8, found 0xff at byte 8"),
     "bad UTF-8 in a key": (with_key(b'"\xc3": 0'), 2, "not UTF-8"),
     "overlong UTF-8": (with_key(b'"x": "\xc0\xaf"'), 2, "not UTF-8"),

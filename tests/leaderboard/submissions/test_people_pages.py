@@ -103,9 +103,7 @@ def test_an_invalid_file_is_refused_with_its_lines_and_costs_no_quota(world: Wor
     response = ada.post(SUBMIT, form(lines, name="mine.jsonl"))
     assert response.status_code == 422
     page = text(response)
-    assert page.count("MAYBE") == 2
-    assert "mine.jsonl</bdi>:1" in page
-    assert "mine.jsonl</bdi>:4" in page
+    assert page.count("MAYBE") == 1 and "2 lines:" in page and "Lines 1, 4<" in page
     assert "NOT ENOUGH INFO" in page
     assert "no quota was used" in page
     assert not Submission.objects.exists()

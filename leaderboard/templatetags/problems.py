@@ -1,0 +1,23 @@
+"""Template filter that groups the problems of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import template
+
+from evaluator.errors import ProblemGroup, group_problems
+
+register = template.Library()
+
+
+@register.filter
+def grouped(problems: Sequence[Mapping[str, Any]]) -> list[ProblemGroup]:
+    return group_problems(problems)
+
+
+@register.filter
+def unlisted(problems: Sequence[Mapping[str, Any]], more: int) -> int:
+    """Return how many of `more` further problems are not in the counts of the listed groups."""
+    return more - sum(group.count - len(group.rows) for group in group_problems(problems))
