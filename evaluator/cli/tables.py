@@ -1,5 +1,6 @@
 """Scores, comparisons and leaderboards as text tables for a terminal."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ def score_table(scores: Sequence[Row]) -> str:
     """Render scores as a table. scores: in the form of `score --json`."""
     rows: list[tuple[str, ...]] = [("measure", "slice", "value", _interval_heading(), "n")]
     for score in scores:
-        rows.append((score["measure"], _slice_name(score), _number(score["value"]), _interval(score), str(score["n"])))
+        value = _bounds(score) if "at_least" in score else _number(score["value"])
+        rows.append((score["measure"], _slice_name(score), value, _interval(score), str(score["n"])))
     return _aligned(rows)
 
 
@@ -77,8 +79,20 @@ def _rank(row: Row) -> str:
 
 
 def _value(score: Row) -> str:
+    if "at_least" in score:
+        return _bounds(score)
     ends = "" if score["low"] is None else f" [{score['low']:.4f}, {score['high']:.4f}]"
     return _number(score["value"]) + ends
+
+
+def _bounds(score: Row) -> str:
+    """Return the range of the true score behind a ladder's rounded one, with its ends rounded outwards."""
+    low, high = score["at_least"], score["at_most"]
+    least = None if low is None else math.floor(round(low * 10_000, 6)) / 10_000
+    most = None if high is None else math.ceil(round(high * 10_000, 6)) / 10_000
+    if least is None or most is None:
+        return f"<= {_number(most)}" if least is None else f">= {_number(least)}"
+    return f"{_number(least)} to {_number(most)}"
 
 
 def _slice_name(row: Row) -> str:

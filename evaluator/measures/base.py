@@ -131,12 +131,21 @@ class HarmonicMean(Measure):
         return np.where(a + b > 0, 2 * a * b / np.where(a + b > 0, a + b, 1.0), 0.0)
 
 
+PublishedScore = tuple[str, tuple[str, str]]
+"""(name of a measure, (dimension, value)), which identifies a score on a slice."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Difference(Measure):
-    """The difference a - b of two measures; NaN where either has no value."""
+    """The difference a - b of two measures; NaN where either has no value.
+
+    published: the published scores that are equal to a and b, each as the name of a measure and a dimension with its
+    value; None: there are none. A ladder bounds the difference by them.
+    """
 
     a: Measure
     b: Measure
+    published: tuple[PublishedScore, PublishedScore] | None = None
 
     def values(self, sample: Sample) -> Numbers:
         return self.a.evaluate(sample) - self.b.evaluate(sample)

@@ -78,6 +78,9 @@ class Leaderboard(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     shown_from = models.DateTimeField(null=True, help_text="when it became current; null: never")
     revision = models.PositiveBigIntegerField(default=0, help_text="incremented by every change of the board")
+    slice_groups = models.JSONField(
+        default=dict, help_text="of a ladder: {slice key: {measure: number of groups}}, which set its steps"
+    )
 
     class Meta:
         constraints = [

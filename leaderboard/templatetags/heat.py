@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from leaderboard.boards.queries import ShownScore
 from leaderboard.boards.web.tables.heat_rows import HeatCell
-from leaderboard.boards.web.tables.number_format import NONE, compact, in_words, interval, score
+from leaderboard.boards.web.tables.number_format import NONE, compact_score, in_words, interval, shown_value
 
 register = template.Library()
 BEST = SafeString('<span class="visually-hidden"> best</span>')
@@ -17,19 +17,19 @@ BEST = SafeString('<span class="visually-hidden"> best</span>')
 @register.filter
 def heat_td(heat: HeatCell, more: str = "") -> SafeString:
     """Render a cell with three decimals. more: a further CSS class."""
-    return _td(heat, compact(heat.score.value), more)
+    return _td(heat, compact_score(heat.score), more)
 
 
 @register.filter
 def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
     """Render a cell with two decimals, for compact tables; its tooltip has three. more: a further CSS class."""
-    return _td(heat, compact(heat.score.value, 2), more)
+    return _td(heat, compact_score(heat.score, 2), more)
 
 
 @register.filter
 def detail_tds(shown_score: ShownScore, has_intervals: bool) -> SafeString:
     """Render the cells of a score: its value, its confidence interval if the table has intervals, and its n."""
-    parts = [score(shown_score.value), *[interval(shown_score) or NONE] * has_intervals, f"{shown_score.n:,}"]
+    parts = [shown_value(shown_score), *[interval(shown_score) or NONE] * has_intervals, f"{shown_score.n:,}"]
     # Formatted numbers only: nothing to escape.
     return SafeString("".join(f'<td class="num">{part}</td>' for part in parts))
 

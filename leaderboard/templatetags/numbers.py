@@ -10,6 +10,8 @@ register = template.Library()
 
 for _filter in (
     number_format.score,
+    number_format.shown_value,
+    number_format.true_score,
     number_format.signed,
     number_format.p_value,
     number_format.compact,

@@ -7,7 +7,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from leaderboard.boards.web.charts.intervals import IntervalPlot, Strip
-from leaderboard.boards.web.tables.number_format import in_words, score
+from leaderboard.boards.web.tables.number_format import in_words, shown_value
 
 register = template.Library()
 HEIGHT = 26
@@ -31,11 +31,17 @@ def strip_row(strip: Strip, backdrop: SafeString) -> SafeString:
     ends = ""
     if shown.low is not None:
         ends = "".join(LINE.format("whisker", x, x, 9, 17) for x in (strip.low, strip.high))
+    if shown.bounds is not None:
+        marks = LINE.format("bar bounds", strip.low, strip.high, 13, 13)
+    else:
+        marks = (
+            f"{LINE.format('whisker', strip.low, strip.high, 13, 13)}{ends}"
+            f'<circle class="point" cx="{strip.point}" cy="13" r="4.5"/>'
+        )
     return SafeString(
         f'<li class="strip{"" if strip.row.competes else " strip-apart"}">'
         f'<span class="strip-name" dir="auto" title="{name}">{name}</span>\n'
         f'<svg class="strip-plot" width="100%" height="{HEIGHT}" role="img" aria-label="{in_words(shown)}">'
-        f"{backdrop}{LINE.format('whisker', strip.low, strip.high, 13, 13)}{ends}"
-        f'<circle class="point" cx="{strip.point}" cy="13" r="4.5"/></svg>\n'
-        f'<span class="strip-value num">{score(shown.value)}</span></li>\n'
+        f"{backdrop}{marks}</svg>\n"
+        f'<span class="strip-value num">{shown_value(shown)}</span></li>\n'
     )

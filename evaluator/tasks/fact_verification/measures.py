@@ -98,6 +98,7 @@ SYMMETRIC_GAP = Difference(
     reported_units=statistic("original") + statistic("generated"),
     a=_ORIGINAL,
     b=_GENERATED,
+    published=(("accuracy", ("origin", "original")), ("accuracy", ("origin", "generated"))),
     low=-1.0,
     higher_is_better=None,
     per_group=True,

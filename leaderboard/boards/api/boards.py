@@ -21,6 +21,7 @@ from leaderboard.boards.api.request import requested_page, stem
 from leaderboard.boards.api.serializers import ReportedSerializer, reported
 from leaderboard.boards.queries import Key, Ranges, Row, ShownScore, columns
 from leaderboard.boards.queries.columns import RowColumn
+from leaderboard.boards.queries.ladder_bounds import as_fields
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.etag import with_etag
 from leaderboard.core.api.base import View
@@ -167,6 +168,7 @@ class BoardTableView(View):
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Export the board as CSV. Each measure has four columns: value, low and high (interval), and n (gold units).
 
+        On a ladder two more columns, at_least and at_most, bound the true score, which `value` rounds down.
         Columns for costs and tracks follow, if any row has them. Text that a spreadsheet would run as a formula gets a
         leading apostrophe.
         """
@@ -203,5 +205,5 @@ def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
 
 
 def _score(measure: str, on: dict[str, str], score: ShownScore) -> dict[str, Any]:
-    value, low, high, n = score
-    return {"measure": measure, "slice": on, "value": value, "low": low, "high": high, "n": n}
+    value, low, high, n, bounds = score
+    return {"measure": measure, "slice": on, "value": value, "low": low, "high": high, "n": n, **as_fields(bounds)}

@@ -43,17 +43,20 @@ def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> s
 
     Columns: row columns such as rank and system, score columns, costs, and row columns such as track.
     keys: (measure, slice) pairs. Each pair has four columns: LABEL, LABEL:low, LABEL:high and LABEL:n, which hold the
-    value, the ends of its confidence interval, and the number of gold units.
+    value, the ends of its confidence interval, and the number of gold units. On a ladder, LABEL:at_least and
+    LABEL:at_most follow, which bound the true score.
     costs: names of the kinds of cost to include, such as wall_seconds; each has one column.
     """
     rows = list(rows)
     before, after = row_columns.csv_columns(rows)
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    score_headings = [escape_formula(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
+    has_bounds = any(score.bounds is not None for row in rows for score in row.scores.values())
+    parts = ("", ":low", ":high", ":n", *([":at_least", ":at_most"] if has_bounds else []))
+    score_headings = [escape_formula(f"{label(key)}{part}") for key in keys for part in parts]
     writer.writerow([*(column.name for column in before), *score_headings, *costs, *(column.name for column in after)])
     for row in rows:
-        numbers = [*_numbers(row, keys), *(row.cost_of(kind) for kind in costs)]
+        numbers = [*_numbers(row, keys, has_bounds=has_bounds), *(row.cost_of(kind) for kind in costs)]
         writer.writerow([*_values(row, before), *numbers, *_values(row, after)])
     return buffer.getvalue()
 
@@ -68,6 +71,10 @@ def _value(value: object) -> object:
     return escape_formula(value.isoformat() if isinstance(value, datetime) else str(value))
 
 
-def _numbers(row: Row, keys: Sequence[Key]) -> list[object]:
-    scores = (row.score(*key) for key in keys)
-    return [number for score in scores for number in (score.value, score.low, score.high, score.n)]
+def _numbers(row: Row, keys: Sequence[Key], *, has_bounds: bool) -> list[object]:
+    numbers: list[object] = []
+    for score in (row.score(*key) for key in keys):
+        numbers += (score.value, score.low, score.high, score.n)
+        if has_bounds:
+            numbers += (None, None) if score.bounds is None else (score.bounds.at_least, score.bounds.at_most)
+    return numbers

@@ -77,4 +77,5 @@ def _cell(value: str, ends: str) -> str:
     if not value:
         return "--"
     # In math mode a minus is not rendered as a hyphen.
+    value = value.replace("≥", r"\geq").replace("≤", r"\leq").replace(" to ", r"$ to $")
     return f"${value}$" + (rf" {{\scriptsize $[{ends[1:-1]}]$}}" if ends else "")

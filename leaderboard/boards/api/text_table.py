@@ -9,6 +9,7 @@ from evaluator.statistics import confidence
 from leaderboard.boards.queries import Board, Key, Row, ShownScore, label
 from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.queries.columns import RowColumn
+from leaderboard.boards.web.tables.number_format import shown_value
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ def _texts(score: ShownScore) -> tuple[str, str]:
     if score.value is None:
         return "", ""
     ends = "" if score.low is None or score.high is None else f"[{_number(score.low)}, {_number(score.high)}]"
+    if score.bounds is not None:
+        return shown_value(score).replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", " "), ""
     return _number(score.value), ends
 
 

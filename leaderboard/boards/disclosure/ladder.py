@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 SLACK = 1e-9
 """Tolerance, as a fraction of a step: exact multiples of the step stay on the grid despite floating-point error."""
@@ -83,6 +83,42 @@ def shown(value: float, *, measure: Bounded, n_groups: int | None) -> float | No
         return None
     on_grid = measure.high - count * size if measure.higher_is_better is False else measure.low + count * size
     return round(on_grid, DIGITS)
+
+
+class Bounds(NamedTuple):
+    """The range of a true score behind a rounded one: at_least <= score <= at_most. None: no bound on that side.
+
+    is_range: the measure can be negative or has no better direction, so that one bound alone would mislead.
+    """
+
+    at_least: float | None
+    at_most: float | None
+    is_range: bool = False
+
+    def less(self, other: Bounds) -> Bounds:
+        """Return the bounds of this score minus another one."""
+        low = None if None in (self.at_least, other.at_most) else self.at_least - other.at_most  # type: ignore[operator]
+        high = None if None in (self.at_most, other.at_least) else self.at_most - other.at_least  # type: ignore[operator]
+        return Bounds(_tidy(low), _tidy(high), is_range=True)
+
+    def within(self, other: Bounds) -> Bounds:
+        """Return the bounds of a score that both of these bound."""
+        lows = [low for low in (self.at_least, other.at_least) if low is not None]
+        highs = [high for high in (self.at_most, other.at_most) if high is not None]
+        return Bounds(max(lows, default=None), min(highs, default=None), self.is_range)
+
+
+def bounds(value: float, *, measure: Bounded, n_groups: int | None) -> Bounds:
+    """Return the bounds of the score that was rounded to `value`; without n_groups, only one side is bounded."""
+    size = step(measure, n_groups)
+    is_range = measure.low < 0 or measure.higher_is_better is None
+    if measure.higher_is_better is False:
+        return Bounds(None if size is None else _tidy(max(measure.low, value - size)), value, is_range)
+    return Bounds(value, None if size is None else _tidy(min(measure.high, value + size)), is_range)
+
+
+def _tidy(end: float | None) -> float | None:
+    return None if end is None else round(end, DIGITS)
 
 
 def beats(value: float | None, best: float | None, *, measure: Bounded) -> bool:

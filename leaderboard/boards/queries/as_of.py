@@ -30,6 +30,7 @@ from django.utils import timezone
 from leaderboard.boards.disclosure.policies import lets_choose
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.board import Board, Version
+from leaderboard.boards.queries.ladder_bounds import with_parts
 from leaderboard.boards.queries.reading import (
     FIELDS,
     TEXTS,
@@ -104,9 +105,9 @@ def rows_at(board: Board, *, within: Collection[str] | None, viewer: Any) -> lis
         for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text(*_TEXTS))
     ]
     track_ranks = track_ranks_of(board.phase, lines)
-    scores = scores_of(releases, within)
+    scores = scores_of(releases, with_parts(board.leaderboard, within))
     return build_rows(
-        board.leaderboard.pk,
+        board.leaderboard,
         board.phase,
         lines,
         scores,

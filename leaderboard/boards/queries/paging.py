@@ -17,6 +17,7 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries.as_of import day_in, head_at, rows_at
 from leaderboard.boards.queries.board import Board, Summary, Version
 from leaderboard.boards.queries.columns import SORTABLE
+from leaderboard.boards.queries.ladder_bounds import with_parts
 from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, build_rows, head_of, read_json, scores_of
 from leaderboard.boards.queries.request import BoardQuery, Column, applied, first_column
 from leaderboard.boards.queries.rows import scores_on
@@ -82,12 +83,13 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
     else:
         lines = _all_of(query, _is_by_rank(board, query))(board.leaderboard.pk)
     releases = [line[FIELDS.index("release_id")] for line in lines]
+    within = with_parts(board.leaderboard, within)
     scores = {} if within == () else scores_of(releases, within)
     for release, line in zip(releases, lines, strict=True):
         scores.setdefault(release, {}).update(scores_on(query.slice_, read_json(line[-1]) if line[-1] else {}))
     without_scores, summary = (line[:-1] for line in lines), board.summary
     rows = build_rows(
-        board.leaderboard.pk,
+        board.leaderboard,
         board.phase,
         without_scores,
         scores,

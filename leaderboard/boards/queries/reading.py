@@ -16,6 +16,7 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.board import Board, Summary, Version
+from leaderboard.boards.queries.ladder_bounds import with_bounds, with_parts
 from leaderboard.boards.queries.rows import Row, ShownScores, scores_on
 from leaderboard.boards.queries.slices import dimensions_key, parse_slice_key
 from leaderboard.boards.queries.track_ranks import TrackRanks, ranks_of
@@ -122,9 +123,9 @@ def rows_of(
     viewer: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
-    scores = scores_of([line[5] for line in lines], within)
+    scores = scores_of([line[5] for line in lines], with_parts(board, within))
     track_ranks = track_ranks_of(phase, lines)
-    return build_rows(board.pk, phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks, viewer=viewer)
+    return build_rows(board, phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks, viewer=viewer)
 
 
 def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
@@ -143,7 +144,7 @@ def as_text(*names: str) -> list[Cast]:
 
 
 def build_rows(
-    board: int,
+    board: Leaderboard,
     phase: Phase,
     records: Iterable[Sequence[Any]],
     scores: dict[int, ShownScores],
@@ -154,11 +155,12 @@ def build_rows(
 ) -> list[Row]:
     """Build rows from records, each with the values of FIELDS and then of TEXTS.
 
-    board: key of the leaderboard. scores: by release id. shared: ranks that several systems of the board share.
+    scores: by release id. shared: ranks that several systems of the board share.
     viewer: as for `rows_of`.
     """
     shows_ranges = reveals_comparisons(phase)
     named = _named(phase, viewer)
+    shown_scores = with_bounds(board, scores)
     titles = {track.name: track.title for track in tracks.of(phase)}
     rows = []
     for rank, low, high, disqualified, system, release, kind, team, *described in records:
@@ -177,13 +179,13 @@ def build_rows(
             paper_url=name.paper_url,
             code_url=name.code_url,
             system_id=system,
-            board_id=board,
+            board_id=board.pk,
             submission_id=submission,
             run_id=run,
             received_at=parse_datetime(received_at),
             released_at=parse_datetime(released_at),
             warnings=read_json(warnings),
-            scores=scores.get(release, {}),
+            scores=shown_scores.get(release, {}),
             cost=costs.shown_cost(read_json(cost)) if cost else None,
             no_cost=_no_cost(cost, sent),
             disqualified=disqualified,

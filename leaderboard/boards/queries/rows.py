@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from leaderboard.boards.disclosure.costs import Cost
+from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries.slices import WHOLE, Slice
 from leaderboard.models import System
 
@@ -17,13 +18,14 @@ class ShownScore(NamedTuple):
     """One revealed score of a system on a slice, with its confidence interval.
 
     value None: no score, or undefined on the slice. low, high: ends of the interval; None: no interval. n: number of
-    gold units.
+    gold units. bounds: on a ladder, the range of the true score, of which `value` is rounded down; else None.
     """
 
     value: float | None
     low: float | None = None
     high: float | None = None
     n: int = 0
+    bounds: Bounds | None = None
 
 
 NO_SCORE = ShownScore(None)

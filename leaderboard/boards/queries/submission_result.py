@@ -69,7 +69,7 @@ def result_of(release: Release) -> SubmissionResult | None:
         gain = sign * score.value - max(earlier) if earlier else None
         lead = sign * (score.value - rival.value) if rival is not None and rival.value is not None else None
     return SubmissionResult(
-        entry=BoardEntry(standing, phase, primary_score(standing.release)),
+        entry=BoardEntry(standing, phase, primary_score(standing.release, board)),
         is_shown=standing.release.submission_id == release.submission_id,
         n_ranked=ranked.count(),
         is_tied=standing.rank is not None and ranked.filter(rank=standing.rank).count() > 1,

@@ -9,7 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from leaderboard.boards.disclosure.policies import reveals_comparisons
-from leaderboard.boards.queries import ShownScore, board_state
+from leaderboard.boards.queries import WHOLE, ShownScore, board_state
+from leaderboard.boards.queries.ladder_bounds import scores_of_release
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
 
 OF_A_RECEIPT = ("gold_version", "task", "task_version", "options", "code_sha256", "resamples", "seed", "packages")
@@ -80,16 +81,21 @@ def entries_of(system: System, viewer: Any) -> list[BoardEntry]:
         "release__run",
         "release__submission",
     )
-    entries = [BoardEntry(row, row.leaderboard.phase, primary_score(row.release)) for row in standings]
+    entries = [BoardEntry(row, row.leaderboard.phase, primary_score(row.release, row.leaderboard)) for row in standings]
     entries.sort(key=lambda entry: entry.board.pk, reverse=True)
     entries.sort(key=lambda entry: not entry.is_current)
     return entries
 
 
-def primary_score(release: Release) -> ShownScore | None:
-    """Return a release's revealed overall score on its primary measure; None if it has no value."""
+def primary_score(release: Release, board: Leaderboard | None = None) -> ShownScore | None:
+    """Return a release's revealed overall score on its primary measure; None if it has no value.
+
+    board: the release's board, if it is loaded, with its phase.
+    """
     for score in release.values:
         if score["measure"] == release.primary and not score["slice"] and score["value"] is not None:
+            if release.policy == Phase.Disclosure.LADDER:
+                return scores_of_release(release, board)[release.primary, WHOLE]
             return ShownScore(score["value"], score["low"], score["high"], score["n"])
     return None
 
@@ -103,7 +109,7 @@ def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[Revealed
     scores = [
         RevealedRun(release.submission.system_id, release.submission_id, release.submission.received_at, value)
         for release in releases
-        if (value := primary_score(release)) is not None
+        if (value := primary_score(release, board)) is not None
     ]
     return sorted(scores, key=lambda score: (score.at, str(score.submission_id)))
 

@@ -61,3 +61,11 @@ class ScoreSerializer(serializers.Serializer[Any]):
     )
     high = serializers.FloatField(allow_null=True)
     n = serializers.IntegerField(help_text="number of gold units behind the value")
+    at_least = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text="only on a ladder, where `value` is rounded: the true score is at least this; null: no such bound",
+    )
+    at_most = serializers.FloatField(
+        required=False, allow_null=True, help_text="only on a ladder: the true score is at most this; null: unknown"
+    )

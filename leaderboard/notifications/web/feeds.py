@@ -21,6 +21,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.queries import Board, Row, board_of
 from leaderboard.boards.queries.lookup import benchmark_or_404
+from leaderboard.boards.web.tables.number_format import shown_value
 from leaderboard.core.plain_text import one_line
 from leaderboard.core.web.public_responses import SECONDS
 from leaderboard.datasets.queries.errata import Erratum, errata_of
@@ -132,8 +133,8 @@ def _add(feed: Atom1Feed, board: Board, row: Row) -> None:
     The entry keeps its id when the submission is rescored, so feed readers show an update instead of a new entry.
     """
     benchmark: Benchmark = board.phase.benchmark
-    value = row.score(board.primary).value
-    score = f"{board.primary} {'none' if value is None else format(value, '.3f')}"
+    shown = row.score(board.primary)
+    score = f"{board.primary} {'none' if shown.value is None else shown_value(shown)}"
     rank = ", disqualified" if row.disqualified else "" if row.rank is None else f", rank {row.rank}"
     location = f"{one_line(benchmark.title)}, {one_line(board.phase.title)}"
     leaderboard = board.leaderboard

@@ -18,6 +18,7 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.ladder import Scores
 from leaderboard.boards.disclosure.policies import reveal, reveal_cost, reveal_warnings
 from leaderboard.boards.queries import board_state
+from leaderboard.boards.queries.ladder_bounds import groups_of
 from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.core import db_locks, process_metrics, tracing
@@ -223,6 +224,9 @@ def _release(
     """Create the release of a run."""
     submission = run.prediction.submission
     system = submission.system
+    if phase.disclosure == Phase.Disclosure.LADDER and not board.slice_groups:
+        board.slice_groups = groups_of(scores)
+        Leaderboard.objects.filter(pk=board.pk).update(slice_groups=board.slice_groups)
     last_sequence = next(iter(LAST_SEQUENCE(phase.pk)), (0,))[0]
     release = Release.objects.create(
         phase=phase,

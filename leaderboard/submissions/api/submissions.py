@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.api import query_parameters
 from leaderboard.boards.queries import lookup, slice_of
+from leaderboard.boards.queries.ladder_bounds import as_fields, scores_of_release
 from leaderboard.core.api import parsers
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
@@ -145,7 +146,11 @@ class ScoresView(View):
         release = current.release
         if release is None:
             raise Refused(Code.NOT_READY, _without_scores(current))
-        scores = [{**score, "slice": dict(slice_of(score["slice"]))} for score in release.values]
+        bounds = {key: score.bounds for key, score in scores_of_release(release).items()}
+        scores = []
+        for score in release.values:
+            slice_ = slice_of(score["slice"])
+            scores.append({**score, "slice": dict(slice_), **as_fields(bounds[score["measure"], slice_])})
         names = ("primary", "released_at", "policy", "warnings")
         answer = {**{name: getattr(release, name) for name in names}, "submission": pk, "scores": scores}
         return Response(ScoresSerializer(answer).data)

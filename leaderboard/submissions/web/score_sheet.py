@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from leaderboard.boards.disclosure.ladder import Bounds
+from leaderboard.boards.queries.ladder_bounds import scores_of_release
+from leaderboard.boards.queries.slices import slice_of
 from leaderboard.models import Release
 
 TIMES = " \N{MULTIPLICATION SIGN} "
@@ -17,7 +20,7 @@ class ShownScore:
     """One measure, overall or on one slice.
 
     value: None if the measure is undefined there; low, high: ends of its confidence interval, None if it has none;
-    n: number of gold units.
+    n: number of gold units. bounds: on a ladder, the range of the true score.
     """
 
     measure: str
@@ -25,6 +28,7 @@ class ShownScore:
     low: float | None
     high: float | None
     n: int
+    bounds: Bounds | None = None
 
 
 Row = tuple[str, dict[str, ShownScore]]
@@ -61,8 +65,13 @@ def sheet(release: Release) -> Sheet:
     """Return the score sheet of a release; the primary measure comes first."""
     whole: list[ShownScore] = []
     sliced: dict[tuple[str, ...], dict[str, Row]] = {}
+    scores = scores_of_release(release)
     for score in release.values:
-        shown = ShownScore(**{name: score[name] for name in ("measure", "value", "low", "high", "n")})
+        bounded = scores[score["measure"], slice_of(score["slice"])]
+        # Slices by the number 1 and by the text "1" have one key.
+        bounds = bounded.bounds if bounded.value == score["value"] else None
+        numbers = {name: score[name] for name in ("measure", "value", "low", "high", "n")}
+        shown = ShownScore(**numbers, bounds=bounds)
         if not score["slice"]:
             whole.append(shown)
             continue

@@ -11,7 +11,15 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.disclosure.policies import lets_choose
-from leaderboard.boards.queries.system_history import BoardEntry, RevealedRun, entries_of, records, revealed_on
+from leaderboard.boards.queries import ShownScore
+from leaderboard.boards.queries.system_history import (
+    BoardEntry,
+    RevealedRun,
+    entries_of,
+    primary_score,
+    records,
+    revealed_on,
+)
 from leaderboard.boards.web.charts.progress import ProgressChart, ScoreAtTime, progress_chart
 from leaderboard.core.names import anonymous
 from leaderboard.evaluation.scorer_of_phase import of_board
@@ -29,10 +37,12 @@ MOST_OWN = 50
 class OwnRun:
     """One submission of the viewer's own team.
 
+    score: its revealed overall score on the primary measure; None without one.
     represents: it represents the system on the board; can_represent: the team may choose it to do so.
     """
 
     progress: Progress
+    score: ShownScore | None
     represents: bool
     can_represent: bool
 
@@ -126,6 +136,7 @@ def _own(target: System, entry: BoardEntry | None, viewer: Any) -> list[OwnRun]:
     return [
         OwnRun(
             row,
+            primary_score(row.release) if row.release else None,
             row.submission.pk == standing,
             row.value is not None and not row.hidden and row.submission.pk != standing,
         )

@@ -57,7 +57,7 @@ def test_bars_are_described_as_joining_neighbours(ranked_systems: World) -> None
 def test_a_gap_on_a_ladder_need_not_be_the_difference(policy: str) -> None:
     stand(build(), "One")
     Phase.objects.update(disclosure=policy)
-    assert ("the gap need not be the difference" in page_text(f"{BOARD}symmetric/")) == (policy == "ladder")
+    assert ("the range in which the true difference lies" in page_text(f"{BOARD}symmetric/")) == (policy == "ladder")
 
 
 @pytest.mark.django_db

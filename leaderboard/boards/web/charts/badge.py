@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from leaderboard.boards.queries import Board, Row
+from leaderboard.boards.web.tables.number_format import shown_value
 from leaderboard.core.plain_text import one_line, shortened
 
 SIZE, HEIGHT, MARGIN = 11.0, 20, 7
@@ -53,11 +54,11 @@ class Badge:
 
 def badge(board: Board, row: Row, measure: str) -> Badge:
     """Return the badge with a system's rank among competing systems, and its overall value on a measure."""
-    benchmark, value = one_line(board.phase.benchmark.title), row.score(measure).value
+    benchmark, score = one_line(board.phase.benchmark.title), row.score(measure)
     n_ranked = sum(other.rank is not None for other in board.rows)
     status = [] if row.rank is None else [f"rank {row.rank}{'=' if row.tied else ''} of {n_ranked}"]
     status = ["disqualified"] if row.disqualified else status
-    facts = [*status, f"{measure} {'none' if value is None else format(value, '.3f')}"]
+    facts = [*status, f"{measure} {'none' if score.value is None else shown_value(score)}"]
     where = f"{benchmark}, {one_line(board.phase.title)}"
     left = _plate(shortened(benchmark, LONGEST), 0)
     return Badge(f"{one_line(row.system)} on {where}: {', '.join(facts)}", left, _plate(" · ".join(facts), left.width))

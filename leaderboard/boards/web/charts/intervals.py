@@ -11,7 +11,11 @@ from leaderboard.core.web.scale import Scale, covering
 
 @dataclass(frozen=True)
 class Strip:
-    """One system in the plot. point, low, high: positions of the value and of its interval's ends, as SVG lengths."""
+    """One system in the plot.
+
+    point, low, high: positions of the value and of its interval's ends, as SVG lengths. On a ladder low and high are
+    the bounds of the true score, and there is no point.
+    """
 
     row: Row
     score: ShownScore
@@ -43,16 +47,11 @@ def interval_plot(rows: Sequence[Row], measure: str, slice_: Slice = WHOLE) -> I
     shown = [(row, score) for row, score in scores if score.value is not None]
     if not shown:
         return None
-    scale = covering(end for _, score in shown for end in (score.low, score.value, score.high) if end is not None)
+    ends = [_ends(score) for _, score in shown]
+    scale = covering(end for low, high in ends for end in (low, high))
     strips = [
-        Strip(
-            row,
-            score,
-            scale.at(score.value or 0.0),
-            scale.at(_or(score.low, score.value)),
-            scale.at(_or(score.high, score.value)),
-        )
-        for row, score in shown
+        Strip(row, score, scale.at(score.value or 0.0), scale.at(low), scale.at(high))
+        for (row, score), (low, high) in zip(shown, ends, strict=True)
     ]
     return IntervalPlot(scale, strips, _leader(shown, scale))
 
@@ -64,5 +63,8 @@ def _leader(shown: Sequence[tuple[Row, ShownScore]], scale: Scale) -> tuple[str,
     return None
 
 
-def _or(end: float | None, value: float | None) -> float:
-    return end if end is not None else value or 0.0
+def _ends(score: ShownScore) -> tuple[float, float]:
+    """Return the ends of a score's interval, or of the range of the true score on a ladder; the value if unknown."""
+    value = score.value or 0.0
+    low, high = (score.low, score.high) if score.bounds is None else (score.bounds.at_least, score.bounds.at_most)
+    return value if low is None else low, value if high is None else high

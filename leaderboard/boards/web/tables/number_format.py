@@ -3,16 +3,59 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+from collections.abc import Callable
 
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 NONE = "\N{EN DASH}"
+_LEADING_ZERO = re.compile(r"^(\D*)0\.")
 
 
 def score(value: float | None) -> str:
     """Format a score with three decimals; None as an en dash."""
     return NONE if value is None else _typographic(f"{value:.3f}")
+
+
+def shown_value(shown: object, decimals: int = 3) -> str:
+    """Format the value of a score; on a ladder the bounds of the true score, rounded outwards: `≥ 0.456`."""
+    bounds = getattr(shown, "bounds", None)
+    if bounds is None:
+        value = getattr(shown, "value", None)
+        return NONE if value is None else _typographic(f"{value:.{decimals}f}")
+    low, high = bounds.at_least, bounds.at_most
+    if bounds.is_range:
+        decimals = min(decimals, 2)
+    least, most = _rounded(low, decimals, math.floor), _rounded(high, decimals, math.ceil)
+    if low is not None and low == high:
+        return least
+    if bounds.is_range and least and most:
+        return f"{least} to {most}"
+    is_upper = getattr(shown, "value", None) != low
+    return f"≤\N{NO-BREAK SPACE}{most}" if is_upper else f"≥\N{NO-BREAK SPACE}{least}"
+
+
+def true_score(shown: object) -> str:
+    """Say what a ladder's score tells: `true score between 0.456 and 0.548`; empty for other scores."""
+    bounds = getattr(shown, "bounds", None)
+    if bounds is None:
+        return ""
+    least, most = _rounded(bounds.at_least, 3, math.floor), _rounded(bounds.at_most, 3, math.ceil)
+    if least == most:
+        return f"true score {least}"
+    if least and most:
+        return f"true score between {least} and {most}"
+    return f"true score at least {least}" if least else f"true score at most {most}"
+
+
+def _rounded(end: float | None, decimals: int, rounding: Callable[[float], int]) -> str:
+    """Format a bound, rounded by `math.floor` or `math.ceil`; empty without a bound."""
+    if end is None:
+        return ""
+    # A value that should have fewer decimals, such as 0.57, may be off by a floating-point error.
+    return _typographic(f"{rounding(round(end * 10**decimals, 6)) / 10**decimals:.{decimals}f}")
 
 
 def signed(value: float | None) -> str:
@@ -27,10 +70,18 @@ def p_value(value: float | None) -> str:
 
 def compact(value: float | None, decimals: int = 3) -> str:
     """Format a number without the zero before the decimal point (`.523`), for dense tables; None as an en dash."""
-    if value is None:
-        return NONE
-    text = f"{value:.{decimals}f}"
-    return _typographic(text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text)
+    return NONE if value is None else _without_zero(_typographic(f"{value:.{decimals}f}"))
+
+
+def compact_score(shown: object, decimals: int = 3) -> str:
+    """Format the value of a score as `compact` does; on a ladder the bounds of the true score: `≥.456`."""
+    if getattr(shown, "bounds", None) is None:
+        return compact(getattr(shown, "value", None), decimals)
+    return " ".join(map(_without_zero, shown_value(shown, decimals).replace("\N{NO-BREAK SPACE}", "").split(" ")))
+
+
+def _without_zero(text: str) -> str:
+    return _LEADING_ZERO.sub(r"\1.", text, count=1)
 
 
 def spent(value: float | None) -> str:
@@ -49,7 +100,9 @@ def scored(shown: object) -> SafeString:
     ends = interval(shown)
     # Only digits and signs that we format: nothing needs escaping.
     below = f' <span class="interval">{ends}</span>' if ends else ""
-    return SafeString(f'<span class="value">{score(getattr(shown, "value", None))}</span>{below}')
+    about = true_score(shown)
+    title = f' title="{about}"' if about else ""
+    return SafeString(f'<span class="value"{title}>{shown_value(shown)}</span>{below}')
 
 
 def in_words(shown: object) -> str:
@@ -58,7 +111,7 @@ def in_words(shown: object) -> str:
     if value is None:
         return "no value"
     ends = "" if low is None else f", interval {score(low)} to {score(high)}"
-    return f"{score(value)}{ends}" + (f", n {n}" if n else "")
+    return f"{true_score(shown) or score(value)}{ends}" + (f", n {n}" if n else "")
 
 
 def bound(value: float) -> str:
