@@ -7,8 +7,9 @@ from typing import Any
 from django import template
 from django.urls import reverse
 
+from leaderboard.boards.web import board_links
 from leaderboard.evaluation.scorer_of_phase import PhaseScorer
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Phase
 
 register = template.Library()
 
@@ -34,3 +35,9 @@ def with_query(context: dict[str, Any], **changes: str | None) -> str:
         if value:
             query[name] = value
     return f"?{query.urlencode()}"
+
+
+@register.simple_tag(takes_context=True)
+def phase_links(context: dict[str, Any], phase: Phase) -> list[board_links.PhaseLink]:
+    """Return links to the boards of all phases of the benchmark, each to this page there."""
+    return board_links.phase_links(context["request"], phase)

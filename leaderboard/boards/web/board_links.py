@@ -1,13 +1,20 @@
-"""Links between the views of a phase's board."""
+"""Links between the views of a phase's board, and to the boards of the benchmark's other phases."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import OuterRef, QuerySet, Subquery, TextField
+from django.db.models.functions import Cast
+from django.http import HttpRequest
 from django.urls import reverse
 
 from leaderboard.boards.queries import Board, Ranges
+from leaderboard.boards.queries.reading import read_json
 from leaderboard.boards.web.plot_links import is_symmetric, plot_pages
+from leaderboard.core.compiled_queries import PreparedQuery
+from leaderboard.models import Leaderboard, Phase
 
 
 @dataclass(frozen=True)
@@ -54,3 +61,46 @@ def other_boards(board: Board) -> list[BoardLink]:
     if board.summary.n_rows > 1:
         links.append(BoardLink("Head to head", reverse(f"{prefix}head_to_head", args=url_args)))
     return links
+
+
+@dataclass(frozen=True)
+class PhaseLink:
+    title: str
+    url: str
+    is_current: bool
+
+
+def _phases(benchmark: int) -> QuerySet[Phase, tuple[Any, ...]]:
+    shown = Leaderboard.objects.filter(phase=OuterRef("pk"), state=Leaderboard.State.CURRENT)
+    dimensions = Cast(Subquery(shown.values("gold_version__dimensions")[:1]), TextField())
+    phases = Phase.objects.filter(benchmark=benchmark).order_by("position", "pk")
+    return phases.values_list("slug", "title", "scorer", Cast("tracks", TextField()), dimensions)
+
+
+PHASES = PreparedQuery(_phases, int)
+EVERYWHERE = ("progress", "significance", "head_to_head")
+"""Names of pages that every phase has."""
+
+
+def phase_links(request: HttpRequest, phase: Phase) -> list[PhaseLink]:
+    """Return links to the boards of all phases of the benchmark, each to the view that the request is for.
+
+    A phase without that view gets a link to its overall board. Empty for a benchmark with a single phase, and on pages
+    that are not of a phase's board.
+    """
+    match = request.resolver_match
+    if match is None or "phase" not in match.kwargs:
+        return []
+    view, dimension = (match.url_name or "").removeprefix("frozen_"), match.kwargs.get("dimension")
+    links = []
+    for slug, title, scorer, tracks, dimensions in PHASES(phase.benchmark_id):
+        known = read_json(dimensions) if dimensions else {}
+        has_view = {
+            "board_by_slice": dimension in known,
+            "board_by_track": tracks != "[]",
+            "symmetric_board": "origin" in known and scorer is None,
+        }.get(view, view in EVERYWHERE)
+        url_args = [phase.benchmark.slug, slug] + ([dimension] if has_view and view == "board_by_slice" else [])
+        url = reverse(view if has_view else "leaderboard", args=url_args)
+        links.append(PhaseLink(title, url, is_current=slug == phase.slug))
+    return links if len(links) > 1 else []

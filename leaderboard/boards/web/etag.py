@@ -101,6 +101,14 @@ def _boards(slug: str, phase: str, at: datetime) -> QuerySet[Any, Any]:
         "n_hidden": Subquery(anonymous.order_by().values("leaderboard").annotate(n=Count("*")).values("n")),
         "n_reported": Subquery(reported_of_benchmark.annotate(n=Count("*")).values("n")),
         "last_reported": Subquery(reported_of_benchmark.annotate(last=Max("pk")).values("last")),
+        # The titles and the order of the benchmark's phases, to which each of their boards links.
+        "last_phase": Subquery(
+            Phase.history.filter(benchmark=OuterRef("phase__benchmark"))
+            .order_by()
+            .values("benchmark")
+            .annotate(last=Max("history_id"))
+            .values("last")
+        ),
         # Any edit that a curator makes in Django's admin.
         "last_edit": Subquery(LogEntry.objects.order_by("-pk").values("pk")[:1]),
         "is_preparing": Exists(preparing),
@@ -117,7 +125,7 @@ BOARDS = PreparedQuery(_boards, str, str, datetime)
 
 def _dates_passed(row: tuple[Any, ...], at: datetime) -> list[bool]:
     """Return whether the phase's opens_at and closes_at have passed: pages show it, but no row changes at that time."""
-    dates = (value and parse_datetime(value) for value in row[-7:-5])
+    dates = (value and parse_datetime(value) for value in row[-8:-6])
     return [value is not None and value < at for value in dates]
 
 
