@@ -9,6 +9,7 @@ from leaderboard.comparisons.api import comparisons
 from leaderboard.containers.api import images
 from leaderboard.core.api import reference, renamed, schema
 from leaderboard.curation.api import raw_files
+from leaderboard.plots.api import specs
 from leaderboard.submissions.api import submissions
 
 PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
@@ -24,6 +25,7 @@ PRESENT = [
     path(f"{PHASE}/leaderboard/", boards.BoardView.as_view(), name="api_leaderboard"),
     path(f"{PHASE}/leaderboard/comparisons/", comparisons.ComparisonsView.as_view(), name="api_comparisons"),
     path(f"{PHASE}/leaderboard/plots/", plots.PlotsView.as_view(), name="api_plots"),
+    path(f"{PHASE}/leaderboard/plots/<slug:plot>/", specs.SpecView.as_view(), name="api_plot"),
     path(f"{PHASE}/leaderboard.csv", boards.BoardTableView.as_view(), name="api_leaderboard_csv"),
     path(f"{PHASE}/leaderboard.tex", exports.LatexView.as_view(), name="api_leaderboard_latex"),
     path(f"{PHASE}/leaderboard.md", exports.MarkdownView.as_view(), name="api_leaderboard_markdown"),

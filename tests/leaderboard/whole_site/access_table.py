@@ -366,6 +366,8 @@ API = [
     *both("api_comparisons", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_plots", EVERYONE, MANAGERS_OF_DRAFT),
     *both("former_api_plots", EVERYONE, MANAGERS_OF_DRAFT),
+    # Neither has a result to plot.
+    *both("api_plot", NOBODY, NOBODY),
     Row("api_submit", post="401 400 400 400 400 400 400"),
     Row("api_submit", post="401 404 404 404 400 400 404", where=DRAFT),
     Row("api_images", post="401 415 415 415 415 415 415"),

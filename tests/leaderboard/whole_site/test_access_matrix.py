@@ -141,7 +141,7 @@ def team_objects(everybody: Cast) -> None:
 def address(row: Row, everybody: Cast) -> str:
     """Returns the row's address with its parameters filled in."""
     parameters: dict[str, Any] = {"slug": "tiny", "phase": "test", "split": "test", "task": TASK, "name": TASK}
-    parameters |= {"dimension": "origin", "pair": "origin/label"}
+    parameters |= {"dimension": "origin", "pair": "origin/label", "plot": "intervals"}
     parameters |= {"pk": everybody.submission.pk, "number": 1, "key": everybody.token}
     parameters |= {"gold": 1, "task_version": 1, "generator": "as-it-is"}
     parameters |= {"token": TOKEN, "member": THINGS["member"], "invitation": THINGS["invitation"]}

@@ -48,7 +48,7 @@ def test_the_schema_names_every_operation():
         *("leaderboard_latex", "leaderboard_markdown", "leaderboard_bibtex", "leaderboard_canonical"),
         *("submission_scores", "submission_predictions"),
         *("image_upload", "image_upload_state", "image_upload_chunk", "image_upload_discard", "image_submit"),
-        *("image_reference", "scorer_upload", "leaderboard_plots", "leaderboard_drawings"),
+        *("image_reference", "scorer_upload", "leaderboard_plots", "leaderboard_plot", "leaderboard_drawings"),
         *("raw_upload", "raw_upload_state", "raw_upload_chunk", "raw_upload_discard"),
         *("image_upload_piece", "raw_upload_piece"),
         *("team_list", "team_create", "team", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave"),

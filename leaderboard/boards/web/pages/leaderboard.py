@@ -12,19 +12,15 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import Board, InvalidQuery, Page, by_primary, frozen_boards, page_of, parse
+from leaderboard.boards.queries import Board, InvalidQuery, Page, frozen_boards, page_of, parse
 from leaderboard.boards.queries.lookup import head_or_404
 from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import by_track, other_boards
-from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.boards.web.etag import with_etag
 from leaderboard.boards.web.tables import filter_form, rows_html
 from leaderboard.boards.web.tables import table as board_columns
 from leaderboard.models import Standing, Submission
-
-MAX_PLOTTED = 30
-"""Systems in the interval plot; the table has all."""
 
 
 @require_safe
@@ -39,7 +35,7 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
     board, query = page.board, page.query
     table = board_columns.Table.of(request, page)
     own = _own_standings(request, board)
-    plotted = by_primary(board, query.slice_)[:MAX_PLOTTED]
+    scores = [(row, row.score(board.primary, query.slice_)) for row in board.rows]
     context = {
         "board": board,
         "phase": board.phase,
@@ -58,8 +54,8 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         "own": own,
         "costs": table.costs,
         "no_costs": table.no_costs,
-        "plot": interval_plot(plotted, board.primary, query.slice_),
-        "n_plotted": len(plotted),
+        "has_plot": any(score.value is not None for _, score in scores),
+        "leader_has_interval": any(row.rank == 1 and score.low is not None for row, score in scores),
         "boards": other_boards(board),
         "by_track": by_track(board),
         "frozen_boards": [] if board.frozen else frozen_boards(board.phase),

@@ -1,0 +1,173 @@
+"""Vega-Lite specifications: what all plots have in common, and layers that several plots use.
+
+A specification contains its data and a light theme, so notebooks show it as it is. On the site, `static/js/plots.js`
+replaces each colour of PALETTE by the CSS variable of that name, which also has a value for dark mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.urls import reverse
+
+from evaluator.statistics.confidence import percent
+from leaderboard.boards.queries import Board, Row, ShownScore
+from leaderboard.boards.web.tables.number_format import score
+
+Spec = dict[str, Any]
+Values = Sequence[Mapping[str, object]]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+PALETTE = {
+    "paper": "#fbfaf7",
+    "ink": "#1d1f1e",
+    "soft": "#5b5f5c",
+    "line": "#e0dcd2",
+    "line-strong": "#8d8f88",
+    "accent": "#0f5c60",
+    "accent-wash": "#e3efee",
+    "on-accent": "#ffffff",
+    "held": "#a0460f",
+    "curve-c": "#5b4a9c",
+    "curve-d": "#7a6a00",
+    "flip": "#dfa06d",
+    "neither": "#d9d6cc",
+}
+"""CSS variable -> its colour in the light scheme. All differ, so that each can be replaced by its variable."""
+INK, SOFT, LINE, STRONG = (PALETTE[name] for name in ("ink", "soft", "line", "line-strong"))
+ACCENT, WASH, HELD = (PALETTE[name] for name in ("accent", "accent-wash", "held"))
+CONFIG: Spec = {
+    "background": "transparent",
+    "font": "'Source Sans 3', 'Noto Sans', sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": SOFT,
+        "titleColor": SOFT,
+        "gridColor": LINE,
+        "domainColor": STRONG,
+        "tickColor": LINE,
+        "labelFontSize": 13,
+        "titleFontSize": 13,
+        "titleFontWeight": 600,
+        "labelFlush": False,
+        "domain": False,
+    },
+    "legend": {"labelColor": INK, "titleColor": SOFT, "labelFontSize": 14, "labelLimit": 300, "title": None},
+    "header": {"labelColor": INK, "titleColor": SOFT},
+    "text": {"color": INK, "fontSize": 14},
+    "rule": {"color": STRONG},
+    "point": {"color": ACCENT, "filled": True, "opacity": 1},
+}
+ROW_HEIGHT = 28
+"""Height of a system's row in pixels; narrow screens, where its name is above the plot, use more."""
+NAME_WIDTH = 220
+"""Maximum width of a system's name, left of the plot."""
+WIDE = 700
+"""Width of a plot that `plots.js` makes as wide as the page."""
+NARROW: Spec = {"name": "narrow", "value": False}
+"""Parameter that `plots.js` sets to true on narrow screens: names are then above their rows, or left out."""
+
+
+def spec(description: str, values: Values, **parts: Any) -> Spec:
+    """Return a specification with its data. description: for screen readers. parts: mark, layer, encoding and so on."""
+    parts.setdefault("width", WIDE)
+    params = [NARROW, *parts.pop("params", ())]
+    return {
+        "$schema": SCHEMA,
+        "description": description,
+        "usermeta": {"palette": PALETTE},
+        "config": CONFIG,
+        "data": {"values": list(values)},
+        "params": params,
+        **parts,
+    }
+
+
+def system_values(board: Board, row: Row) -> Spec:
+    """Return the fields of a system that all plots have: key, name, team, and the address of its page."""
+    return {
+        "key": row.system_id,
+        "system": row.system,
+        "team": row.team,
+        "competes": row.competes,
+        "url": system_url(board, row.system_id),
+    }
+
+
+def system_url(board: Board, system_id: int) -> str:
+    query = f"?board={board.leaderboard.pk}" if board.leaderboard else ""
+    return reverse("system", args=[system_id]) + query
+
+
+def score_values(shown: ShownScore) -> Spec:
+    """Return value, low and high of a score, and its interval as text for the tooltip."""
+    has_interval = shown.low is not None and shown.high is not None
+    return {
+        "value": shown.value,
+        "low": shown.low,
+        "high": shown.high,
+        "interval": f"{score(shown.low)} to {score(shown.high)}" if has_interval else "none",
+    }
+
+
+def quantitative(field: str, title: str | None = None, **scale: Any) -> Spec:
+    """Return the encoding of a number on a position; its axis need not begin at 0."""
+    axis = {"tickCount": {"expr": "narrow ? 4 : 8"}}
+    return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": {"zero": False, **scale}}
+
+
+def tooltip(measure: str, *more: tuple[str, str]) -> list[Spec]:
+    """Return the tooltip of a system's score with its interval. more: (field, title) of further lines."""
+    return [
+        {"field": "system", "title": "System"},
+        {"field": "value", "title": measure, "format": ".3f"},
+        {"field": "interval", "title": f"{percent()} interval"},
+        *({"field": field, "title": title} for field, title in more),
+    ]
+
+
+def names() -> Spec:
+    """Return a layer of system names, left of the plot or above their rows; each is a link to the system's page."""
+    return {
+        "mark": {
+            "type": "text",
+            "align": {"expr": "narrow ? 'left' : 'right'"},
+            "baseline": "middle",
+            "dy": {"expr": "narrow ? -15 : 0"},
+            "limit": {"expr": f"narrow ? width : {NAME_WIDTH}"},
+            "cursor": "pointer",
+        },
+        "encoding": {
+            "x": {"value": {"expr": "narrow ? 0 : -12"}},
+            "text": {"field": "system"},
+            "href": {"field": "url"},
+            "color": {"condition": {"test": "datum.competes", "value": INK}, "value": SOFT},
+        },
+    }
+
+
+def row_targets(tooltips: list[Spec]) -> Spec:
+    """Return a transparent layer over each row, which has the tooltip and the link: a pointer needs not hit the dot."""
+    return {
+        "mark": {"type": "rect", "color": "transparent", "cursor": "pointer"},
+        "encoding": {
+            "x": {"value": 0},
+            "x2": {"value": "width"},
+            "tooltip": tooltips,
+            "href": {"field": "url"},
+        },
+    }
+
+
+ROWS: Spec = {"field": "order", "type": "ordinal", "axis": None, "scale": {"paddingInner": 0.2, "paddingOuter": 0.1}}
+"""Encoding of rows, one for each system, in the order of the field `order`."""
+
+
+def zoom() -> Spec:
+    """Return the parameter that lets readers zoom: drag to move, Shift and wheel to zoom, double click to reset."""
+    return {
+        "name": "zoom",
+        "select": {"type": "interval", "zoom": "wheel![event.shiftKey]", "clear": "dblclick"},
+        "bind": "scales",
+    }
