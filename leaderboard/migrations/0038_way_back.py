@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('knox', '0009_extend_authtoken_field'),
-        ('leaderboard', '0034_gpus'),
+        ('leaderboard', '0036_access'),
     ]
 
     operations = [

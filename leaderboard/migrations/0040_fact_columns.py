@@ -31,7 +31,7 @@ def _key(slice_):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0034_gpus")]
+    dependencies = [("leaderboard", "0038_way_back")]
 
     operations = [
         migrations.AddField(
