@@ -37,7 +37,7 @@ class JoinForm(forms.Form):
     )
 
     def __init__(self, *args: object, benchmark: Benchmark, user: User, **kwargs: object) -> None:
-        super().__init__(*args, initial={"rules_sha256": benchmark.rules_sha256}, **kwargs)  # type: ignore[arg-type]
+        super().__init__(*args, initial={"rules_sha256": benchmark.rules_sha256}, **kwargs)  # type: ignore[arg-type,misc]
         if registrations.has_agreed(benchmark, user):
             del self.fields["agrees"], self.fields["rules_sha256"]
         unregistered = user.teams.exclude(registrations__benchmark=benchmark).order_by("membership__id")
