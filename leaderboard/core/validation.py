@@ -32,7 +32,9 @@ def check(row: Model) -> None:
         errors = [(name, item) for name, list_ in error.error_dict.items() for item in list_]
         text = " ".join(_in_words(row, name, item) for name, item in errors)
         taken = all(item.code in _TAKEN for _, item in errors)
-        raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text) from error
+        fields = {field for name, item in errors for field in _own_fields(row, name, item)}
+        field_name = fields.pop() if len(fields) == 1 else ""
+        raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text, field_name=field_name) from error
 
 
 def check_texts(**texts: str) -> None:
@@ -64,13 +66,17 @@ def _in_words(row: Model, name: str, error: ValidationError) -> str:
     message = _title(name) + " ".join(error.messages)
     if error.code not in _TAKEN:
         return message
-    own = [
-        field for field in (error.params or {}).get("unique_check", ()) if not row._meta.get_field(field).is_relation
-    ]
+    own = _own_fields(row, name, error)
     if len(own) != 1:
         return message
     what = _title(own[0]).removesuffix(": ")
     return f"A {row._meta.verbose_name} with the {what} {getattr(row, own[0])} already exists; expected another {what}."
+
+
+def _own_fields(row: Model, name: str, error: ValidationError) -> list[str]:
+    """Return the fields that an error is about, without relations."""
+    fields = (error.params or {}).get("unique_check", ()) if error.code in _TAKEN else (name,)
+    return [field for field in fields if field != "__all__" and not row._meta.get_field(field).is_relation]
 
 
 def _title(name: str) -> str:

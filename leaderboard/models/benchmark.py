@@ -21,6 +21,9 @@ MAX_GPUS = 16
 MAX_GPU_MEMORY_GB = 1000
 """The most memory in GB of each GPU that a phase may ask for."""
 
+FIXED_ONCE_SUBMITTED = ("split", "options", "disclosure", "scope", "subset")
+"""Fields of a phase on which its scores, and what is shown of them, depend: they do not change after a submission."""
+
 
 class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
     def public(self) -> BenchmarkQuerySet:

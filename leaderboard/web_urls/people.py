@@ -99,6 +99,7 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/edit/", manage_edit.edit, name="manage_benchmark_edit"),
     path("benchmarks/<slug:slug>/publish/", manage_benchmarks.publish, name="manage_publish"),
     path("benchmarks/<slug:slug>/phases/create/", manage_phases.create, name="manage_phase_create"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/edit/", manage_phases.edit, name="manage_phase_edit"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/rescoring/", include(rescoring)),
     path(
         "benchmarks/<slug:slug>/phases/<slug:phase>/leakage-budget/",

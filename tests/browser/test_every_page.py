@@ -88,6 +88,8 @@ CURATOR = {
     "manage-gold-read": "/manage/benchmarks/atlas-facts/splits/test/gold/1/",
     "manage-scorers": "/manage/benchmarks/atlas-facts/scorers/",
     "manage-phase": "/manage/benchmarks/atlas-facts/phases/create/",
+    "manage-phase-ladder": "/manage/benchmarks/atlas-facts/phases/create/?kind=ladder",
+    "manage-phase-edit": "/manage/benchmarks/atlas-facts/phases/test/edit/",
     "manage-split": "/manage/benchmarks/atlas-facts/splits/create/",
     "manage-new-split-atlas": "/manage/benchmarks/atlas-facts/new-split/",
     "manage-generator-folds": "/manage/benchmarks/atlas-facts/new-split/generators/folds/",

@@ -97,32 +97,6 @@ def add_phase(
     NAME_TAKEN; NOT_READY for a retired split, or for a `subset` of gold that has no public/private split yet.
     """
     check_manages(benchmark, by)
-    validation.check_moments(opens_at=opens_at, closes_at=closes_at, sealed_until=sealed_until)
-    if disclosure == Phase.Disclosure.SEALED:
-        closes_at = closes_at or sealed_until
-    if split.dataset_id != benchmark.dataset_id:
-        raise Refused(
-            Code.INVALID_NAME,
-            f"The split {split} belongs to another dataset; expected a split of {benchmark.dataset.slug}.",
-        )
-    if split.state == Split.State.RETIRED:
-        raise Refused(
-            Code.NOT_READY,
-            f"The split {split.name} is retired; a retired split takes no new phases.",
-            heading="The phase was not added",
-        )
-    if time_zone not in time_zones.names():
-        raise Refused(
-            Code.INVALID_NAME,
-            f"The time zone is {time_zone[:60]!r}; expected UTC, AoE or an IANA name such as Europe/Berlin.",
-        )
-    if opens_at and closes_at and closes_at <= opens_at:
-        opens, closes = time_zones.describe(opens_at, time_zone), time_zones.describe(closes_at, time_zone)
-        raise Refused(
-            Code.INVALID_NAME, f"The phase would open on {opens} and close on {closes}; expected a later end."
-        )
-    validation.check_options(benchmark.task, {**split.options, **options})
-    _check_takes(split, takes_predictions, takes_images, limits or {})
     phase = Phase(
         benchmark=benchmark,
         slug=slug,
@@ -130,7 +104,7 @@ def add_phase(
         split=split,
         options=options,
         opens_at=opens_at,
-        closes_at=closes_at,
+        closes_at=closes_at or (sealed_until if disclosure == Phase.Disclosure.SEALED else None),
         time_zone=time_zone,
         quota_per_day=quota_per_day,
         quota_total=quota_total,
@@ -149,8 +123,14 @@ def add_phase(
         tracks=declared_tracks.validated(tracks),
         position=benchmark.phases.count(),
     )
-    _check_disclosure(phase)
-    validation.check(phase)
+    if split.state == Split.State.RETIRED:
+        raise Refused(
+            Code.NOT_READY,
+            f"The split {split.name} is retired; a retired split takes no new phases.",
+            heading="The phase was not added",
+            field_name="split",
+        )
+    check_phase(phase)
     phase.save(force_insert=True)
     AuditEntry.record("phase.created", phase, by=by, disclosure=disclosure)
     return phase
@@ -173,10 +153,47 @@ def take_images(*, phase: Phase, limits: dict[str, Any], by: User, gpus: int = 0
     return phase
 
 
+def check_phase(phase: Phase) -> None:
+    """Raise Refused for a phase that must not be stored; `Refused.field_name` says which of its values is wrong."""
+    benchmark, split, zone = phase.benchmark, phase.split, phase.time_zone
+    validation.check_moments(opens_at=phase.opens_at, closes_at=phase.closes_at, sealed_until=phase.sealed_until)
+    if split.dataset_id != benchmark.dataset_id:
+        raise Refused(
+            Code.INVALID_NAME,
+            f"The split {split} belongs to another dataset; expected a split of {benchmark.dataset.slug}.",
+            field_name="split",
+        )
+    if zone not in time_zones.names():
+        raise Refused(
+            Code.INVALID_NAME,
+            f"The time zone is {zone[:60]!r}; expected UTC, AoE or an IANA name such as Europe/Berlin.",
+            field_name="time_zone",
+        )
+    if phase.opens_at and phase.closes_at and phase.closes_at <= phase.opens_at:
+        opens, closes = time_zones.describe(phase.opens_at, zone), time_zones.describe(phase.closes_at, zone)
+        raise Refused(
+            Code.INVALID_NAME,
+            f"The phase would open on {opens} and close on {closes}; expected a later end.",
+            field_name="closes_at",
+        )
+    try:
+        validation.check_options(benchmark.task, {**split.options, **phase.options})
+    except Refused as refused:
+        refused.field_name = "options"
+        raise
+    _check_takes(split, phase.takes_predictions, phase.takes_images, phase.limits)
+    _check_disclosure(phase)
+    validation.check(phase)
+
+
 def _check_disclosure(phase: Phase) -> None:
     sealed = phase.disclosure == Phase.Disclosure.SEALED
     if sealed and phase.sealed_until is None:
-        raise Refused(Code.INVALID_NAME, "The phase is sealed, but has no date; expected the date when it is unsealed.")
+        raise Refused(
+            Code.INVALID_NAME,
+            "The phase is sealed, but has no date; expected the date when it is unsealed.",
+            field_name="sealed_until",
+        )
     if not sealed and phase.sealed_until is not None:
         raise Refused(Code.INVALID_NAME, "Only a sealed phase has a date of unsealing; leave the date empty.")
     if phase.sealed_until and phase.closes_at and phase.closes_at > phase.sealed_until:
@@ -186,31 +203,38 @@ def _check_disclosure(phase: Phase) -> None:
             Code.INVALID_NAME,
             f"The phase would be unsealed on {unsealed}, while it still accepts submissions; expected {closes}, when "
             "it closes, or a later date.",
+            field_name="sealed_until",
         )
     has_team_ladders = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TEAM
     if has_team_ladders and phase.quota_everybody is None:
         raise Refused(
             Code.INVALID_NAME,
-            "With one ladder per team, many teams together can still learn the gold: limit the submissions of all "
-            "teams together, or use one ladder for all teams.",
+            "With one ladder per team, also set a limit for all teams together, or use one ladder for everybody.",
+            field_name="quota_everybody",
         )
     if phase.subset and not PublicPrivatePartition.objects.filter(gold=phase.split.current_gold).exists():
         raise Refused(
             Code.NOT_READY,
             f"The groups of the split {phase.split.name} are not divided into public and private ones yet; divide them "
             "on the page of its gold first.",
-            heading="The phase was not added",
+            heading="The phase was not saved",
+            field_name="subset",
         )
 
 
 def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str, Any]) -> None:
     if not predictions and not images:
-        raise Refused(Code.INVALID_NAME, "The phase accepts nothing; expected predictions files, images, or both.")
+        raise Refused(
+            Code.INVALID_NAME,
+            "The phase accepts nothing; expected predictions files, images, or both.",
+            field_name="takes_predictions",
+        )
     if predictions and not split.inputs_public:
         raise Refused(
             Code.INVALID_NAME,
             f"The inputs of the split {split.name} are hidden, so nobody could make predictions files; expected images "
             "only.",
+            field_name="takes_predictions",
         )
     try:
         with_changes(limits)

@@ -64,6 +64,7 @@ ACTS = {
     "hosting.began": "started to host the benchmark",
     "hosting.ended": "finished hosting the benchmark",
     "phase.created": "added a phase",
+    "phase.edited": "edited a phase",
     "phase.extended": "extended a deadline",
     "phase.scorer": "set a phase's scorer",
     "phase.takes_images": "enabled images for a phase",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.forms import Form
 from django.http import HttpResponse
 from django.utils import timezone
 
@@ -53,6 +54,14 @@ class Refusal:
         self.problems = refused.problems
         self.more = refused.more
         self.status = refused.code.status
+
+
+def add_to(form: Form, refused: Refused) -> Refusal | None:
+    """Show a refusal at the form field that it names, and return None; without such a field, return the refusal."""
+    if refused.field_name not in form.fields:
+        return Refusal(refused)
+    form.add_error(refused.field_name, refused.message)
+    return None
 
 
 def with_retry(response: HttpResponse, refused: Refused | None) -> HttpResponse:

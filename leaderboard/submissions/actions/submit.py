@@ -37,6 +37,7 @@ from leaderboard.models import (
     Team,
     User,
 )
+from leaderboard.models.benchmark import FIXED_ONCE_SUBMITTED
 from leaderboard.scoring.actions import runs
 from leaderboard.submissions.actions import failure_limit, refused_uploads, registrations, validation
 from leaderboard.submissions.queries import deadlines
@@ -279,8 +280,7 @@ def create_and_charge(
     if system.pk is None:
         described = {"kind": system.kind, "description": system.description}
         system = teams.system(team=team, name=system.name, by=by, **described)
-    # Read again now that the split is locked: tracks may have been added, or the system may have declared another one.
-    phase.refresh_from_db(fields=["tracks"])
+    _read_again(phase)
     tracks.check(phase=phase, system=system, track=track)
     kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS
     submission = Submission.objects.create(
@@ -289,3 +289,19 @@ def create_and_charge(
     QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
     transaction.on_commit(lambda: log.info("submission_received", submission=str(submission.pk)), robust=True)
     return submission
+
+
+def _read_again(phase: Phase) -> None:
+    """Read the phase's tracks again now that the split is locked, since some may have been added.
+
+    Raises Refused if organisers have meanwhile changed what the file was checked against.
+    """
+    current = Phase.objects.only("tracks", *FIXED_ONCE_SUBMITTED).get(pk=phase.pk)
+    phase.tracks = current.tracks
+    names = [field.attname for field in Phase._meta.concrete_fields if field.name in FIXED_ONCE_SUBMITTED]
+    if any(getattr(phase, name) != getattr(current, name) for name in names):
+        raise Refused(
+            Code.NOT_READY,
+            "The organisers changed the phase while your submission was checked. Submit again.",
+            heading="The phase was changed in the meantime",
+        )

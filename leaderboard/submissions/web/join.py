@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -36,8 +39,8 @@ class JoinForm(forms.Form):
         help_text="Who you are, and what you plan to submit. Only the organisers read it.",
     )
 
-    def __init__(self, *args: object, benchmark: Benchmark, user: User, **kwargs: object) -> None:
-        super().__init__(*args, initial={"rules_sha256": benchmark.rules_sha256}, **kwargs)  # type: ignore[arg-type,misc]
+    def __init__(self, data: Mapping[str, Any] | None, *, benchmark: Benchmark, user: User) -> None:
+        super().__init__(data, initial={"rules_sha256": benchmark.rules_sha256})
         if registrations.has_agreed(benchmark, user):
             del self.fields["agrees"], self.fields["rules_sha256"]
         unregistered = user.teams.exclude(registrations__benchmark=benchmark).order_by("membership__id")

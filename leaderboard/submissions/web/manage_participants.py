@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
-from leaderboard.core.web.refusals import Refusal
+from leaderboard.core.web.refusals import Refusal, add_to
 from leaderboard.models import Benchmark, Registration, Team
 from leaderboard.submissions.actions import registrations
 
@@ -67,10 +67,8 @@ def participants(request: PersonRequest, slug: str) -> HttpResponse:
     try:
         registrations.set_access(benchmark=benchmark, by=request.user, **form.cleaned_data)
     except Refused as refused:
-        if refused.field_name:
-            form.add_error(refused.field_name, refused.message)
-            return _page(request, benchmark, access_form=form, status=refused.code.status)
-        return _page(request, benchmark, access_form=form, refusal=Refusal(refused), status=refused.code.status)
+        refusal = add_to(form, refused)
+        return _page(request, benchmark, access_form=form, refusal=refusal, status=refused.code.status)
     messages.success(request, "Saved.")
     return redirect("manage_participants", slug)
 

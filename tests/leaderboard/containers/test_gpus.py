@@ -109,7 +109,7 @@ def test_a_worker_that_is_away_serves_nobody(world: World, changes: dict[str, An
 
 def test_the_form_warns_of_gpus_that_nobody_has(world: World, curator: Client) -> None:
     offer(1, 24)
-    url = f"{DESK}phases/create/"
+    url = f"{DESK}phases/create/?kind=full"
     assert "Workers offer 1 GPU of 24 GB." in text(curator.get(url))
     asked = phase_form(world, gpus="2", gpu_memory_gb="40")
     refused = curator.post(url, asked)
@@ -127,7 +127,7 @@ def test_the_form_warns_of_gpus_that_nobody_has(world: World, curator: Client) -
 
 
 def test_a_phase_without_gpus_is_added_as_before(world: World, curator: Client) -> None:
-    page = curator.get(f"{DESK}phases/create/")
+    page = curator.get(f"{DESK}phases/create/?kind=full")
     assert "without_gpus" not in page.content.decode()
     assert curator.post(f"{DESK}phases/create/", phase_form(world, gpus="", gpu_memory_gb="")).status_code == 302
     phase = Phase.objects.get(slug="boxes")

@@ -259,13 +259,14 @@ def test_a_new_phase_form_preselects_the_split_of_the_link(world: World) -> None
         (field,) = re.findall(r'<select name="split".*?</select>', page, re.DOTALL)
         return re.findall(r">([^<>]+)</option>", field), re.findall(r"selected>([^<]+)<", field)
 
-    where = url("manage_phase_create")
+    create = url("manage_phase_create")
+    where = f"{create}?kind=full"
     assert offered(where) == (["later (test)", "train (test)", "test (test, draft)"], [])
-    assert offered(where + "?split=train")[1] == ["train (test)"]
+    assert offered(where + "&split=train")[1] == ["train (test)"]
     Split.objects.filter(pk=train.pk).update(state="retired", retired_at=timezone.now(), retired_reason="x")
     assert "train (test)" not in offered(where)[0]
     Split.objects.filter(pk=world.split.pk).update(state="published", published_at=timezone.now())
-    assert f'href="{where}?split=test"' in client.get(url("manage_split", "test")).content.decode()
+    assert f'href="{create}?split=test"' in client.get(url("manage_split", "test")).content.decode()
 
 
 def test_optional_raw_files_are_marked_as_optional(world: World) -> None:

@@ -209,7 +209,7 @@ def test_only_the_team_chooses_before_the_date(world: World, phase: Phase) -> No
         ({"sealed_until": None}, "expected the date when it is unsealed"),
         ({"closes_at": soon(3), "sealed_until": soon(2)}, "while it still accepts submissions"),
         ({"disclosure": "full", "sealed_until": soon(2)}, "Only a sealed phase"),
-        ({"disclosure": "ladder", "scope": "team"}, "many teams together can still learn the gold"),
+        ({"disclosure": "ladder", "scope": "team"}, "also set a limit for all teams together"),
         ({"disclosure": "full", "subset": "private"}, "not divided into public and private ones yet"),
     ],
 )

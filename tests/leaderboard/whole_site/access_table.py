@@ -191,6 +191,8 @@ MANAGE = [
     Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_phase_create", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_phase_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_phase_edit", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_phase_edit", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     *both("manage_leakage_budget", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     Row("manage_public_private", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_public_private", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
