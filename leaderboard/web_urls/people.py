@@ -11,6 +11,7 @@ from leaderboard.benchmarks.web import (
     manage_deadlines,
     manage_edit,
     manage_leakage_budget,
+    manage_organisers,
     manage_phases,
 )
 from leaderboard.boards.web import manage_tracks
@@ -125,6 +126,10 @@ manage: list[URLPattern | URLResolver] = [
         "benchmarks/<slug:slug>/submissions/<uuid:pk>/unhide/",
         manage_hidden.unhide_submission,
         name="unhide_submission",
+    ),
+    path("benchmarks/<slug:slug>/organisers/", manage_organisers.organisers, name="manage_organisers"),
+    path(
+        "benchmarks/<slug:slug>/organisers/<int:pk>/remove/", manage_organisers.remove, name="manage_organiser_remove"
     ),
     path("benchmarks/<slug:slug>/participants/", manage_participants.participants, name="manage_participants"),
     path("benchmarks/<slug:slug>/participants/invite/", manage_participants.invite, name="manage_registration_invite"),

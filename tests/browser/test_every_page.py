@@ -74,6 +74,7 @@ CURATOR = {
     "manage-create": "/manage/create/",
     "manage-benchmark": "/manage/benchmarks/atlas-facts/",
     "manage-edit": "/manage/benchmarks/atlas-facts/edit/",
+    "manage-organisers": "/manage/benchmarks/atlas-facts/organisers/",
     "manage-participants": "/manage/benchmarks/atlas-facts/participants/",
     "manage-near-copies": "/manage/benchmarks/atlas-facts/near-duplicates/",
     "manage-contact": "/manage/benchmarks/atlas-facts/contact/",

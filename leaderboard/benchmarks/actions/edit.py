@@ -1,4 +1,4 @@
-"""Editing of a benchmark's texts and organisers. Its slug, task and data cannot be changed.
+"""Editing of a benchmark's texts. Its slug, task and data cannot be changed; its organisers have `organisers`.
 
 Editing uses optimistic locking: a form sends digests of the values that it was opened with, and saving is refused if
 somebody else has changed one of them since.
@@ -20,17 +20,14 @@ from leaderboard.models import AuditEntry, Benchmark, Dataset, User
 
 OF_BENCHMARK = ("title", "summary", "description", "rules", "contact")
 OF_DATASET = ("licence", "citation", "source_url")
-ORGANISERS = "organisers"
-EVERYTHING = (*OF_BENCHMARK, *OF_DATASET, ORGANISERS)
-MOST_ORGANISERS = 100
+EVERYTHING = (*OF_BENCHMARK, *OF_DATASET)
 NOT_CHANGED = "The benchmark was not changed"
 
 
 def state_of(benchmark: Benchmark) -> dict[str, str]:
-    """Return the benchmark's current editable values by name. `organisers` has the usernames, one per line."""
+    """Return the benchmark's current editable values by name."""
     values = {name: normal(getattr(benchmark, name)) for name in OF_BENCHMARK}
     values |= {name: normal(getattr(benchmark.dataset, name)) for name in OF_DATASET}
-    values[ORGANISERS] = "\n".join(benchmark.organisers.order_by("username").values_list("username", flat=True))
     return values
 
 
@@ -68,16 +65,12 @@ def others_on_dataset(benchmark: Benchmark) -> QuerySet[Benchmark]:
 
 
 @transaction.atomic
-def edit(
-    *, benchmark: Benchmark, values: Mapping[str, str], seen: Mapping[str, str], by: User, leaves: bool = False
-) -> list[str]:
+def edit(*, benchmark: Benchmark, values: Mapping[str, str], seen: Mapping[str, str], by: User) -> list[str]:
     """Save the values that differ from the current ones. Return the names of the changed values.
 
     values: new values by name, in the form that `state_of` returns. seen: `marks` of the values that the form was
-    opened with. leaves: `by` confirms that they remove themselves from the organisers.
-    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid text or an unknown account; NOT_READY if somebody else
-    has changed a value in the meantime, no active organiser would remain, `by` has not confirmed to leave, or the
-    benchmark is a rehearsal.
+    opened with. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid text; NOT_READY if somebody else has
+    changed a value in the meantime, or the benchmark is a rehearsal.
     """
     locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
     locked.dataset = Dataset.objects.select_for_update().get(pk=locked.dataset_id)
@@ -105,12 +98,11 @@ def edit(
     validation.check_texts(**new)
     _set_texts(locked, {name: new[name] for name in OF_BENCHMARK if name in new})
     _set_of_dataset(locked, {name: new[name] for name in OF_DATASET if name in new}, by)
-    organisers = _set_organisers(locked, new[ORGANISERS], by, leaves) if ORGANISERS in new else {}
-    changed = [name for name in (*OF_BENCHMARK, ORGANISERS) if name in new and (name != ORGANISERS or organisers)]
+    changed = [name for name in OF_BENCHMARK if name in new]
     if changed:
         before = {"rules_before": current["rules"]} if "rules" in new else {}
-        AuditEntry.record("benchmark.edited", locked, by=by, changed=changed, **before, **organisers)
-    return [name for name in EVERYTHING if name in changed or (name in OF_DATASET and name in new)]
+        AuditEntry.record("benchmark.edited", locked, by=by, changed=changed, **before)
+    return [name for name in EVERYTHING if name in new]
 
 
 def _set_texts(benchmark: Benchmark, new: Mapping[str, str]) -> None:
@@ -138,52 +130,6 @@ def _set_of_dataset(benchmark: Benchmark, new: Mapping[str, str], by: User) -> N
     validation.check(dataset)
     dataset.save(update_fields=list(new))
     AuditEntry.record("dataset.edited", dataset, by=by, changed=list(new))
-
-
-def _set_organisers(benchmark: Benchmark, typed: str, by: User, leaves: bool) -> dict[str, list[str]]:
-    """Set the organisers to the usernames in `typed`, one per line.
-
-    Return the usernames in `organisers_added` and `organisers_removed`; an empty dict if only their order differs.
-    """
-    before = {user.username: user for user in benchmark.organisers.all()}
-    after = _accounts(typed, before)
-    added = [user for name, user in after.items() if name not in before]
-    removed = [user for name, user in before.items() if name not in after]
-    if removed and not any(user.is_active for user in after.values()):
-        raise Refused(Code.NOT_READY, "A benchmark needs at least one active organiser.", heading=NOT_CHANGED)
-    if by in removed and not by.is_curator and not leaves:
-        raise Refused(
-            Code.NOT_READY,
-            "You would remove yourself and no longer manage this benchmark; tick the box to confirm.",
-            heading=NOT_CHANGED,
-        )
-    if not added and not removed:
-        return {}
-    benchmark.organisers.set(after.values())
-    # A rehearsal of the benchmark shows what organisers see, so it has the same organisers.
-    for rehearsal in Benchmark.objects.filter(rehearsal__phase__benchmark=benchmark):
-        rehearsal.organisers.remove(*removed)
-        rehearsal.organisers.add(*added)
-    changes = {"organisers_added": added, "organisers_removed": removed}
-    return {name: sorted(user.username for user in people) for name, people in changes.items() if people}
-
-
-def _accounts(typed: str, before: Mapping[str, User]) -> dict[str, User]:
-    """Return the accounts by username. typed: usernames, one per line. before: the present organisers by username.
-
-    Inactive accounts are accepted only if they are organisers already. Raises Refused INVALID_NAME.
-    """
-    names = list(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
-    if len(names) > MOST_ORGANISERS:
-        raise Refused(Code.INVALID_NAME, f"The list has {len(names)} organisers; expected at most {MOST_ORGANISERS}.")
-    users = {user.username: user for user in User.objects.filter(username__in=names)}
-    unknown = [name for name in names if name not in users or not (users[name].is_active or name in before)]
-    if unknown:
-        raise Refused(
-            Code.INVALID_NAME,
-            f"Unknown accounts: {_joined(unknown[:10])}. Expected user names of active accounts, one per line.",
-        )
-    return {name: users[name] for name in names}
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -54,6 +54,8 @@ ACTS = {
     "benchmark.edited": "edited the benchmark",
     "benchmark.contact": "changed the contact",
     "benchmark.access": "changed who may submit",
+    "organiser.added": "added an organiser",
+    "organiser.removed": "removed an organiser",
     "registration.approved": "registered a team",
     "registration.declined": "declined or removed a team",
     "benchmark.exported": "wrote an archive of the benchmark",

@@ -1,4 +1,4 @@
-"""Management page to edit a benchmark's texts and organisers."""
+"""Management page to edit a benchmark's texts."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
     refusal = None
     theirs: list[tuple[str, str]] = []
     if form.is_valid():
-        leaves, seen = form.cleaned_data.get("leaves", False), form.cleaned_data["seen"]
+        seen = form.cleaned_data["seen"]
         try:
-            changed = editing.edit(benchmark=benchmark, values=form.values(), seen=seen, leaves=leaves, by=request.user)
+            changed = editing.edit(benchmark=benchmark, values=form.values(), seen=seen, by=request.user)
         except Refused as refused:
             refusal = Refusal(refused)
             form, theirs = _conflicts(request, benchmark, form)
         else:
             messages.success(request, f"{benchmark.title} was changed." if changed else "No changes were made.")
-            return redirect("manage_benchmark" if benchmark.is_managed_by(request.user) else "benchmark", slug)
+            return redirect("manage_benchmark", slug)
     context = {
         "benchmark": benchmark,
         "form": form,

@@ -222,6 +222,11 @@ MANAGE = [
     Row("teams_may_hide", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("teams_may_hide", NO_PAGE, MANAGERS_OF_DRAFT_POSTS, where=DRAFT),
     Row("unhide_submission", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
+    Row("manage_organisers", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_organisers", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    # The only organiser stays.
+    Row("manage_organiser_remove", NO_PAGE, "login 404 404 409 404 409 404"),
+    Row("manage_organiser_remove", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_participants", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_participants", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     # No team is named.

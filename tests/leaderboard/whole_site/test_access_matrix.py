@@ -134,7 +134,7 @@ def team_objects(everybody: Cast) -> None:
     asked = Registration.objects.create(
         benchmark=world.benchmark, team=team, requested_by=world.researcher, requested_at=at
     )
-    THINGS.update(registration=asked.pk)
+    THINGS.update(registration=asked.pk, organiser=everybody.people["X"].pk)
     THINGS.update(team=team.pk, member=mate.pk, invitation=invitation.pk, announcement=announcement.pk, copy=copy.pk)
 
 
@@ -154,6 +154,7 @@ def address(row: Row, everybody: Cast) -> str:
         ("v1/teams/", "team"),
         ("announcements/", "announcement"),
         ("participants/", "registration"),
+        ("organisers/", "organiser"),
         ("near-duplicates/", "copy"),
         ("audits/", "audit"),
         ("raw-files/", "raw"),

@@ -17,7 +17,7 @@ LONGEST_SEEN = 5000
 
 
 class EditForm(BenchmarkForm):
-    """Form to edit a benchmark's texts, contact and organisers.
+    """Form to edit a benchmark's texts and contact.
 
     The hidden field `seen` has the digests (`actions.edit.marks`) of the values that the form was opened with.
     """
@@ -28,13 +28,6 @@ class EditForm(BenchmarkForm):
         required=False,
         help_text="An email address, or a page's address with https://. It is public.",
     )
-    organisers = forms.CharField(
-        required=False,
-        max_length=20_000,
-        widget=forms.Textarea({"rows": 3, "spellcheck": "false"}),
-        help_text="User names, one per line. They get the same rights as you on this benchmark, and on no other.",
-    )
-    leaves = forms.BooleanField(required=False, label="Remove me; I will no longer manage this benchmark")
     seen = forms.CharField(widget=forms.HiddenInput, required=False)
     field_order = ("title", "summary", "description", "rules", "contact", "licence", "citation", "source_url")
 
@@ -47,8 +40,6 @@ class EditForm(BenchmarkForm):
         if not edit.may_change_dataset(benchmark, by):
             for name in edit.OF_DATASET:
                 del self.fields[name]
-        if by.is_curator or not benchmark.organisers.filter(pk=by.pk).exists():
-            del self.fields["leaves"]
 
     def clean_seen(self) -> dict[str, str]:
         """Return the digests in `seen` by field; empty if the value is invalid."""

@@ -1,0 +1,68 @@
+"""Organisers of a benchmark: add and remove them."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages
+from leaderboard.models import AuditEntry, Benchmark, User
+
+MOST_ORGANISERS = 100
+NOT_CHANGED = "The organisers were not changed"
+
+
+@transaction.atomic
+def add(*, benchmark: Benchmark, username: str, by: User) -> User:
+    """Make a user an organiser of a benchmark and of its rehearsals, which show what organisers see.
+
+    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a name that no active account has; NOT_READY for a rehearsal, and
+    for more than MOST_ORGANISERS organisers.
+    """
+    locked = _locked(benchmark, by)
+    user = User.objects.filter(username=username.strip(), is_active=True).first()
+    if user is None:
+        raise Refused(
+            Code.INVALID_NAME,
+            f"No active account is called {username.strip()[:150]}; expected a username.",
+            field_name="username",
+        )
+    if locked.organisers.filter(pk=user.pk).exists():
+        return user
+    if locked.organisers.count() >= MOST_ORGANISERS:
+        raise Refused(Code.NOT_READY, f"A benchmark has at most {MOST_ORGANISERS} organisers.", field_name="username")
+    for row in _with_rehearsals(locked):
+        row.organisers.add(user)
+    AuditEntry.record("organiser.added", locked, by=by, user=user.username)
+    return user
+
+
+@transaction.atomic
+def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
+    """Remove an organiser, who may be the user that acts.
+
+    Raises Refused: NOT_AN_ORGANISER; NOT_READY if no active organiser would remain, and for a rehearsal.
+    """
+    locked = _locked(benchmark, by)
+    if not locked.organisers.filter(pk=user.pk).exists():
+        return
+    if not locked.organisers.filter(is_active=True).exclude(pk=user.pk).exists():
+        raise Refused(Code.NOT_READY, "A benchmark needs at least one active organiser.", heading=NOT_CHANGED)
+    for row in _with_rehearsals(locked):
+        row.organisers.remove(user)
+    AuditEntry.record("organiser.removed", locked, by=by, user=user.username)
+
+
+def _locked(benchmark: Benchmark, by: User) -> Benchmark:
+    """Lock the benchmark: two organisers who remove each other would leave none."""
+    locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
+    check_manages(locked, by)
+    if locked.is_rehearsal:
+        raise Refused(
+            Code.NOT_READY, "A rehearsal is a copy; change the original benchmark instead.", heading=NOT_CHANGED
+        )
+    return locked
+
+
+def _with_rehearsals(benchmark: Benchmark) -> list[Benchmark]:
+    return [benchmark, *Benchmark.objects.filter(rehearsal__phase__benchmark=benchmark)]
