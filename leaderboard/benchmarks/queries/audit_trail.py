@@ -34,7 +34,7 @@ from leaderboard.models import (
 
 GOLD_READ = ("gold.read", "audit.read", "generation.read")
 """Actions by which users read hidden gold."""
-OF_TEAMS = ("submission.refused",)
+OF_TEAMS = ("submission.refused", "submission.checked")
 ABOUT_TEAMS = ("system.disqualified", "system.reinstated", "submission.hidden", "submission.unhidden")
 """Decisions of organisers on a system or a submission; the entry's details name the phase."""
 AUDITED_MODELS: dict[type[Model], str] = {

@@ -1,16 +1,34 @@
-// Shows the progress of an upload. Without this script the form is sent normally; the server's response is the same.
+// Shows the progress of an upload, and takes a file that is dropped on its field. Without this script the form is sent
+// normally; the server's response is the same.
 "use strict";
 (() => {
   const bind = (form) => {
     const progress = form.querySelector(".upload-progress");
     const bar = progress.querySelector("progress");
     const words = progress.querySelector("[data-upload-words]");
-    const button = form.querySelector("button[type=submit]");
+    const buttons = form.querySelectorAll("button[type=submit]");
+    const chosen = form.querySelector("input[type=file]");
+    const enable = (enabled) => buttons.forEach((button) => (button.disabled = !enabled));
 
     const stop = (text) => {
       words.textContent = text;
-      button.disabled = false;
+      enable(true);
     };
+
+    const zone = chosen.closest(".field");
+    zone.classList.add("drop-zone");
+    zone.dataset.drop = "or drop the file here";
+    const mark = (event, over) => {
+      if (!event.dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
+      zone.classList.toggle("is-over", over);
+    };
+    zone.addEventListener("dragover", (event) => mark(event, true));
+    zone.addEventListener("dragleave", (event) => mark(event, false));
+    zone.addEventListener("drop", (event) => {
+      mark(event, false);
+      if (event.dataTransfer.files.length) chosen.files = event.dataTransfer.files;
+    });
 
     // The response to a refused file is a whole page: its main element replaces the current one.
     const show = (page) => {
@@ -20,6 +38,9 @@
       document.querySelector("main").replaceWith(document.adoptNode(main));
       document.title = answer.title;
       document.querySelectorAll("form[data-upload]").forEach(bind);
+      // The file was valid: the next press needs it again. A refused one has to be chosen anew, since its author edits it.
+      const next = document.querySelector("[data-keep-file] ~ form[data-upload] input[type=file]");
+      if (next) next.files = chosen.files;
       (document.getElementById("refused") || main).focus();
       window.scrollTo(0, 0);
     };
@@ -47,10 +68,12 @@
       });
       request.addEventListener("error", () => stop("The upload was interrupted. Check the connection and try again."));
       progress.hidden = false;
-      button.disabled = true;
+      enable(false);
       bar.value = 0;
       words.textContent = "Uploading";
-      request.send(new FormData(form));
+      const data = new FormData(form);
+      if (event.submitter && event.submitter.name) data.append(event.submitter.name, event.submitter.value);
+      request.send(data);
     });
   };
   document.querySelectorAll("form[data-upload]").forEach(bind);

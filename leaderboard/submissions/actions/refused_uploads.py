@@ -1,6 +1,6 @@
-"""Limit on the processor time that a user's refused uploads take in the sandbox within an hour.
+"""Limit on the processor time that a user's refused and merely checked uploads take in the sandbox within an hour.
 
-A refused file costs no quota, so nothing else limits them. Accepted files do not count, and neither do those that could
+These files cost no quota, so nothing else limits them. Accepted files do not count, and neither do those that could
 not be checked because the server was at fault. The audit entries hold the seconds, which all web processes share.
 """
 
@@ -16,14 +16,14 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, User
 
 WITHIN = timedelta(hours=1)
-ACTIONS = ("submission.refused", "dry_run.refused")
+ACTIONS = ("submission.refused", "submission.checked", "dry_run.refused")
 
 
 def check(*, by: User) -> None:
-    """Raise Refused THROTTLED if the user's refused uploads took over REFUSED_SECONDS of processor time in an hour.
+    """Raise Refused THROTTLED if the user's refused and checked uploads took over REFUSED_SECONDS in the last hour.
 
-    Call before a file is sent to the sandbox. REFUSED_SECONDS is a setting. Files that are checked at the same time may
-    together exceed the limit once.
+    The seconds are processor time; REFUSED_SECONDS is a setting. Call before a file is sent to the sandbox. Files that
+    are checked at the same time may together exceed the limit once.
     """
     since = timezone.now() - WITHIN
     rows = AuditEntry.objects.filter(actor=by, action__in=ACTIONS, at__gt=since).order_by("at")
@@ -38,18 +38,18 @@ def check(*, by: User) -> None:
             break
     raise Refused(
         Code.THROTTLED,
-        f"Your refused files of the last hour took {used:.0f} seconds of the server's processor time, expected at most "
-        f"{limit}. Nothing was submitted, and no quota was used. Check your files with `holdout validate`, and upload "
-        f"again at {retry_at:%H:%M} UTC or later.",
+        f"Your refused and checked files of the last hour took {used:.0f} seconds of the server's processor time, "
+        f"expected at most {limit}. Nothing was submitted, and no quota was used. Check your files with "
+        f"`holdout validate`, and upload again at {retry_at:%H:%M} UTC or later.",
         retry_at=retry_at,
     )
 
 
 def record(action: str, subject: Model, *, by: User, reason: str, cpu_seconds: float) -> None:
-    """Store that a user's file was refused.
+    """Store that a user's file was refused, or only checked.
 
-    action: one of ACTIONS. subject: the row for which the file was sent, such as the phase. cpu_seconds: processor time
-    that its check took in the sandbox.
+    action: one of ACTIONS. subject: the row for which the file was sent, such as the phase. reason: empty if the file
+    is valid. cpu_seconds: processor time that its check took in the sandbox.
     """
     assert action in ACTIONS, action
     AuditEntry.record(action, subject, by=by, reason=reason, cpu_seconds=round(cpu_seconds, 3))

@@ -112,6 +112,35 @@ def submit(
         )
 
 
+def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list[str]]:
+    """Validate a predictions file without submitting it; return its number of lines and the warnings.
+
+    Costs no quota, but counts for the limit of refused uploads. Raises Refused as `submit` does, and TOO_LARGE for a
+    file that is too large to be validated during the request.
+    """
+    if not phase.takes_predictions:
+        raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
+    check_open_to(phase, by, timezone.now())
+    gold = _data_of(phase)
+    name = (file.name or "predictions.jsonl")[-255:]
+    if validation.is_large(name, file.size or 0):
+        raise Refused(
+            Code.TOO_LARGE,
+            "This file is too large to be checked without submitting it. Check it with `holdout validate` instead.",
+        )
+    return validation.validate_now(
+        split=phase.split,
+        gold=gold,
+        file=cast(IO[bytes], file.file),
+        name=name,
+        options=phase.options,
+        action="submission.refused",
+        subject=phase,
+        by=by,
+        only_check=True,
+    )
+
+
 def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, track: str) -> GoldVersion:
     """Check everything that needs no sandbox: team, dates, track, data, scorer and quota; return the current gold.
 
@@ -120,6 +149,14 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, tr
     _check_team(phase=phase, system=system, by=by)
     check_open(phase, at, team=system.team)
     tracks.check(phase=phase, system=system, track=track)
+    gold = _data_of(phase)
+    failure_limit.check(phase=phase, team=system.team)
+    _check_quota(phase=phase, team=system.team, at=at)
+    return gold
+
+
+def _data_of(phase: Phase) -> GoldVersion:
+    """Return the phase's current gold. Raises Refused NOT_READY if it has no gold or no inputs."""
     gold = board_state.gold_of(phase)
     if gold is None or not phase.split.inputs:
         missing = "gold" if gold is None else "inputs"
@@ -128,8 +165,6 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, tr
             f"This phase has no {missing} yet; its organisers are still preparing it.",
             heading="This phase is not ready",
         )
-    failure_limit.check(phase=phase, team=system.team)
-    _check_quota(phase=phase, team=system.team, at=at)
     return gold
 
 

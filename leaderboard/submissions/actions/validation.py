@@ -65,10 +65,12 @@ def validate_now(
     action: str,
     subject: Model,
     by: User,
+    only_check: bool = False,
 ) -> tuple[int, list[str]]:
     """Validate the file in the sandbox; return its number of lines and the warnings.
 
     options: the phase's task options. action, subject: what is recorded of a refused file (`refused_uploads.record`).
+    only_check: True if the file is not submitted; its check then counts as that of a refused file does.
     Raises Refused: INVALID_PREDICTIONS, with the problems if the file was read; SANDBOX_UNAVAILABLE if the sandbox does
     not respond, the validation crashes, or the split's inputs cannot be read; THROTTLED as `refused_uploads.check`
     does.
@@ -79,6 +81,8 @@ def validate_now(
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable("Your file could not be checked", error) from error
     if answer.ok:
+        if only_check:
+            refused_uploads.record("submission.checked", subject, by=by, reason="", cpu_seconds=answer.cpu_seconds)
         return answer.report["n_lines"], answer.report["warnings"]
     if _is_our_fault(answer):
         log.error("validation_failed", split=split.pk, reason=answer.reason, error_id=answer.error_id)

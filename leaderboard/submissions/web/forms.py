@@ -8,7 +8,7 @@ from django import forms
 from django.conf import settings
 
 from leaderboard.boards.queries import tracks
-from leaderboard.models import ImageUpload, Phase, System, Team, User
+from leaderboard.models import ImageUpload, Phase, Submission, System, Team, User
 from leaderboard.models.submission import systems_visible_to
 from leaderboard.submissions.actions.hide import LONGEST_REASON
 
@@ -26,7 +26,7 @@ class SystemChoice(forms.ModelChoiceField):
 class SystemForm(forms.Form):
     """Base class of submission forms: an existing or a new system, a track if the phase has tracks, and a note."""
 
-    system = SystemChoice(System.objects.none(), required=False, empty_label="A new system, named below")
+    system = SystemChoice(System.objects.none(), required=False, empty_label="New system: enter its name below")
     new_system = forms.CharField(
         max_length=200,
         required=False,
@@ -45,8 +45,9 @@ class SystemForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._offer_tracks(phase)
         systems = systems_visible_to(user).filter(team__in=user.teams.values("pk")).select_related("team")
+        systems = systems.order_by("name")
         teams = user.teams.order_by("membership__id")
-        self.fields["system"].queryset = systems.order_by("name")  # type: ignore[attr-defined]
+        self.fields["system"].queryset = systems  # type: ignore[attr-defined]
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]
         if len(teams) < 2:
             del self.fields["team"]
@@ -54,12 +55,26 @@ class SystemForm(forms.Form):
             del self.fields["system"]
             self.fields["new_system"].required = True
         else:
-            text = "For a new system. Shown on the leaderboard."
-            self.fields["new_system"].help_text = text
+            self.fields["new_system"].label = "Or enter a new system name"
+            self._group_systems(list(systems), phase)
         for name in ("system", "new_system"):
             # Exactly one of the two fields is required, so the template must not label them as optional.
             if name in self.fields:
                 self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
+
+    def _group_systems(self, systems: list[System], phase: Phase) -> None:
+        """List the systems that were submitted to the phase's benchmark first, under a heading, if there are others."""
+        here = Submission.objects.filter(phase__benchmark=phase.benchmark_id, system__in=systems)
+        keys = set(here.values_list("system", flat=True))
+        field = self.fields["system"]
+        assert isinstance(field, SystemChoice)
+        groups: dict[bool, list[tuple[int, str]]] = {True: [], False: []}
+        for system in systems:
+            groups[system.pk in keys].append((system.pk, field.label_from_instance(system)))
+        if groups[True] and groups[False]:
+            names = {True: "In this benchmark", False: "In other benchmarks"}
+            listed = [(names[is_here], choices) for is_here, choices in groups.items()]
+            field.choices = [("", field.empty_label), *listed]
 
     def _offer_tracks(self, phase: Phase) -> None:
         offered = tracks.of(phase)

@@ -14,23 +14,37 @@ from django.views.decorators.http import require_http_methods
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries.lookup import phase_or_404
-from leaderboard.core.refusal import Refused
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.uploads import sha256_of
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
-from leaderboard.models import Phase, Submission
+from leaderboard.models import Phase, Submission, System
 from leaderboard.submissions.actions import registrations
 from leaderboard.submissions.actions import submit as submissions
-from leaderboard.submissions.queries import deadlines
+from leaderboard.submissions.queries import deadlines, same_file
 from leaderboard.submissions.web.forms import SubmissionForm
 from leaderboard.submissions.web.join import redirect_to_join
 from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
 
 
+class SentBeforeError(Exception):
+    """The team has submitted this file to the phase before, and the request does not confirm that it wants to again."""
+
+    def __init__(self, earlier: Submission, digest: str) -> None:
+        super().__init__(digest)
+        self.earlier = earlier
+        self.digest = digest
+
+
 @login_required
 @require_http_methods(["GET", "POST"])
 def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the form; a POST submits a predictions file, or shows why the file was refused and its problems."""
+    """Show the form; a POST submits a predictions file, or shows why the file was refused and its problems.
+
+    A file that the team has sent to this phase before is submitted only if the POST confirms its digest (`again`). A
+    POST with `check` only validates the file.
+    """
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
         if not registrations.may_submit(row.benchmark, request.user):
@@ -43,24 +57,58 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     form = SubmissionForm(request.POST, request.FILES, user=request.user, phase=row)
     try:
         check_upload(request)
+        if "check" in request.POST:
+            return _check(request, row)
         if not form.is_valid():
             return _page(request, row, form, status=422)
         return redirect(_submit(request, row, form.cleaned_data))
+    except SentBeforeError as sent:
+        return _page(request, row, form, status=409, earlier=sent.earlier, digest=sent.digest)
     except Refused as refused:
         return _page(request, row, form, refused)
 
 
+def _system(request: PersonRequest, form: dict[str, Any]) -> System:
+    if form.get("system"):
+        chosen: System = form["system"]
+        return chosen
+    return teams.find_system(team=form.get("team") or teams.of(request.user), name=form["new_system"])
+
+
 def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
-    system = form.get("system") or teams.find_system(
-        team=form.get("team") or teams.of(request.user), name=form["new_system"]
-    )
+    system, digest = _system(request, form), sha256_of(form["file"])
+
+    def check() -> None:
+        earlier = same_file.latest_with(phase=phase, team=system.team, sha256=digest)
+        if earlier is not None and request.POST.get("again") != digest:
+            raise SentBeforeError(earlier, digest)
+
     described = {"by": request.user, "track": form.get("track", ""), "note": form["note"]}
-    return submissions.submit(phase=phase, system=system, file=form["file"], **described)
+    return submissions.submit(phase=phase, system=system, file=form["file"], check=check, **described)
+
+
+def _check(request: PersonRequest, phase: Phase) -> HttpResponse:
+    """Validate the file and show the result above the form, which keeps its values."""
+    form = SubmissionForm(user=request.user, phase=phase, initial=request.POST.dict())
+    file = request.FILES.get("file")
+    try:
+        if file is None:
+            raise Refused(Code.INVALID_NAME, "No file was chosen.", heading="Choose a file to check")
+        n_lines, warnings = submissions.check_file(phase=phase, file=file, by=request.user)
+    except Refused as refused:
+        return _page(request, phase, form, refused)
+    return _page(request, phase, form, checked={"n_lines": n_lines, "warnings": warnings})
 
 
 def _page(
-    request: PersonRequest, phase: Phase, form: SubmissionForm, refused: Refused | None = None, status: int = 200
+    request: PersonRequest,
+    phase: Phase,
+    form: SubmissionForm,
+    refused: Refused | None = None,
+    status: int = 200,
+    **result: Any,
 ) -> HttpResponse:
+    """Render the page. result: `checked`, or `earlier` with `digest`, as the template needs them."""
     quotas = quotas_of_person(request.user, phase)
     context = {
         "benchmark": phase.benchmark,
@@ -74,6 +122,7 @@ def _page(
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "now_mb": settings.VALIDATE_NOW_BYTES // 1_000_000,
         "refusal": Refusal(refused) if refused else None,
+        **result,
     }
     response = render(request, "submissions/submit.html", context, status=refused.code.status if refused else status)
     return with_retry(response, refused)

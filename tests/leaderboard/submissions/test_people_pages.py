@@ -93,7 +93,7 @@ def test_a_valid_file_is_accepted_and_its_page_shows_progress_and_scores(world: 
 
 def test_the_queue_position_is_shown(world: World, ada: Client) -> None:
     world.insert_run(at=timezone.now() - timedelta(seconds=5))
-    ada.post(SUBMIT, form(tiny_world.prediction_lines()))
+    ada.post(SUBMIT, form(tiny_world.prediction_lines({**tiny_world.LABELS, "a1": "REFUTES"})))
     submission = Submission.objects.get(system__name="Pascaline")
     assert "1 ahead in the queue" in text(ada.get(reverse("submission_state", args=[submission.pk])))
 
