@@ -8,7 +8,17 @@ from typing import Any
 RUN = "run an image on public inputs as the server would, and check its predictions"
 SUBMIT = "send predictions or an image to a server"
 SERVER_COMMANDS = frozenset(
-    {"login", "logout", "list-benchmarks", "list-teams", "download-inputs", "show-scores", "show-board"}
+    {
+        "login",
+        "logout",
+        "list-benchmarks",
+        "list-teams",
+        "list-submissions",
+        "submissions",
+        "download-inputs",
+        "show-scores",
+        "show-board",
+    }
 )
 
 
@@ -60,6 +70,8 @@ def add_reading(commands: Any) -> None:
         ("logout", "revoke and delete the stored API token", _add_logout),
         ("list-benchmarks", "list a server's benchmarks", _add_list_benchmarks),
         ("list-teams", "list the teams for which you may submit", _add_list_teams),
+        ("list-submissions", "list your submissions with state, score and rank", _add_list_submissions),
+        ("submissions", "short for list-submissions", _add_list_submissions),
         ("download-inputs", "download a split's public inputs", _add_download_inputs),
         ("show-scores", "print the scores of one of your submissions", _add_show_scores),
         ("show-board", "print a phase's leaderboard", _add_show_board),
@@ -96,6 +108,16 @@ def _add_list_benchmarks(benchmarks: argparse.ArgumentParser) -> None:
 def _add_list_teams(teams: argparse.ArgumentParser) -> None:
     _add_server(teams)
     teams.add_argument("--json", action="store_true")
+
+
+def _add_list_submissions(submissions: argparse.ArgumentParser) -> None:
+    _add_server(submissions)
+    submissions.add_argument("--benchmark", default="", help="only those to this benchmark")
+    submissions.add_argument("--phase", default="", help="only those to phases of this name")
+    submissions.add_argument("--system", default="", help="only those of this system")
+    submissions.add_argument("--state", default="", help="only those in this state, such as done or rejected")
+    submissions.add_argument("--search", default="", help="only those whose system, benchmark or note has these words")
+    submissions.add_argument("--json", action="store_true")
 
 
 def _add_download_inputs(inputs: argparse.ArgumentParser) -> None:

@@ -54,6 +54,16 @@ def team_table(teams: Sequence[Row]) -> str:
     return _aligned(rows)
 
 
+def submission_table(submissions: Sequence[Row]) -> str:
+    """Render the user's submissions as a table, without columns that the server does not send. In the API's form."""
+    rows: list[tuple[str, ...]] = [("received (UTC)", "benchmark", "phase", "system", "state", "score", "rank", "id")]
+    for row in submissions:
+        score = f"{_number(row['value'])} {row['primary']}" if row.get("value") is not None else "-"
+        place = (row["received_at"][:16].replace("T", " "), row["benchmark"], row["phase"], printable(row["system"]))
+        rows.append((*place, row["state"], score, str(row.get("rank") or "-"), row["id"]))
+    return _aligned(rows)
+
+
 def board_table(board: Row) -> str:
     """Render a leaderboard as a table: one column per measure and slice, in the order of the response.
 

@@ -178,7 +178,7 @@ def test_audit_from_start_to_report(page: Page, cookies: dict[str, Any]) -> None
 def test_a_submission_with_its_scores_and_receipt(page: Page, cookies: dict[str, Any]) -> None:
     page.context.add_cookies(cookies["ada"])
     page.goto("/me/submissions/")
-    link = page.locator("main tbody th a").first
+    link = page.locator("[aria-label='Submissions of your teams'] tbody th a").first
     look_at(page, "submission", link.get_attribute("href") or "")
 
 

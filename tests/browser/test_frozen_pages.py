@@ -101,7 +101,8 @@ def test_errata_and_rank_changes_after_a_switch(chromium: Browser, site: Site, f
         assert faults(page) == []
         log_in(page, site, "ada")
         page.goto("/me/submissions/")
-        page.get_by_role("row").filter(has_text="ComplEx over words").get_by_role("link").first.click()
+        listed = page.get_by_role("region", name="Submissions of your teams").get_by_role("row")
+        listed.filter(has_text="ComplEx over words").get_by_role("link").first.click()
         expect(page.get_by_role("heading", name="Rescoring")).to_be_visible()
         expect(page.get_by_text("one answer has a second name")).to_be_visible()
         assert faults(page) == []

@@ -53,7 +53,7 @@ def test_sign_up_and_submit_a_bad_then_a_good_file(page: Page, site: Site, tmp_p
     expect(refusal).to_contain_text("The file was not accepted")
     expect(refusal).to_contain_text("no quota was used")
     expect(refusal).to_be_focused()
-    problems = page.get_by_role("list", name="Problems").get_by_role("listitem")
+    problems = page.get_by_role("region", name="Problems").get_by_role("listitem")
     expect(problems.first).to_contain_text("mine.jsonl:1")
     expect(problems.first).to_contain_text("MAYBE")
     expect(problems.first).to_contain_text("SUPPORTS, REFUTES")
@@ -96,7 +96,14 @@ def test_upload_progress_bar(page: Page, site: Site, tmp_path: Path) -> None:
     shoot(page, "submit-uploading")
     line.send("Network.emulateNetworkConditions", {**speed, "uploadThroughput": -1})
     expect(page.get_by_role("alert")).to_contain_text("The file was not accepted", timeout=30_000)
-    expect(page.get_by_text(re.compile(r"and [\d,]+ more problems"))).to_be_visible()
+    expect(page.get_by_role("region", name="Problems")).to_contain_text("10000 lines:")
+
+
+def drop(page: Page, file: Path) -> None:
+    """Drop a file on the form's field."""
+    make = "([name, text]) => { const data = new DataTransfer(); data.items.add(new File([text], name)); return data; }"
+    data = page.evaluate_handle(make, [file.name, file.read_text()])
+    page.dispatch_event(".drop-zone", "drop", {"dataTransfer": data})
 
 
 def test_download_from_my_submissions(page: Page, site: Site) -> None:
@@ -104,11 +111,18 @@ def test_download_from_my_submissions(page: Page, site: Site) -> None:
     sent = MIRROR / "predictions" / "dev" / "negation-overlap.jsonl"
     page.goto("/benchmarks/mirror-claims/dev/submit/")
     page.get_by_label("System name").fill("Herons")
-    page.get_by_label("Predictions file").set_input_files(sent)
+    drop(page, sent)
+    page.get_by_role("button", name="Check only").click()
+    expect(page.get_by_role("heading", name="The file is valid")).to_be_visible()
+    # The page still has the file, here and after the next press.
     page.get_by_role("button", name="Upload and submit").click()
+    expect(page.get_by_role("alert")).to_contain_text("You sent this file before")
+    shoot(page, "submit-same-file")
+    page.get_by_role("button", name="Submit it again").click()
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "done", timeout=60_000)
     page.goto("/me/submissions/")
-    row = page.get_by_role("row", name=re.compile("Herons"))
+    listed = page.get_by_role("region", name="Submissions of your teams")
+    row = listed.get_by_role("row", name=re.compile("Herons"))
     expect(row).to_contain_text("done")
     shoot(page, "my-submissions")
     with page.expect_download() as download:

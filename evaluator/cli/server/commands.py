@@ -14,6 +14,8 @@ _HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
     "logout": login.logout,
     "list-benchmarks": read.benchmarks,
     "list-teams": read.teams,
+    "list-submissions": read.submissions,
+    "submissions": read.submissions,
     "download-inputs": read.inputs,
     "show-scores": read.scores,
     "show-board": read.board,

@@ -1,4 +1,7 @@
-"""`list-benchmarks`, `list-teams`, `download-inputs`, `show-scores` and `show-board`: read data from a server."""
+"""Commands that read data from a server.
+
+`list-benchmarks`, `list-teams`, `list-submissions`, `download-inputs`, `show-scores` and `show-board`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from evaluator.cli.output import say
 from evaluator.cli.server import submit
 from evaluator.cli.server.http import Server, UnavailableError
 from evaluator.cli.server.tokens import connect
-from evaluator.cli.tables import benchmark_table, board_table, team_table
+from evaluator.cli.tables import benchmark_table, board_table, submission_table, team_table
 from evaluator.errors import UsageError, printable, shown
 from evaluator.exit_codes import DONE, NOT_YET
 
@@ -37,6 +40,16 @@ def teams(args: argparse.Namespace) -> int:
     if not rows:
         say("you are in no team; your first submission creates one with your name")
     print(json.dumps(rows) if args.json else team_table(rows))
+    return DONE
+
+
+def submissions(args: argparse.Namespace) -> int:
+    """List the submissions of the user's teams, the latest first."""
+    names = ("benchmark", "phase", "system", "state", "search")
+    rows = _listed(
+        connect(args.server, args.token_file), "submissions/", **{name: getattr(args, name) for name in names}
+    )
+    print(json.dumps(rows) if args.json else submission_table(rows))
     return DONE
 
 

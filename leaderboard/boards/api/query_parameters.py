@@ -52,6 +52,7 @@ class SubmissionQuery(PageQuery):
     system = OptionalText(help_text="name of a system")
     team = OptionalText(help_text="name of one of your teams")
     state = serializers.ChoiceField(State.choices, required=False, default="", allow_blank=True)
+    search = OptionalText(help_text="words in the names of system and benchmark, or in the note")
 
 
 class VersionQuery(serializers.Serializer[Any]):

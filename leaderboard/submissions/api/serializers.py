@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.utils.http import urlencode
 from rest_framework import serializers
@@ -13,6 +15,7 @@ from leaderboard.core.api import addresses
 from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import ProblemSerializer
 from leaderboard.models import Run, State, Submission
+from leaderboard.submissions.queries import own_submissions
 from leaderboard.submissions.queries import progress as reading
 from leaderboard.submissions.queries.progress import Progress, Revealed
 
@@ -88,6 +91,12 @@ class SubmissionLine(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="a code that explains the state; empty: there is nothing to explain")
     refunded = serializers.BooleanField(help_text="whether the quota charge was refunded because the server failed")
     kind = serializers.ChoiceField(Submission.Kind.choices)
+    primary = serializers.CharField(help_text="name of the measure that ranks; empty: no score is revealed")
+    value = serializers.FloatField(allow_null=True, help_text="revealed overall value of the primary measure")
+    rank = serializers.IntegerField(
+        allow_null=True,
+        help_text="rank of its system on the current board; null: it does not represent the system there",
+    )
     file = SentFileSerializer(
         allow_null=True,
         help_text="the predictions file; null: its container has not finished, or the phase's inputs are hidden",
@@ -171,7 +180,8 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
     )
 
 
-def line(progress: Progress, request: Request) -> dict[str, Any]:
+def line(progress: Progress, request: Request, ranks: Mapping[UUID, int]) -> dict[str, Any]:
+    """Return the fields of SubmissionLine. ranks: of submissions, by their ids."""
     submission, prediction = progress.submission, progress.prediction
     names = ("name", "bytes", "sha256", "n_lines")
     address = addresses.of(request, "api_predictions", submission.pk)
@@ -198,6 +208,9 @@ def line(progress: Progress, request: Request) -> dict[str, Any]:
         "reason": progress.reason,
         "refunded": progress.is_refunded,
         "kind": submission.kind,
+        "primary": progress.release.primary if progress.release and progress.value is not None else "",
+        "value": progress.value,
+        "rank": ranks.get(submission.pk),
         "file": file or None,
     }
 
@@ -205,7 +218,7 @@ def line(progress: Progress, request: Request) -> dict[str, Any]:
 def whole(progress: Progress, request: Request) -> dict[str, Any]:
     run = progress.run
     return {
-        **line(progress, request),
+        **line(progress, request, own_submissions.ranks_of([progress.submission.pk])),
         "revealed": progress.revealed.value,
         "is_final": progress.is_final,
         "reason_text": progress.reason.label if progress.reason else "",

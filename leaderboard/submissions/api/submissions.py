@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery
-from django.db.models.functions import Coalesce
 from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -24,18 +22,11 @@ from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.serializers import ScoreSerializer, errors
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import Phase, Prediction, Run, Submission, Team, User
+from leaderboard.models import Phase, Submission, Team, User
 from leaderboard.submissions.actions import submit
 from leaderboard.submissions.api import serializers as shapes
-from leaderboard.submissions.queries import progress
+from leaderboard.submissions.queries import own_submissions, progress
 
-FILTERS = {
-    "benchmark": "phase__benchmark__slug",
-    "phase": "phase__slug",
-    "system": "system__name",
-    "team": "system__team__name__iexact",
-    "state": "last",
-}
 RAW = ("application/x-ndjson", "application/jsonl", "application/gzip", "application/octet-stream")
 
 
@@ -113,16 +104,12 @@ class SubmissionsView(View):
     def get(self, request: Request) -> Response:
         """List the submissions of your teams, the latest first."""
         params = query_parameters.read(query_parameters.SubmissionQuery, request)
-        filters = {field: params[name] for name, field in FILTERS.items() if params[name]}
-        runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
-        # The prediction of a container has no run before the container has finished.
-        predictions = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
-        last = Coalesce(Subquery(runs[:1]), Subquery(predictions[:1]))
-        rows = Submission.objects.of_teams_of(request.user).annotate(last=last).filter(**filters)
-        rows = rows.order_by("-received_at", "pk")
+        filters = {name: params[name] for name in ("benchmark", "phase", "system", "team", "state", "search")}
+        rows = own_submissions.filtered(request.user, **filters)
         pages = Pages()
         page = pages.paginate_queryset(progress.with_related(rows), request, view=self) or []
-        lines = [shapes.line(progress.of(row), request) for row in page]
+        ranks = own_submissions.ranks_of(row.pk for row in page)
+        lines = [shapes.line(progress.of(row), request, ranks) for row in page]
         return pages.get_paginated_response(shapes.SubmissionLine(lines, many=True).data)
 
 

@@ -19,6 +19,7 @@ from knox.models import AuthToken
 
 from evaluator.cli.main import main
 from evaluator.cli.server import token_store
+from evaluator.cli.tables import submission_table
 from leaderboard.accounts.actions import teams
 from leaderboard.core.api.pagination import Pages
 from leaderboard.models import Benchmark, Membership, Submission
@@ -124,6 +125,23 @@ def test_ones_own_teams_are_listed(run: Run, world: World) -> None:
     ]
     listed = json.loads(run("list-teams", "--token-file", "token", "--json")[1])
     assert [row["name"] for row in listed] == ["Analytical Engines", "Compilers"]
+
+
+@pytest.mark.parametrize("command", ["list-submissions", "submissions"])
+def test_ones_own_submissions_are_listed_with_state_score_and_rank(run: Run, world: World, command: str) -> None:
+    queued = world.insert_run().prediction.submission
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    status, out, err = run(command, "--token-file", "token", "--benchmark", "tiny", "--state", "queued")
+    assert status == 0, err
+    head, row = (re.split(" {2,}", line) for line in out.splitlines())
+    assert head == ["received (UTC)", "benchmark", "phase", "system", "state", "score", "rank", "id"]
+    received = f"{queued.received_at:%Y-%m-%d %H:%M}"
+    assert row == [received, "tiny", "test", "Bernoulli", "queued", "-", "-", str(queued.pk)]
+    (listed,) = json.loads(run(command, "--token-file", "token", "--search", "bern", "--json")[1])
+    assert (listed["value"], listed["rank"], listed["primary"]) == (None, None, "")
+    assert json.loads(run(command, "--token-file", "token", "--system", "Jacquard", "--json")[1]) == []
+    scored = {**listed, "value": 0.75, "primary": "accuracy", "rank": 2}
+    assert "0.7500 accuracy  2 " in submission_table([scored])
 
 
 def test_a_user_without_a_team_gets_a_message(run: Run, world: World) -> None:

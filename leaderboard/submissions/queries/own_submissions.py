@@ -1,0 +1,104 @@
+"""A user's own submissions: filters, current ranks, and the revealed scores of each system over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from leaderboard.evaluation import scorer_of_phase
+from leaderboard.models import Leaderboard, Phase, Prediction, Run, Standing, Submission, System, Team
+from leaderboard.submissions.queries import deadlines
+from leaderboard.submissions.queries.progress import Progress
+from leaderboard.submissions.queries.quotas import Quota, quotas_of
+
+_FILTERS = {
+    "benchmark": "phase__benchmark__slug",
+    "phase": "phase__slug",
+    "system": "system__name",
+    "team": "system__team__name__iexact",
+    "state": "last",
+}
+
+
+def filtered(user: Any, *, search: str = "", **values: str) -> QuerySet[Submission]:
+    """Return the submissions of the user's teams, the latest first.
+
+    search: words in the names of system and benchmark or in the note. values: of `benchmark` and `phase` (slugs),
+    `system` and `team` (names), and `state`; empty: any.
+    """
+    runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
+    # The prediction of a container has no run before the container has finished.
+    predictions = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
+    last = Coalesce(Subquery(runs[:1]), Subquery(predictions[:1]))
+    fields = {_FILTERS[name]: value for name, value in values.items() if value}
+    rows = Submission.objects.of_teams_of(user).annotate(last=last).filter(**fields)
+    for word in search.split():
+        rows = rows.filter(
+            Q(system__name__icontains=word) | Q(note__icontains=word) | Q(phase__benchmark__title__icontains=word)
+        )
+    return rows.order_by("-received_at", "pk")
+
+
+def ranks_of(submissions: Iterable[UUID]) -> dict[UUID, int]:
+    """Return the ranks of the submissions that represent a ranked system on a current board."""
+    standings = Standing.objects.filter(
+        release__submission__in=list(submissions), leaderboard__state=Leaderboard.State.CURRENT, rank__isnull=False
+    )
+    return {submission: rank for submission, rank in standings.values_list("release__submission", "rank") if rank}
+
+
+@dataclass(frozen=True)
+class ScoreHistory:
+    """The revealed primary scores of a system in a phase, the earliest first.
+
+    n: number of its submissions, also those without a score. best: the best of `scored`; None without any. quota: what
+    the team has left; may_submit: whether it can submit to the phase now.
+    """
+
+    phase: Phase
+    system: System
+    n: int
+    scored: Sequence[Progress]
+    best: Progress | None
+    quota: Quota
+    may_submit: bool
+
+    @property
+    def values(self) -> list[float]:
+        return [row.value for row in self.scored if row.value is not None]
+
+
+def histories(rows: Iterable[Progress]) -> list[ScoreHistory]:
+    """Return a history for each system and phase. rows: the latest first."""
+    grouped: dict[tuple[int, int], list[Progress]] = {}
+    for row in rows:
+        grouped.setdefault((row.submission.phase_id, row.submission.system_id), []).append(row)
+    quotas: dict[tuple[int, int], Quota] = {}
+    by_team: dict[Team, dict[int, Phase]] = {}
+    for group in grouped.values():
+        first = group[0].submission
+        by_team.setdefault(first.system.team, {})[first.phase_id] = first.phase
+    for team, phases in by_team.items():
+        found = quotas_of(phases=[*phases.values()], team=team)
+        quotas |= {(phase, team.pk): quota for phase, quota in found.items()}
+    return [_history(group, quotas) for group in grouped.values()]
+
+
+def _history(rows: Sequence[Progress], quotas: dict[tuple[int, int], Quota]) -> ScoreHistory:
+    phase, system = rows[0].submission.phase, rows[0].submission.system
+    scored = [row for row in reversed(rows) if row.value is not None]
+    best = None
+    if scored:
+        release = scored[-1].release
+        assert release is not None
+        measure = scorer_of_phase.of(phase).measure(release.primary)
+        choose = min if measure.higher_is_better is False else max
+        best = choose(scored, key=lambda row: row.value or 0.0)
+    quota = quotas[phase.pk, system.team_id]
+    may_submit = bool(quota.left_today) and deadlines.is_open(phase, team=system.team)
+    return ScoreHistory(phase, system, len(rows), scored, best, quota, may_submit)

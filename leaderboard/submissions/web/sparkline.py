@@ -1,0 +1,52 @@
+"""A small line chart of a system's scores in the order of receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT, MARGIN = 140, 36, 6
+
+
+@dataclass(frozen=True)
+class Point:
+    """A score. x, y: in pixels."""
+
+    x: float
+    y: float
+    value: float
+    is_best: bool
+
+
+@dataclass(frozen=True)
+class Sparkline:
+    """Points of the line; it is drawn in a box of width by height pixels."""
+
+    points: Sequence[Point]
+    width: int = WIDTH
+    height: int = HEIGHT
+
+    @property
+    def line(self) -> str:
+        """The `points` attribute of an SVG polyline."""
+        return " ".join(f"{point.x},{point.y}" for point in self.points)
+
+
+def sparkline(values: Sequence[float], best: int) -> Sparkline | None:
+    """Return the chart of the values; None for fewer than two. best: index of the best one."""
+    if len(values) < 2:
+        return None
+    low, high = min(values), max(values)
+    step = (WIDTH - 2 * MARGIN) / (len(values) - 1)
+    room = HEIGHT - 2 * MARGIN
+    return Sparkline(
+        [
+            Point(
+                round(MARGIN + index * step, 1),
+                round(MARGIN + room * ((high - value) / (high - low) if high > low else 0.5), 1),
+                value,
+                index == best,
+            )
+            for index, value in enumerate(values)
+        ]
+    )
