@@ -41,7 +41,7 @@ from leaderboard.submissions.web import (
     submit,
     take_off,
 )
-from leaderboard.systems.web import edit, manage_systems
+from leaderboard.systems.web import edit, manage_systems, rename
 
 rescoring: list[URLPattern] = [
     path("", manage_rescoring.rescoring_page, name="manage_rescoring"),
@@ -199,6 +199,8 @@ urlpatterns = [
     path("submissions/<uuid:pk>/put-back/", take_off.put_back, name="put_back_submission"),
     path("submissions/<uuid:pk>/represent/", edit.represent, name="represent_system"),
     path("systems/<int:pk>/edit/", edit.edit, name="edit_system"),
+    path("systems/<int:pk>/rename/", rename.rename_system, name="rename_system"),
+    path("me/teams/<int:pk>/rename/", rename.rename_team, name="rename_team"),
     path(
         "benchmarks/<slug:slug>/<slug:phase>/systems/<int:pk>/best/",
         edit.represent_by_best,
@@ -210,6 +212,7 @@ urlpatterns = [
     path("me/teams/<int:pk>/invite/", teams.invite, name="invite_to_team"),
     path("me/teams/<int:pk>/invitations/<int:invitation>/revoke/", teams.revoke, name="revoke_invitation"),
     path("me/teams/<int:pk>/leave/", teams.leave, name="leave_team"),
+    path("me/teams/<int:pk>/close/", teams.close, name="close_team"),
     path("me/teams/<int:pk>/members/<int:member>/transfer/", teams.transfer, name="transfer_team"),
     path("me/teams/<int:pk>/members/<int:member>/remove/", teams.remove, name="remove_member"),
     path("me/teams/<int:pk>/delete/", teams.delete, name="delete_team"),

@@ -1,4 +1,4 @@
-"""Team membership: leave, remove, transfer ownership, delete the team.
+"""Team membership: leave, remove, transfer ownership, close or delete the team.
 
 All actions lock the team's row. Otherwise the team could be left without an owner, for example if two owners leave at
 the same time.
@@ -37,7 +37,7 @@ def leave(*, team: Team, by: User) -> None:
     if member.is_owner and not others.exists():
         raise Refused(
             Code.LAST_OWNER,
-            f"You are the only owner of {team}: transfer ownership to another member first, or delete the team.",
+            f"You are the only owner of {team}: transfer ownership to another member first, or close the team.",
         )
     _end(member)
     AuditEntry.record("team.left", team, by=by)
@@ -76,6 +76,26 @@ def transfer(*, team: Team, to: User, by: User) -> None:
         )
     Membership.objects.filter(team=team, user=by).update(is_owner=False)
     AuditEntry.record("team.transferred", team, by=by, to=to.pk)
+
+
+@transaction.atomic
+def close(*, team: Team, by: User) -> None:
+    """End the membership of the team's only member, and its invitations; its name and scores stay on boards.
+
+    A team without members is closed: nobody can submit for it or join it. Raises Refused: NOT_AN_OWNER; NOT_ACCEPTED if
+    it has other members.
+    """
+    team = held(team)
+    check_owner(team, by)
+    if team.members.exclude(pk=by.pk).exists():
+        raise Refused(
+            Code.NOT_ACCEPTED,
+            "The team has other members. Transfer ownership and leave the team instead.",
+            heading="The team was not closed",
+        )
+    _end(Membership.objects.get(team=team, user=by))
+    team.invitations.all().delete()
+    AuditEntry.record("team.closed", team, by=by)
 
 
 @transaction.atomic

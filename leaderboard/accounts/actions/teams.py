@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.core.names import names
@@ -28,14 +29,8 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
     Raises Refused: INVALID_NAME for an invalid or reserved name, NAME_TAKEN if the name looks like another team's or an
     organiser's, and NOT_ACCEPTED if `by` has created MOST_A_DAY teams within 24 hours.
     """
-    name = names.checked(name, of="team", longest=100)
-    if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
-        raise Refused(Code.INVALID_NAME, f"The name {name} is reserved on leaderboards; expected another one.")
-    if names.is_of_baselines(name) and not is_baselines:
-        raise Refused(
-            Code.INVALID_NAME, f"The name {name} is reserved for a benchmark's own baselines; expected another one."
-        )
-    _hold_names()
+    name = checked_name(name, by=by, is_baselines=is_baselines)
+    hold_names()
     recent = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
     if recent.count() >= MOST_A_DAY and not by.is_curator:
         raise Refused(
@@ -43,18 +38,46 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
             f"You have created {MOST_A_DAY} teams within 24 hours, the maximum; try again later.",
             heading="The team was not created",
         )
-    taken = names.first_confusable(name, Team.objects.values_list("name", flat=True).iterator())
-    if taken is not None:
-        raise Refused(Code.NAME_TAKEN, f"A team called {taken} already exists; choose a name that looks different.")
-    if names.first_confusable(name, _names_of_organisers(but=by)) is not None:
-        raise Refused(Code.NAME_TAKEN, f"{name} looks like the name of an organiser; choose another one.")
+    check_free(name, by=by)
     team = Team.objects.create(name=name)
     Membership.objects.create(team=team, user=by, is_owner=True)
     AuditEntry.record("team.created", team, by=by)
     return team
 
 
-def _hold_names() -> None:
+def checked_name(name: str, *, by: User, is_baselines: bool = False) -> str:
+    """Return a team's name with spaces collapsed. Raises Refused INVALID_NAME as `create` does."""
+    name = names.checked(name, of="team", longest=100)
+    if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
+        raise Refused(Code.INVALID_NAME, f"The name {name} is reserved on leaderboards; expected another one.")
+    if names.is_of_baselines(name) and not is_baselines:
+        raise Refused(
+            Code.INVALID_NAME, f"The name {name} is reserved for a benchmark's own baselines; expected another one."
+        )
+    return name
+
+
+def check_free(name: str, *, by: User, but: Team | None = None) -> None:
+    """Raise Refused NAME_TAKEN if the name looks like an organiser's, or another team's present or former name.
+
+    but: the team that is to have the name.
+    """
+    others = Team.objects.exclude(pk=but.pk) if but else Team.objects.all()
+    taken = names.first_confusable(name, all_names(others))
+    if taken is not None:
+        raise Refused(Code.NAME_TAKEN, f"A team is or was called {taken} already; choose a name that looks different.")
+    if names.first_confusable(name, _names_of_organisers(but=by)) is not None:
+        raise Refused(Code.NAME_TAKEN, f"{name} looks like the name of an organiser; choose another one.")
+
+
+def all_names(rows: QuerySet[Any]) -> Iterator[str]:
+    """Yield the present and former names of teams or systems."""
+    for name, former in rows.values_list("name", "former_names").iterator():
+        yield name
+        yield from (row["name"] for row in former)
+
+
+def hold_names() -> None:
     """Serialize naming of teams by locking the first user's row: concurrent checks would miss each other's names."""
     User.objects.select_for_update(no_key=True).order_by("pk").first()
 
@@ -119,7 +142,17 @@ def _unlike_others(team: Team, name: str) -> str:
     if similar is not None:
         reason = f"{team} has a system called {similar}, which looks like {name}"
         raise Refused(Code.NAME_TAKEN, f"{reason}; expected exactly that name, or one that looks different.")
+    check_not_former(team.systems.all(), name)
     return name
+
+
+def check_not_former(systems: QuerySet[System], name: str) -> None:
+    """Raise Refused NAME_TAKEN if one of the systems had a name that looks like this one."""
+    for present, former in systems.exclude(former_names=[]).values_list("name", "former_names"):
+        if names.first_confusable(name, (row["name"] for row in former)) is not None:
+            raise Refused(
+                Code.NAME_TAKEN, f"{present} had the name {name} before; expected {present}, or another name."
+            )
 
 
 @transaction.atomic

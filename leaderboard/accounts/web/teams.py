@@ -91,6 +91,14 @@ def leave(request: PersonRequest, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
+def close(request: PersonRequest, pk: int) -> HttpResponse:
+    own_team = own_or_404(request, pk)
+    message = f"The team {own_team} is closed."
+    return _done(request, own_team, message, membership.close, after="my_teams", team=own_team)
+
+
+@login_required
+@require_POST
 def transfer(request: PersonRequest, pk: int, member: int) -> HttpResponse:
     own_team = own_or_404(request, pk)
     person = get_object_or_404(own_team.members, pk=member)

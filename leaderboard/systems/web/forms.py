@@ -1,4 +1,4 @@
-"""Forms to describe a system and to disqualify a system."""
+"""Forms to describe, rename and disqualify a system."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from django.utils import timezone
 
 from leaderboard.models import System
 from leaderboard.systems.actions.systems import MAX_ANONYMITY
+
+
+class RenameForm(forms.Form):
+    """Form to rename a team or a system. The action checks the name."""
+
+    name = forms.CharField(label="New name", max_length=200)
 
 
 class DescribeForm(forms.ModelForm):

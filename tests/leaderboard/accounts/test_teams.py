@@ -191,6 +191,26 @@ def test_the_last_owner_must_transfer_ownership_before_leaving(world: World, tea
     assert list(team.members.all()) == [bob]
 
 
+def test_the_only_member_closes_the_team(world: World, team: Team) -> None:
+    ada = world.researcher
+    submission = world.insert_run().prediction.submission
+    team = submission.system.team
+    where = link(team, ada)
+    page = browser(ada).get(f"/me/teams/{team.pk}/").content.decode()
+    assert "Close the team" in page and "Leave the team" not in page
+    assert refusal_code(membership.leave, team=team, by=ada) is Code.LAST_OWNER
+    bob = person("bob")
+    Membership.objects.create(team=team, user=bob)
+    assert refusal_code(membership.close, team=team, by=ada) is Code.NOT_ACCEPTED
+    assert refusal_code(membership.close, team=team, by=bob) is Code.NOT_AN_OWNER
+    membership.leave(team=team, by=bob)
+    answer = browser(ada).post(f"/me/teams/{team.pk}/close/", follow=True).content.decode()
+    assert f"The team {team} is closed." in answer
+    assert not team.members.exists() and browser(bob).get(where).status_code == 404
+    assert browser(ada).get(submission.get_absolute_url()).status_code == 404
+    assert refusal_code(world.submit) is Code.NOT_A_MEMBER
+
+
 def test_refusals_of_members_have_the_names_of_team_and_person(world: World, team: Team, bob: User) -> None:
     ada, eve = world.researcher, person("eve")
     Membership.objects.create(team=team, user=bob)
