@@ -13,8 +13,6 @@ from django.db.models.functions import Lower
 class Renamable(models.Model):
     """Base class of rows whose names boards show, and which keep their former names."""
 
-    name: models.CharField
-
     former_names = models.JSONField(
         default=list, blank=True, editable=False, help_text="objects with `name` and `until`, a date; the latest last"
     )

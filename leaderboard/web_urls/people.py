@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from leaderboard.accounts.web import invitations, teams, tokens
+from leaderboard.accounts.web import delete_account, invitations, teams, tokens
 from leaderboard.archives.web import manage_exports, manage_imports
 from leaderboard.benchmarks.web import (
     manage_announcements,
@@ -37,6 +37,7 @@ from leaderboard.submissions.web import (
     manage_hidden,
     manage_participants,
     my_submissions,
+    own_data,
     submission,
     submit,
     take_off,
@@ -221,6 +222,8 @@ urlpatterns = [
     path("me/notifications/mail/", notices.mail, name="mail_notices"),
     path("me/webhooks/<uuid:pk>/test/", notices.test, name="test_webhook"),
     path("me/webhooks/<uuid:pk>/remove/", notices.remove, name="remove_webhook"),
+    path("me/data.zip", own_data.own_data, name="own_data"),
+    path("me/delete/", delete_account.delete, name="delete_account"),
     path("me/tokens/", tokens.my_tokens, name="my_tokens"),
     path("me/tokens/<str:key>/revoke/", tokens.revoke_token, name="revoke_token"),
     path("manage/", include(manage)),

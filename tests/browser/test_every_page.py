@@ -58,6 +58,7 @@ ANYBODY = {
 }
 RESEARCHER = {
     "my-submissions": "/me/submissions/",
+    "delete-account": "/me/delete/",
     "my-teams": "/me/teams/",
     "my-tokens": "/me/tokens/",
     "my-notices": "/me/notifications/",

@@ -39,7 +39,7 @@ def leave(*, team: Team, by: User) -> None:
             Code.LAST_OWNER,
             f"You are the only owner of {team}: transfer ownership to another member first, or close the team.",
         )
-    _end(member)
+    end(member)
     AuditEntry.record("team.left", team, by=by)
 
 
@@ -56,7 +56,7 @@ def remove(*, team: Team, member: User, by: User) -> None:
         raise Refused(Code.NOT_A_MEMBER, f"{member.username} is not a member of the team {team}.")
     if row.user_id == by.pk:
         raise Refused(Code.LAST_OWNER, "You cannot remove yourself; leave the team instead.")
-    _end(row)
+    end(row)
     AuditEntry.record("team.removed", team, by=by, member=member.pk)
 
 
@@ -93,7 +93,7 @@ def close(*, team: Team, by: User) -> None:
             "The team has other members. Transfer ownership and leave the team instead.",
             heading="The team was not closed",
         )
-    _end(Membership.objects.get(team=team, user=by))
+    end(Membership.objects.get(team=team, user=by))
     team.invitations.all().delete()
     AuditEntry.record("team.closed", team, by=by)
 
@@ -114,7 +114,7 @@ def delete(*, team: Team, by: User) -> None:
     team.delete()
 
 
-def _end(row: Membership) -> None:
+def end(row: Membership) -> None:
     """Delete a membership with the user's notices, sent or not, about the team's submissions."""
     Notice.objects.filter(user=row.user_id, submission__system__team=row.team_id).delete()
     row.delete()

@@ -48,7 +48,8 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
 def checked_name(name: str, *, by: User, is_baselines: bool = False) -> str:
     """Return a team's name with spaces collapsed. Raises Refused INVALID_NAME as `create` does."""
     name = names.checked(name, of="team", longest=100)
-    if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
+    is_reserved = names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists())
+    if is_reserved or names.is_of_deleted_account(name):
         raise Refused(Code.INVALID_NAME, f"The name {name} is reserved on leaderboards; expected another one.")
     if names.is_of_baselines(name) and not is_baselines:
         raise Refused(

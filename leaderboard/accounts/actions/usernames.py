@@ -17,6 +17,8 @@ def checked(name: str, *, but: int = 0, reserved: Iterable[str] = ()) -> str:
     Refused: INVALID_NAME for an invalid name, NAME_TAKEN if it looks like a reserved name or another user's.
     """
     name = names.checked(name, of="user", longest=150)
+    if names.is_of_deleted_account(name):
+        raise Refused(Code.INVALID_NAME, f"The name {name} is reserved for deleted accounts; expected another one.")
     others = User.objects.exclude(pk=but).values_list("username", flat=True)
     if names.first_confusable(name, chain(reserved, others.iterator())) is not None:
         raise Refused(

@@ -39,6 +39,14 @@ class ResetPasswordForm(ShortPasswordRules, ResetPasswordKeyForm):
     """django-allauth's form to set a password with a mailed link."""
 
 
+class PasswordForm(forms.Form):
+    """Form that asks for the user's password again."""
+
+    password = forms.CharField(
+        label="Your password", strip=False, widget=forms.PasswordInput({"autocomplete": "current-password"})
+    )
+
+
 class TeamForm(forms.Form):
     """Form to create a team: its name."""
 

@@ -93,6 +93,12 @@ def is_of_baselines(name: str) -> bool:
     return any(_OF_BASELINES.fullmatch(form.translate(_AS_I)) for form in _visual_keys(name))
 
 
+def is_of_deleted_account(name: str) -> bool:
+    """Return whether a name looks like those that replace the names of deleted users and their teams."""
+    forms = (re.sub(r"[\W_]+", "", form.translate(_AS_I)) for form in _visual_keys(name))
+    return any(form.startswith("deietedaccount") for form in forms)
+
+
 def _visual_keys(name: str) -> tuple[str, str, str]:
     skeleton = confusables.skeleton(name)
     return key(name), key(skeleton), key(confusables.joined(skeleton))

@@ -12,7 +12,6 @@ from leaderboard.boards.actions import boards
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Leaderboard, System, Team, User
-from leaderboard.models.team import Renamable
 
 MOST = 5
 """Maximum number of times that a team or a system may be renamed within DAYS days."""
@@ -61,7 +60,7 @@ def rename_system(*, system: System, name: str, by: User) -> System:
     return system
 
 
-def _rename(row: Renamable, name: str, *, by: User) -> None:
+def _rename(row: Team | System, name: str, *, by: User) -> None:
     before, today = row.name, timezone.now()
     if name == before:
         raise Refused(Code.INVALID_NAME, f"The name is {name} already; expected another one.")

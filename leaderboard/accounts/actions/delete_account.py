@@ -1,0 +1,136 @@
+"""Deletion of an account: the person's name and mail address go, and scores stay under "Deleted account".
+
+The user's row stays, because submissions, charges and the audit log refer to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from django.contrib.admin.models import LogEntry
+from django.db import transaction
+from django.db.models import F
+from knox.models import AuthToken
+
+from leaderboard.accounts.actions import membership
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import (
+    AuditEntry,
+    Invitation,
+    Leaderboard,
+    Membership,
+    Submission,
+    Team,
+    User,
+    Webhook,
+)
+
+USERNAME = "deleted-account-{}"
+TEAM = "Deleted account {}"
+OF_SYSTEM = {"description": "", "paper_url": "", "code_url": "", "bibtex": "", "former_names": []}
+"""Fields of a closed team's systems that may name the person, with the values that replace them."""
+
+
+@dataclass(frozen=True)
+class Consequences:
+    """What deleting an account does to the user's teams, by name."""
+
+    deleted: list[str] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    passed_on: list[tuple[str, str]] = field(default_factory=list)
+    """Teams with the name of the member who becomes their owner."""
+    left: list[str] = field(default_factory=list)
+
+
+def consequences(user: User) -> Consequences:
+    found = Consequences()
+    for team in user.teams.order_by("pk"):
+        heir = _heir(team, user)
+        if not team.members.exclude(pk=user.pk).exists():
+            (found.closed if _has_submitted(team) else found.deleted).append(team.name)
+        elif heir is not None:
+            found.passed_on.append((team.name, heir.user.username))
+        else:
+            found.left.append(team.name)
+    return found
+
+
+def check_may_delete(user: User) -> None:
+    """Raise Refused NOT_ACCEPTED for somebody who runs the site: others must take over these rights first."""
+    if user.is_curator or user.is_staff or user.is_superuser:
+        raise Refused(
+            Code.NOT_ACCEPTED,
+            "You are a curator or operator of this site. Another operator must end these rights before you delete the "
+            "account.",
+            heading="The account was not deleted",
+        )
+
+
+@transaction.atomic
+def delete(*, user: User) -> None:
+    """Delete an account, as its user, whose password the caller has checked.
+
+    Teams without other members are closed and renamed; others get an owner if they have none left. Sessions end,
+    because the password changes. Raises Refused as `check_may_delete` does.
+    """
+    user = User.objects.select_for_update().get(pk=user.pk)
+    check_may_delete(user)
+    for number, team in enumerate(user.teams.order_by("pk"), start=1):
+        _leave(membership.held(team), user, number)
+    for benchmark in user.benchmarks.all():
+        benchmark.organisers.remove(user)
+    addresses = [user.email, *EmailAddress.objects.filter(user=user).values_list("email", flat=True)]
+    Invitation.objects.filter(address__in=addresses).delete()
+    Invitation.objects.filter(invited_by=user, answer=Invitation.Answer.OPEN).delete()
+    for model in (EmailAddress, Authenticator, AuthToken, Webhook):
+        model.objects.filter(user=user).delete()
+    user.notices.all().delete()
+    _empty(user)
+    AuditEntry.record("user.deleted", user, by=user)
+
+
+def _leave(team: Team, user: User, number: int) -> None:
+    """End the user's membership. number: of the team among the user's, so that each gets a different new name."""
+    row = Membership.objects.get(team=team, user=user)
+    if team.members.exclude(pk=user.pk).exists():
+        heir = _heir(team, user)
+        if heir is not None:
+            Membership.objects.filter(pk=heir.pk).update(is_owner=True)
+            AuditEntry.record("team.transferred", team, by=user, to=heir.user_id)
+        membership.end(row)
+        return
+    if not _has_submitted(team):
+        team.systems.all().delete()
+        team.delete()
+        return
+    membership.end(row)
+    team.invitations.all().delete()
+    team.name = TEAM.format(user.pk) + (f" ({number})" if number > 1 else "")
+    team.former_names = []
+    team.save(update_fields=["name", "former_names"])
+    team.systems.update(**OF_SYSTEM)
+    Leaderboard.objects.filter(standings__system__team=team).update(revision=F("revision") + 1)
+    AuditEntry.record("team.closed", team, by=user)
+
+
+def _heir(team: Team, user: User) -> Membership | None:
+    """Return the member who becomes owner when the user leaves: the earliest; None if an owner remains, or nobody."""
+    others = Membership.objects.filter(team=team).exclude(user=user).select_related("user").order_by("pk")
+    return None if others.filter(is_owner=True).exists() else others.first()
+
+
+def _has_submitted(team: Team) -> bool:
+    return Submission.objects.filter(system__team=team).exists()
+
+
+def _empty(user: User) -> None:
+    user.username = USERNAME.format(user.pk)
+    user.email = f"{user.username}@invalid"
+    user.first_name = user.last_name = ""
+    user.is_active, user.mailed_since, user.last_login = False, None, None
+    user.set_unusable_password()
+    user.save()
+    admin_entries = LogEntry.objects.filter(content_type__model="user", object_id=str(user.pk))
+    admin_entries.update(object_repr=user.username, change_message="")
