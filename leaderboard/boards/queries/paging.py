@@ -24,7 +24,7 @@ from leaderboard.boards.queries.rows import scores_on
 from leaderboard.boards.queries.slices import Slice, slice_key
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.names.anonymous import display_names
-from leaderboard.models import Phase, Standing
+from leaderboard.models import Phase, Standing, System
 
 NAMES = ("system", "team")
 """Columns that may be hidden from some viewers."""
@@ -77,7 +77,8 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
         return _past(board, query, within, viewer)
     n = board.summary.n_rows
     if query.filters or query.sort.name in NAMES:
-        standings = _filtered(_named(_sliced(board.leaderboard.standings.all(), query), board, query, viewer), query)
+        named = _named(_sliced(board.leaderboard.standings.all(), query), board, query, viewer)
+        standings = _filtered(named, query, viewer)
         n = standings.count() if query.filters else n
         lines = list(_lines(standings, query))
     else:
@@ -127,7 +128,7 @@ def _past(board: Board, query: BoardQuery, within: Collection[str] | None, viewe
     """Return a page of a board as of a past day, for which the database holds no standings."""
     dimensions = None if within is None else {*within, *query.dimensions}
     all_rows = rows_at(board, within=dimensions, viewer=viewer)
-    rows = applied(all_rows, query)
+    rows = applied(all_rows, query, own=set(_own_systems(viewer)) if query.mine else ())
     start = (query.page - 1) * query.size
     paged = replace(board, rows=rows[start : start + query.size], stored_summary=Summary.of(all_rows))
     return Page(paged, query, len(rows))
@@ -172,7 +173,9 @@ def _named(standings: Rows, board: Board, query: BoardQuery, viewer: Any) -> Row
     return standings.alias(**display_names(viewer, board.phase.benchmark, "system"))
 
 
-def _filtered(standings: Rows, query: BoardQuery) -> Rows:
+def _filtered(standings: Rows, query: BoardQuery, viewer: Any) -> Rows:
+    if query.mine:
+        standings = standings.filter(system__in=_own_systems(viewer))
     if query.kind:
         standings = standings.filter(system__kind=query.kind)
     if query.track:
@@ -183,6 +186,11 @@ def _filtered(standings: Rows, query: BoardQuery) -> Rows:
     if least is not None:
         standings = standings.filter(bounded__gte=least)
     return standings if most is None else standings.filter(bounded__lte=most)
+
+
+def _own_systems(viewer: Any) -> QuerySet[System, int]:
+    """Return the ids of the systems of the viewer's teams; the public has none."""
+    return System.objects.filter(team__members=getattr(viewer, "pk", None) or 0).values_list("pk", flat=True)
 
 
 def _ordered(standings: Rows, query: BoardQuery) -> Rows:

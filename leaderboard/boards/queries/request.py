@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -53,9 +53,9 @@ class Column:
 class BoardQuery:
     """Parsed request parameters of a board. slice_: the slice whose scores are shown. size: rows per page.
 
-    kind, track, words, by: filters; empty or None: no filter. words: each must occur in the name of a row's system or
-    team, as shown to the viewer. bounds: least and greatest allowed value in the column `by`, both inclusive; None: no
-    bound.
+    kind, track, words, mine, by: filters; empty or None: no filter. words: each must occur in the name of a row's
+    system or team, as shown to the viewer. mine: only systems of the viewer's teams. bounds: least and greatest allowed
+    value in the column `by`, both inclusive; None: no bound.
     """
 
     sort: Column
@@ -64,6 +64,7 @@ class BoardQuery:
     kind: str = ""
     track: str = ""
     words: tuple[str, ...] = ()
+    mine: bool = False
     by: Column | None = None
     bounds: tuple[float | None, float | None] = (None, None)
     page: int = 1
@@ -71,7 +72,7 @@ class BoardQuery:
 
     @property
     def filters(self) -> bool:
-        return bool(self.kind or self.track or self.words or self.by)
+        return bool(self.kind or self.track or self.words or self.mine or self.by)
 
     @property
     def dimensions(self) -> set[str]:
@@ -81,7 +82,7 @@ class BoardQuery:
 
 
 def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> BoardQuery:
-    """Parse the parameters slice, sort, kind, track, search, by, at_least, at_most, page and page_size.
+    """Parse the parameters slice, sort, kind, track, search, mine, by, at_least, at_most, page and page_size.
 
     sorting: returns True for a column that is to be sorted in descending order. None: the column's best values come
     first, and a leading - in the parameter `sort` reverses the order.
@@ -98,6 +99,7 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
         kind=_kind(params.get("kind", "")),
         track=_track(board, params.get("track", "")),
         words=tuple(params.get("search", "").split()),
+        mine=bool(params.get("mine", "")),
         by=by,
         bounds=bounds,
         page=_count(params, "page", 1, None),
@@ -105,9 +107,12 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
     )
 
 
-def applied(rows: Iterable[Row], query: BoardQuery) -> list[Row]:
-    """Filter and sort rows in Python, for boards of past days, which the database cannot page."""
-    matches = [row for row in rows if _matches(query, row)]
+def applied(rows: Iterable[Row], query: BoardQuery, *, own: Collection[int] = ()) -> list[Row]:
+    """Filter and sort rows in Python, for boards of past days, which the database cannot page.
+
+    own: ids of the viewer's systems, for the filter `mine`.
+    """
+    matches = [row for row in rows if _matches(query, row) and (not query.mine or row.system_id in own)]
     matches.sort(key=lambda row: (row.received_at, row.system_id))
     return in_order(matches, query.sort.value, descending=query.descending)
 

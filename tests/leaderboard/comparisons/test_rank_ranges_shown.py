@@ -52,7 +52,7 @@ def ranks() -> list[list[Any]]:
 
 
 def test_a_board_says_that_its_ranges_are_being_computed(world: World) -> None:
-    assert "are being computed" in page() and "could be" not in page()
+    assert "are being updated" in page() and "could be" not in page()
     assert body(BOARD)["rank_ranges"] == "computing"
     assert [content[2:] for content in ranks()] == [[None, None]] * 4
     content = body(PAIRS)
@@ -65,7 +65,7 @@ def test_ranges_on_the_page_and_in_the_api(world: World) -> None:
     assert body(BOARD)["rank_ranges"] == "ready"
     markup = page()
     assert markup.count("1\N{EN DASH}2") == 2 and "3\N{EN DASH}3" not in markup, "where only one rank is possible"
-    assert "Each of the 3 pairs of competing systems" in markup and "being computed" not in markup
+    assert "All 3 pairs are compared" in markup and "being updated" not in markup
     assert "would need more permutations" not in markup
     read(markup)
 
@@ -129,7 +129,7 @@ def test_a_phase_may_hide_comparisons(world: World, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(reader, "reveals_comparisons", lambda phase: False)
     assert body(BOARD)["rank_ranges"] == "none" and body(PAIRS)["results"] == []
     assert [row[2:] for row in ranks()] == [[None, None]] * 4
-    assert "may be" not in page() and "being computed" not in page()
+    assert "being updated" not in page()
 
 
 def test_disqualification_or_a_new_choice_may_hide_published_ranges(world: World) -> None:

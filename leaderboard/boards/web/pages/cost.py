@@ -42,6 +42,7 @@ def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> H
         "column": column,
         "is_up": is_up,
         "chart": chart,
+        "measure": measure,
         "rows": [(mark, cost_columns.cost_texts(mark.row, columns)) for mark in marks],
         "absent": [row for row in by_primary(board) if row.system_id not in shown],
         "n_inputs": board.n_inputs,

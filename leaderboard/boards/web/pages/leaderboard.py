@@ -46,12 +46,15 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         "table": table,
         "ranges": board.ranges,
         "form": filter_form.form(request, page, table),
-        "rows": rows_html.written(
+        "row_groups": rows_html.groups(
             table,
             own={standing.system_id for standing in own},
             readable=_readable(request, board) if board.frozen else (),
         ),
         "own": own,
+        "has_teams": request.user.is_authenticated,
+        "n_columns": 2 + sum(map(len, (table.before, table.measures, table.costs, table.after))),
+        "primary": board.measure(board.primary),
         "costs": table.costs,
         "no_costs": table.no_costs,
         "has_plot": any(score.value is not None for _, score in scores),

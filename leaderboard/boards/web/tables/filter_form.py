@@ -1,4 +1,4 @@
-"""Filter form of a board: slices, kinds, bounds, columns and date, prefilled from the query string."""
+"""Filter form of a board: search, slices, kinds, bounds, columns and date, prefilled from the query string."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.http import HttpRequest
 from django.utils import timezone
 
-from leaderboard.boards.queries import Page, tracks
+from leaderboard.boards.queries import Board, Page, tracks
 from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.web.tables.cost_columns import ABOUT
 from leaderboard.boards.web.tables.table import Table
@@ -16,7 +16,7 @@ from leaderboard.models import System
 
 PRESERVED_PARAMS = ("sort", "order")
 """Parameters that column headings set and the form passes on in hidden fields."""
-OFFERED = ("slice", "kind", "track", "search", "by", "at_least", "at_most", "as_of", "columns")
+OFFERED = ("slice", "kind", "track", "search", "mine", "by", "at_least", "at_most", "as_of", "columns")
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,19 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Chip:
+    """An active filter in words, and the URL of the board without it."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True)
 class BoardForm:
     """State of the filter form.
 
     values: current values of the fields, by parameter. slices: the options by dimension. preserved: (name, value) of
-    hidden fields. today: the latest day that can be chosen. in_force: descriptions of the active filters.
+    hidden fields. today: the latest day that can be chosen. chips: the active filters.
     """
 
     values: dict[str, str]
@@ -44,7 +52,7 @@ class BoardForm:
     columns: Sequence[Choice]
     preserved: Sequence[tuple[str, str]]
     today: str
-    in_force: Sequence[str] = field(default_factory=list)
+    chips: Sequence[Chip] = field(default_factory=list)
 
 
 def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
@@ -60,37 +68,43 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
         slices=slices,
         kinds=[Choice(kind.value, str(kind.label), params["kind"] == kind.value) for kind in System.Kind],
         tracks=[Choice(track.name, track.title, params["track"] == track.name) for track in tracks.of(board.phase)],
-        by=[Choice(name, _title(name), params["by"] == name) for name in numbers],
-        columns=[Choice(name, _title(name), name in table.shown) for name in table.all],
+        by=[Choice(name, _title(board, name), params["by"] == name) for name in numbers],
+        columns=[Choice(name, _title(board, name), name in table.shown) for name in table.all],
         preserved=[(name, request.GET[name]) for name in PRESERVED_PARAMS if request.GET.get(name)],
         today=timezone.now().date().isoformat(),
-        in_force=_in_force(page, table),
+        chips=_chips(request, page, table),
     )
 
 
-def _title(name: str) -> str:
+def _title(board: Board, name: str) -> str:
     titles = {column.name: column.page for column in row_columns.COLUMNS if column.page}
-    return ABOUT[name][0] if name in ABOUT else titles.get(name, name)
+    measure = board.measure(name)
+    return measure.title if measure else ABOUT[name][0] if name in ABOUT else titles.get(name, name)
 
 
-def _in_force(page: Page, table: Table) -> list[str]:
-    """Return a short description of each active filter."""
-    query, filters = page.query, []
-    if query.slice_:
-        filters.append("on " + " and ".join(f"{name} = {value}" for name, value in query.slice_))
-    if page.board.as_of:
-        filters.append(f"as of {page.board.as_of.isoformat()}")
-    if query.kind:
-        filters.append(f"{str(System.Kind(query.kind).label).lower()} only")
-    if query.track:
-        filters.append(f"track {tracks.title_of(page.board.phase, query.track)}")
-    if query.words:
-        filters.append("name contains “{}”".format(" ".join(query.words)))
+def _chips(request: HttpRequest, page: Page, table: Table) -> list[Chip]:
+    """Return a chip for each active filter."""
+    query, board = page.query, page.board
     least, most = query.bounds
-    if query.by and least is not None:
-        filters.append(f"{query.by.name} at least {least:g}")
-    if query.by and most is not None:
-        filters.append(f"{query.by.name} at most {most:g}")
-    if len(table.shown) < len(table.all):
-        filters.append(f"{len(table.shown)} of {len(table.all)} columns")
-    return filters
+    by = _title(board, query.by.name) if query.by else ""
+    texts = {
+        "slice": " and ".join(f"{name} = {value}" for name, value in query.slice_),
+        "as_of": f"as of {board.as_of.isoformat()}" if board.as_of else "",
+        "kind": f"{str(System.Kind(query.kind).label).lower()} only" if query.kind else "",
+        "track": f"track {tracks.title_of(board.phase, query.track)}" if query.track else "",
+        "search": "name contains “{}”".format(" ".join(query.words)) if query.words else "",
+        "mine": "only mine" if query.mine else "",
+        "at_least": f"{by} at least {least:g}" if least is not None else "",
+        "at_most": f"{by} at most {most:g}" if most is not None else "",
+        "columns": f"{len(table.shown)} of {len(table.all)} columns" if len(table.shown) < len(table.all) else "",
+    }
+    return [Chip(text, _without(request, name)) for name, text in texts.items() if text]
+
+
+def _without(request: HttpRequest, name: str) -> str:
+    params = request.GET.copy()
+    for dropped in (name, "page"):
+        params.pop(dropped, None)
+    for empty in [key for key, values in params.lists() if not any(values)]:
+        del params[empty]
+    return f"{request.path}?{params.urlencode()}" if params else request.path

@@ -18,13 +18,22 @@ from leaderboard.boards.web.tables.number_format import spent
 _KINDS = {"baseline": "baseline", "organiser": "organiser\N{RIGHT SINGLE QUOTATION MARK}s"}
 
 
-def rank_html(row: Row) -> SafeString:
-    """Return HTML of the rank, marked with `=` if it is tied, or an en dash if there is no rank."""
+def may_lead(row: Row, ranges: Ranges) -> bool:
+    """Return True if the first rank is possible for a row: it has that rank, or a rank range that includes it."""
+    return row.rank == 1 or (ranges == Ranges.READY and row.rank_low == 1)
+
+
+def rank_html(row: Row, *, is_top: bool = False) -> SafeString:
+    """Return HTML of the rank, marked with `=` if it is tied, or an en dash if there is no rank.
+
+    is_top: the first rank is possible for the row, and marked.
+    """
     if row.rank is None:
         label = '<span class="visually-hidden"> not ranked</span>'
         return SafeString(f'<span class="soft" title="not ranked">\N{EN DASH}{label}</span>')
     tie = '<abbr class="tie" title="shared with another system">=</abbr>' if row.tied else ""
-    return SafeString(f'<span class="rank">{row.rank:d}{tie}</span>')
+    top = ' rank-top" title="leads, or may lead' if is_top else ""
+    return SafeString(f'<span class="rank{top}">{row.rank:d}{tie}</span>')
 
 
 def ranked_in_track(row: Row) -> SafeString:
@@ -47,7 +56,7 @@ def system_html(row: Row) -> SafeString:
     name = f'<span class="system-name" dir="auto">{escape(row.system)}</span>'
     link = f'<a class="system-link" href="{_system_url(row.system_id, row.board_id)}">{name}</a>'
     links = "".join(
-        f' · <a href="{escape(url)}" rel="nofollow noopener">{label}</a>'
+        f' <a class="link-chip" href="{escape(url)}" rel="nofollow noopener">{label}</a>'
         for url, label in ((row.paper_url, "paper"), (row.code_url, "code"))
         if url
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -14,13 +14,26 @@ from leaderboard.boards.queries import Board, Ranges, Row
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.web.tables import cost_columns
 from leaderboard.boards.web.tables.number_format import scored
-from leaderboard.boards.web.tables.row_cells import CELLS, cost, rank_html, rank_range_html, system_html
+from leaderboard.boards.web.tables.row_cells import CELLS, cost, may_lead, rank_html, rank_range_html, system_html
 from leaderboard.boards.web.tables.table import Table
 
 _OWN = ' <span class="tag tag-own">yours</span>'
 
 
-def written(table: Table, *, own: Collection[int] = (), readable: Collection[UUID] = ()) -> Iterator[SafeString]:
+def groups(
+    table: Table, *, own: Collection[int] = (), readable: Collection[UUID] = ()
+) -> list[tuple[bool, Iterator[SafeString]]]:
+    """Return the rows in two groups, as (competes, a `<tr>` per row): competing systems, then all others.
+
+    A group without rows is left out. own, readable: see `written`.
+    """
+    rows = ([row for row in table.board.rows if row.competes is competes] for competes in (True, False))
+    return [(group[0].competes, written(table, group, own=own, readable=readable)) for group in rows if group]
+
+
+def written(
+    table: Table, rows: Iterable[Row], *, own: Collection[int] = (), readable: Collection[UUID] = ()
+) -> Iterator[SafeString]:
     """Yield a `<tr>` per row. User text is escaped by the functions that insert it.
 
     own: ids of the viewer's systems, whose rows are marked. readable: ids of submissions whose rows get a link to
@@ -32,7 +45,7 @@ def written(table: Table, *, own: Collection[int] = (), readable: Collection[UUI
     ]
     costs, ranges = [column for column, _ in table.costs], board.ranges
     before, after = ([column for column, _ in columns] for columns in (table.before, table.after))
-    for row in board.rows:
+    for row in rows:
         parts = [
             f'<tr id="system-{row.system_id}"{_row_class(row, row.system_id in own)}>{_rank(row, ranges)}',
             f'<th scope="row" class="col-system">{system_html(row)}',
@@ -62,7 +75,7 @@ def _row_class(row: Row, own: bool) -> str:
 
 
 def _rank(row: Row, ranges: Ranges) -> str:
-    return f'<td class="col-rank num">{rank_html(row)}{rank_range_html(row, ranges)}</td>'
+    return f'<td class="col-rank num">{rank_html(row, is_top=may_lead(row, ranges))}{rank_range_html(row, ranges)}</td>'
 
 
 def _receipt(board: Board, row: Row) -> str:
