@@ -1,4 +1,4 @@
-"""`python -m evaluator`: the command line."""
+"""`python -m evaluator`: the `holdout` command where it is not installed."""
 
 from evaluator.cli.main import run
 

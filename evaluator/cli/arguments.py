@@ -5,8 +5,29 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-RUN = "run an image on public inputs as the server would, and check its predictions"
-SUBMIT = "send predictions or an image to a server"
+RUN = "run a container image as the server would"
+SUBMIT = "submit predictions or a container image"
+GROUPS = {
+    "Get started": ("login", "list-benchmarks", "download-inputs", "list-teams", "logout"),
+    "Submit": ("validate", "submit", "list-submissions", "show-scores", "show-board"),
+    "Score at home": ("tasks", "score", "compare", "run-baseline", "run"),
+    "Curate": ("split", "audit"),
+}
+"""Commands in the order of the help, by group."""
+TASK = "name of the task; `holdout tasks` lists all"
+OPTION = "an option of the task; `holdout tasks` lists all; may be repeated"
+PREDICTIONS = "the predictions file: JSON Lines, or .jsonl.gz"
+JSON = "print the result as JSON"
+SEED = "seed of the random numbers (default: 0)"
+BENCHMARK = "the benchmark's name in its address, such as mirror-claims"
+PHASE = "the phase's name in its address, such as test"
+FORMATS = {
+    "json": "JSON",
+    "csv": "CSV",
+    "markdown": "a Markdown table",
+    "latex": "a LaTeX table",
+    "bibtex": "a BibTeX entry",
+}
 SERVER_COMMANDS = frozenset(
     {
         "login",
@@ -25,10 +46,10 @@ SERVER_COMMANDS = frozenset(
 def add_run(commands: Any) -> argparse.ArgumentParser:
     run: argparse.ArgumentParser = commands.add_parser("run", help=RUN, description=RUN)
     run.add_argument("image", help="a tag or id of an image in the local engine, or an archive from docker save")
-    run.add_argument("--task", required=True)
+    run.add_argument("--task", required=True, help=TASK)
     run.add_argument("--inputs", required=True, help="the split's public inputs; .gz is decompressed")
     run.add_argument("--output", help="the file to write (default: predictions.jsonl)")
-    run.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
+    run.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=OPTION)
     run.add_argument("--seconds", help="wall-clock limit (default: 600); the phase's page shows the server's limits")
     run.add_argument("--memory", help="memory limit, including /tmp and /output (default: 4GB)")
     run.add_argument("--cpus", help="number of CPUs (default: 1)")
@@ -37,18 +58,40 @@ def add_run(commands: Any) -> argparse.ArgumentParser:
         "--runtime", default="runc", help="the engine's OCI runtime, such as runc or runsc (default: runc)"
     )
     run.add_argument("--no-check", action="store_true", help="skip the server's checks of the image")
-    run.add_argument("--json", action="store_true")
+    run.add_argument("--json", action="store_true", help=JSON)
     return run
+
+
+def add_validate(validate: argparse.ArgumentParser, *, is_for_phase: bool) -> None:
+    """Add the arguments of `validate`.
+
+    is_for_phase: for a phase of a server, which knows the task and the inputs; else for a task and a file of inputs.
+    """
+    validate.usage = (
+        "%(prog)s --benchmark BENCHMARK --phase PHASE [--server SERVER] [--json] PREDICTIONS\n"
+        "       %(prog)s TASK --inputs INPUTS [--option NAME=VALUE]... [--json] PREDICTIONS"
+    )
+    if not is_for_phase:
+        validate.add_argument("task", metavar="TASK", help=f"{TASK}; not needed with --benchmark")
+    validate.add_argument("predictions", metavar="PREDICTIONS", help=PREDICTIONS)
+    validate.add_argument("--inputs", required=not is_for_phase, help="the inputs that the predictions are for")
+    validate.add_argument(
+        "--benchmark", required=is_for_phase, help=f"{BENCHMARK}: download its inputs from the server"
+    )
+    validate.add_argument("--phase", required=is_for_phase, help=PHASE)
+    _add_server(validate)
 
 
 def add_submit(commands: Any) -> argparse.ArgumentParser:
     submit: argparse.ArgumentParser = commands.add_parser("submit", help=SUBMIT, description=SUBMIT)
-    submit.add_argument("predictions", nargs="?", help="JSON Lines, or .jsonl.gz")
-    submit.add_argument("--image", help="an archive from docker save, or a tag or id of an image in the local engine")
+    submit.add_argument("predictions", nargs="?", help=PREDICTIONS)
+    submit.add_argument(
+        "--image", help="a container image: an archive from docker save, or a tag or id of an image in the local engine"
+    )
     submit.add_argument("--reference", help="an image in a registry that the server allows: registry/name@sha256:...")
     _add_server(submit)
-    submit.add_argument("--benchmark", required=True)
-    submit.add_argument("--phase", required=True)
+    submit.add_argument("--benchmark", required=True, help=BENCHMARK)
+    submit.add_argument("--phase", required=True, help=PHASE)
     submit.add_argument("--system", required=True, help="the method's name; a new name creates a system")
     submit.add_argument("--team", default="", help="the name of one of your teams (default: your first team)")
     submit.add_argument(
@@ -56,25 +99,23 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
     )
     submit.add_argument("--note", default="", help="a note for your own list; never published")
     submit.add_argument("--resume", metavar="ID", help="continue an interrupted upload of an image, by its printed id")
-    submit.add_argument(
-        "--wait", action="store_true", help="wait until the submission is finished, then print its scores"
-    )
-    submit.add_argument("--json", action="store_true")
+    submit.add_argument("--wait", action="store_true", help="wait until it is scored, then print score and rank")
+    submit.add_argument("--json", action="store_true", help=JSON)
     return submit
 
 
 def add_reading(commands: Any) -> None:
     """Add the commands that send requests to a server, which are those of SERVER_COMMANDS."""
     for name, about, add in (
-        ("login", "store a server's API token for later commands", _add_login),
-        ("logout", "revoke and delete the stored API token", _add_logout),
-        ("list-benchmarks", "list a server's benchmarks", _add_list_benchmarks),
-        ("list-teams", "list the teams for which you may submit", _add_list_teams),
+        ("login", "log in to a server", _add_login),
+        ("logout", "log out, and revoke the API token", _add_logout),
+        ("list-benchmarks", "list the benchmarks of a server", _add_list_benchmarks),
+        ("list-teams", "list your teams", _add_list_teams),
         ("list-submissions", "list your submissions with state, score and rank", _add_list_submissions),
         ("submissions", "short for list-submissions", _add_list_submissions),
-        ("download-inputs", "download a split's public inputs", _add_download_inputs),
-        ("show-scores", "print the scores of one of your submissions", _add_show_scores),
-        ("show-board", "print a phase's leaderboard", _add_show_board),
+        ("download-inputs", "download the inputs of a benchmark", _add_download_inputs),
+        ("show-scores", "print score and rank of a submission", _add_show_scores),
+        ("show-board", "print a leaderboard", _add_show_board),
     ):
         add(commands.add_parser(name, help=about, description=about))
 
@@ -101,13 +142,13 @@ def _add_logout(logout: argparse.ArgumentParser) -> None:
 def _add_list_benchmarks(benchmarks: argparse.ArgumentParser) -> None:
     _add_server(benchmarks)
     benchmarks.add_argument("--search", default="", help="list only benchmarks that contain all of these words")
-    benchmarks.add_argument("--task", default="")
-    benchmarks.add_argument("--json", action="store_true")
+    benchmarks.add_argument("--task", default="", help="list only benchmarks of this task")
+    benchmarks.add_argument("--json", action="store_true", help=JSON)
 
 
 def _add_list_teams(teams: argparse.ArgumentParser) -> None:
     _add_server(teams)
-    teams.add_argument("--json", action="store_true")
+    teams.add_argument("--json", action="store_true", help=JSON)
 
 
 def _add_list_submissions(submissions: argparse.ArgumentParser) -> None:
@@ -117,17 +158,17 @@ def _add_list_submissions(submissions: argparse.ArgumentParser) -> None:
     submissions.add_argument("--system", default="", help="only those of this system")
     submissions.add_argument("--state", default="", help="only those in this state, such as done or rejected")
     submissions.add_argument("--search", default="", help="only those whose system, benchmark or note has these words")
-    submissions.add_argument("--json", action="store_true")
+    submissions.add_argument("--json", action="store_true", help=JSON)
 
 
 def _add_download_inputs(inputs: argparse.ArgumentParser) -> None:
     _add_server(inputs)
-    inputs.add_argument("--benchmark", required=True)
+    inputs.add_argument("--benchmark", required=True, help=BENCHMARK)
     named = inputs.add_mutually_exclusive_group()
     named.add_argument(
         "--phase", help="download the inputs of this phase's split; optional if all phases share a split"
     )
-    named.add_argument("--split")
+    named.add_argument("--split", help="download the inputs of this split")
     inputs.add_argument("--output", help="the file to write (default: BENCHMARK-SPLIT-inputs.jsonl)")
 
 
@@ -135,13 +176,13 @@ def _add_show_scores(scores: argparse.ArgumentParser) -> None:
     _add_server(scores)
     scores.add_argument("submission", help="the submission's id")
     scores.add_argument("--wait", action="store_true", help="wait until the submission is finished")
-    scores.add_argument("--json", action="store_true")
+    scores.add_argument("--json", action="store_true", help=JSON)
 
 
 def _add_show_board(board: argparse.ArgumentParser) -> None:
     _add_server(board)
-    board.add_argument("--benchmark", required=True)
-    board.add_argument("--phase", required=True)
+    board.add_argument("--benchmark", required=True, help=BENCHMARK)
+    board.add_argument("--phase", required=True, help=PHASE)
     board.add_argument("--measure", default="", help="comma-separated measures (default: all)")
     board.add_argument(
         "--slices", default="", help="comma-separated dimensions whose slices are shown, or `all` (default: no slices)"
@@ -153,7 +194,10 @@ def _add_show_board(board: argparse.ArgumentParser) -> None:
     board.add_argument(
         "--gold-version", default="", help="the gold version of an earlier board to show; needs --task-version"
     )
-    board.add_argument("--task-version", default="")
+    board.add_argument("--task-version", default="", help="the task version of an earlier board to show")
     formats = board.add_mutually_exclusive_group()
-    for name in ("json", "csv", "markdown", "latex", "bibtex"):
-        formats.add_argument(f"--{name}", dest="format", action="store_const", const=name)
+    for name, title in FORMATS.items():
+        formats.add_argument(f"--{name}", dest="format", action="store_const", const=name, help=f"print {title}")
+    formats.add_argument(
+        "--top", type=int, metavar="N", help="print the first N rows with one measure, at most 80 columns wide"
+    )

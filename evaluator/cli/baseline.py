@@ -1,4 +1,4 @@
-"""`python -m evaluator run-baseline TASK NAME`: write a baseline's predictions to standard output.
+"""`holdout run-baseline TASK NAME`: write a baseline's predictions to standard output.
 
 The code and the predictions are the same as on a server.
 """
@@ -13,21 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from evaluator import jobs
+from evaluator.cli import arguments
 from evaluator.cli.output import print_problems
 from evaluator.errors import UsageError, shown
 from evaluator.exit_codes import BAD_GOLD, DONE, WRONG_USAGE
 from evaluator.jobs.baseline import BaselineRequest
 from evaluator.tasks.registry import find_task
 
+SUMMARY = "write the predictions of a trivial baseline"
+
 
 def add_to(commands: Any) -> None:
-    parser = commands.add_parser("run-baseline", help="write the predictions of a trivial baseline")
-    parser.add_argument("task")
+    parser = commands.add_parser("run-baseline", help=SUMMARY, description=SUMMARY)
+    parser.add_argument("task", help=arguments.TASK)
     parser.add_argument("name", nargs="?", help="the baseline's name; without it, the task's baselines are listed")
     parser.add_argument("--inputs", help="the public inputs, JSON Lines")
     parser.add_argument("--train", action="append", default=[], metavar="GOLD", help="public gold; may be repeated")
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--seed", default=str(jobs.SEED))
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=arguments.OPTION)
+    parser.add_argument("--seed", default=str(jobs.SEED), help=arguments.SEED)
 
 
 def run(args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:

@@ -1,4 +1,4 @@
-"""`python -m evaluator`: evaluate on any machine, with the code that the server runs.
+"""The command `holdout`: score and submit predictions.
 
 Exit status: 0 success; 1 an audit found errors that block publishing; 2 the predictions (or the image) are invalid; 3
 the gold (or the inputs) is invalid; 4 internal error, or the Docker engine or the server is unavailable; 64 usage
@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 try:  # imports take a moment; an interrupt meanwhile should print no traceback
     import evaluator.blas  # noqa: F401  - before the first import of NumPy
-    from evaluator import jobs
+    from evaluator import __version__, jobs
     from evaluator.cli import arguments, baseline, curation, deprecated_names
     from evaluator.cli.output import print_problems, printable_lines
     from evaluator.cli.progress_line import progress_reported
@@ -32,6 +32,17 @@ try:  # imports take a moment; an interrupt meanwhile should print no traceback
 except KeyboardInterrupt:
     sys.exit(130)
 
+PROGRAM = "holdout"
+DESCRIPTION = "Score and submit predictions. Uses the same scoring code as the server."
+EXIT_STATUSES = """Exit status:
+  0    success
+  1    an audit found errors that block publishing
+  2    the predictions or the image are invalid
+  3    the gold or the inputs are invalid
+  4    internal error, or the server or the container engine is unavailable
+  64   wrong usage
+  75   the submission is not finished yet
+  130  interrupted"""
 _EXIT = {"predictions": BAD_PREDICTIONS, "gold": BAD_GOLD, "inputs": BAD_GOLD, "usage": WRONG_USAGE}
 _MAX_RESAMPLES = 100_000
 _MAX_SEED = 10**18 - 1
@@ -45,18 +56,19 @@ class _Parser(argparse.ArgumentParser):
 def main(words: Sequence[str]) -> int:
     """Run one command and return its exit status."""
     try:
-        args = _parser().parse_args(deprecated_names.replace(words))
+        current = deprecated_names.replace(words)
+        args = _parser(current).parse_args(current)
         status = _command(args)
         sys.stdout.flush()  # flushed here, where BrokenPipeError is still handled
         return status
     except UsageError as error:
-        print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
+        print(f"{PROGRAM}: {printable_lines(str(error))}", file=sys.stderr)
         return WRONG_USAGE
     except SandboxError as error:
-        print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
+        print(f"{PROGRAM}: {printable_lines(str(error))}", file=sys.stderr)
         return INTERNAL_ERROR
     except KeyboardInterrupt:
-        print("evaluator: interrupted", file=sys.stderr)
+        print(f"{PROGRAM}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader closed the pipe; Python's own flush at exit must not fail either.
@@ -66,50 +78,69 @@ def main(words: Sequence[str]) -> int:
         # The message of an unexpected error may quote gold, so only its type and location are printed.
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(frame.filename).name}:{frame.lineno}"
-        print(f"evaluator: internal error: {type(error).__name__} at {where}", file=sys.stderr)
+        name = type(error).__name__
+        print(f"{PROGRAM}: internal error ({name} at {where}). Please report it.", file=sys.stderr)
         return INTERNAL_ERROR
 
 
-def _program() -> str:
-    name = Path(sys.argv[0]).name
-    return name if name == "holdout" else "python -m evaluator"
+def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser of all commands. words: the command line, which decides what `validate` takes."""
+    parser = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} COMMAND ...   (`{PROGRAM} --help` lists the commands)",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=DESCRIPTION,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}", help="print the version")
+    commands = parser.add_subparsers(
+        dest="command", prog=PROGRAM, required=True, metavar="COMMAND", help=argparse.SUPPRESS, parser_class=_Parser
+    )
+    _add_commands(commands, words)
+    parser.epilog = _overview(commands)
+    return parser
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog=_program(), description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
-    tasks = commands.add_parser("tasks", help="list the tasks, their measures and options")
-    tasks.add_argument("--json", action="store_true")
-    validate = commands.add_parser("validate", help="check a predictions file against the public inputs")
-    validate.add_argument("task")
-    validate.add_argument("--inputs", required=True)
-    score = commands.add_parser("score", help="score a predictions file against gold")
-    score.add_argument("task")
-    compare = commands.add_parser("compare", help="compare two predictions files against gold")
-    compare.add_argument("task")
+def _overview(commands: Any) -> str:
+    """Return the list of all commands in groups, for the help."""
+    summaries = {action.dest: action.help for action in commands._choices_actions}
+    lines = []
+    for group, names in arguments.GROUPS.items():
+        lines += [f"{group}:", *(f"  {name:17}{summaries[name]}" for name in names if name in summaries), ""]
+    return "\n".join([*lines, EXIT_STATUSES, "", f"Run `{PROGRAM} COMMAND --help` for the arguments of a command."])
+
+
+def _add_commands(commands: Any, words: Sequence[str]) -> None:
+    summaries = {
+        "tasks": "list the tasks with their measures and options",
+        "validate": "check a predictions file",
+        "score": "score a predictions file against gold",
+        "compare": "compare two predictions files against gold",
+    }
+    parsers = {name: commands.add_parser(name, help=text, description=text) for name, text in summaries.items()}
+    tasks, validate, score, compare = parsers.values()
+    tasks.add_argument("--json", action="store_true", help=arguments.JSON)
+    is_for_phase = any(word.partition("=")[0] in ("--benchmark", "--phase") for word in words)
+    arguments.add_validate(validate, is_for_phase=is_for_phase)
     for command in (score, compare):
-        command.add_argument("--gold", required=True)
+        command.add_argument("task", help=arguments.TASK)
+        command.add_argument("--gold", required=True, help="the file with the correct answers")
         command.add_argument(
             "--resamples",
             default=str(jobs.RESAMPLES),
             help="number of bootstrap resamples and of permutations; 0 skips intervals and p-values",
         )
-        command.add_argument("--seed", default=str(jobs.SEED))
-    for command, names in (
-        (validate, ["predictions"]),
-        (score, ["predictions"]),
-        (compare, ["predictions_a", "predictions_b"]),
-    ):
-        for name in names:
-            command.add_argument(name)
-        command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
-        command.add_argument("--json", action="store_true")
+        command.add_argument("--seed", default=str(jobs.SEED), help=arguments.SEED)
+    score.add_argument("predictions", help=arguments.PREDICTIONS)
+    compare.add_argument("predictions_a", help="predictions of the first system")
+    compare.add_argument("predictions_b", help="predictions of the second system")
+    for command in (validate, score, compare):
+        command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=arguments.OPTION)
+        command.add_argument("--json", action="store_true", help=arguments.JSON)
     baseline.add_to(commands)
     arguments.add_run(commands)
     arguments.add_submit(commands)
     arguments.add_reading(commands)
     curation.add_to(commands)
-    return parser
 
 
 def _whole_number(name: str, text: str, most: int) -> int:
@@ -137,6 +168,10 @@ def _command(args: argparse.Namespace) -> int:
         from evaluator.cli.local import run as running
 
         return running.run(args, _options(args.option))
+    if args.command == "validate" and args.benchmark is not None:
+        from evaluator.cli.server import validate
+
+        return validate.validate(args, _job)
     if args.command == "submit":
         from evaluator.cli.server import submit
 
@@ -155,7 +190,7 @@ def _command(args: argparse.Namespace) -> int:
 
 def _tasks(args: argparse.Namespace) -> int:
     for problem in TASKS.problems:
-        print(f"evaluator: {printable(str(problem))}", file=sys.stderr)
+        print(f"{PROGRAM}: {printable(str(problem))}", file=sys.stderr)
     if args.json:
         print(json.dumps([_described(name) for name in TASKS]))
         return DONE

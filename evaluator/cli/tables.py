@@ -81,11 +81,33 @@ def board_table(board: Row) -> str:
     return _aligned(rows)
 
 
+def top_table(board: Row, width: int = 80) -> str:
+    """Render the rows of a leaderboard with one score each, cut to `width` characters.
+
+    board: in the form of the API. The score is that of the primary measure on the whole if the board has it, else that
+    of the first column.
+    """
+    keys = list(dict.fromkeys((s["measure"], _slice_name(s)) for row in board["rows"] for s in row["scores"]))
+    key = (board["primary"], "all") if (board["primary"], "all") in keys else (keys or [("score", "all")])[0]
+    heading = key[0] if key[1] == "all" else f"{key[0]} {key[1]}"
+    rows: list[tuple[str, ...]] = [("rank", _cut(heading, 24), "system", "team")]
+    for row in board["rows"]:
+        values = [_value(score) for score in row["scores"] if (score["measure"], _slice_name(score)) == key]
+        rows.append((_rank(row), values[0] if values else "-", printable(row["system"]), printable(row["team"])))
+    left = width - sum(max(len(row[column]) for row in rows) + 2 for column in (0, 1)) - 2
+    team = min(max(len(row[3]) for row in rows), left // 3)
+    return _aligned([(*row[:2], _cut(row[2], left - team), _cut(row[3], team)) for row in rows])
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 def _rank(row: Row) -> str:
     if row["rank"] is None:
         return "-"
-    rank = f"{row['rank']}{'=' if row['tied'] else ''}"
-    return rank if row["rank_low"] is None else f"{rank} ({row['rank_low']}-{row['rank_high']})"
+    rank, low, high = f"{row['rank']}{'=' if row['tied'] else ''}", row["rank_low"], row["rank_high"]
+    return rank if low in (None, high) else f"{rank} ({low}-{high})"
 
 
 def _value(score: Row) -> str:

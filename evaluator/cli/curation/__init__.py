@@ -1,4 +1,4 @@
-"""`python -m evaluator split NAME ...` and `audit NAME ...`: one generator per subcommand, all listed here.
+"""`holdout split NAME ...` and `audit NAME ...`: one generator per subcommand, all listed here.
 
 Generator modules handle arguments and files, and call functions of `evaluator.curation`. They are imported with the
 parser, so slow dependencies (SciPy, scikit-learn) are imported where they are used.
@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from evaluator.cli import arguments
 from evaluator.cli.output import print_problems, printable_lines, say
 from evaluator.cli.progress_line import progress_reported
 from evaluator.curation.generators import (
@@ -64,8 +65,8 @@ AUDITS: tuple[Generator, ...] = (
 )
 """Audits: each reports errors or label leakage in a split. A folder is written only on request."""
 
-_SPLIT = "generate folds, hold-out splits and debiased test sets, with a recipe"
-_AUDIT = "check splits for errors and for leakage of their answers"
+_SPLIT = "make folds, held-out splits and debiased test sets"
+_AUDIT = "check test splits for errors and label leakage"
 _NEEDED = {"scipy": "scipy", "sklearn": "scikit-learn"}
 
 
@@ -73,7 +74,9 @@ def add_to(commands: Any) -> None:
     """Add `split` and `audit` to the evaluator's commands."""
     for command, summary, generators in (("split", _SPLIT, SPLITS), ("audit", _AUDIT, AUDITS)):
         parser = commands.add_parser(command, help=summary, description=summary)
-        names = parser.add_subparsers(dest="generator", required=True, metavar="NAME", parser_class=type(parser))
+        names = parser.add_subparsers(
+            dest="generator", required=True, metavar="NAME", help="what to do:", parser_class=type(parser)
+        )
         for generator in generators:
             subcommand = names.add_parser(generator.name, help=generator.summary, description=generator.summary)
             generator.add_to(subcommand)
@@ -87,7 +90,7 @@ def add_to(commands: Any) -> None:
                 required=command == "split",
                 help="the folder to create, with the files and recipe.json",
             )
-            subcommand.add_argument("--json", action="store_true")
+            subcommand.add_argument("--json", action="store_true", help=arguments.JSON)
 
 
 def run(args: argparse.Namespace) -> int:

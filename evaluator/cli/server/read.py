@@ -19,7 +19,7 @@ from evaluator.cli.output import say
 from evaluator.cli.server import submit
 from evaluator.cli.server.http import Server, UnavailableError
 from evaluator.cli.server.tokens import connect
-from evaluator.cli.tables import benchmark_table, board_table, submission_table, team_table
+from evaluator.cli.tables import benchmark_table, board_table, submission_table, team_table, top_table
 from evaluator.errors import UsageError, printable, shown
 from evaluator.exit_codes import DONE, NOT_YET
 
@@ -94,16 +94,20 @@ def inputs(args: argparse.Namespace) -> int:
 
 
 def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
-    phases = server.get(f"benchmarks/{benchmark}/")["phases"]
-    split_by_phase = {phase_data["slug"]: str(phase_data["split"]) for phase_data in phases}
-    if phase is None and len(set(split_by_phase.values())) == 1:
-        return next(iter(split_by_phase.values()))
-    if phase not in split_by_phase:
+    response = server.get(f"benchmarks/{benchmark}/")
+    splits = {str(row["split"]) for row in response["phases"]}
+    if phase is None and len(splits) == 1:
+        return splits.pop()
+    return str(find_phase(response, phase)["split"])
+
+
+def find_phase(benchmark: Any, phase: str | None) -> dict[str, Any]:
+    """Return a phase of a benchmark, both in the form of the API. Raises UsageError if there is none of this name."""
+    phases: dict[str, dict[str, Any]] = {row["slug"]: row for row in benchmark["phases"]}
+    if phase not in phases:
         value = "not given" if phase is None else shown(phase)
-        raise UsageError(
-            f"--phase is {value}, expected a phase of the benchmark: {', '.join(split_by_phase) or 'it has none'}"
-        )
-    return split_by_phase[phase]
+        raise UsageError(f"--phase is {value}, expected a phase of the benchmark: {', '.join(phases) or 'it has none'}")
+    return phases[phase]
 
 
 def scores(args: argparse.Namespace) -> int:
@@ -127,6 +131,11 @@ def board(args: argparse.Namespace) -> int:
         sys.stdout.flush()
         server.fetch(f"{path}.{_FORMATS[args.format]}", sys.stdout.buffer, query=query)
         sys.stdout.buffer.flush()
+        return DONE
+    if args.top is not None:
+        if args.top < 1:
+            raise UsageError(f"--top is {args.top}, expected a number of rows from 1")
+        print(top_table(server.get(f"{path}/", **query, page_size=str(min(args.top, 500)))))
         return DONE
     leaderboard = _all_pages(server, f"{path}/", query)
     print(json.dumps(leaderboard) if args.format == "json" else board_table(leaderboard))

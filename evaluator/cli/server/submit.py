@@ -132,7 +132,7 @@ def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_
     print_problems(submission["problems"])
     if submission["state"] == "done":
         if scores and not as_json:
-            print(score_table(scores["scores"]))
+            print("\n".join([*_result_lines(submission, scores), score_table(scores["scores"])]))
         return DONE
     say(
         f"{submission['state']}: {submission['reason_text']}"
@@ -141,6 +141,25 @@ def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_
     if submission["state"] == "rejected":
         return BAD_PREDICTIONS
     return BAD_GOLD if submission["reason"] == "bad_gold" else INTERNAL_ERROR
+
+
+def _result_lines(submission: dict[str, Any], scores: dict[str, Any]) -> list[str]:
+    """Return the primary score and the rank in words; none if the submission is not on the board.
+
+    A ladder reveals rounded scores, which the table shows.
+    """
+    result = submission.get("result")  # a server of an earlier version has none
+    if not result:
+        return []
+    whole = [row for row in scores["scores"] if row["measure"] == result["primary"] and not row["slice"]]
+    is_exact = whole and whole[0]["value"] is not None and scores["policy"] != "ladder"
+    value = f"{result['primary']} {whole[0]['value']:.4f}, " if is_exact else ""
+    if result["rank"] is None:
+        return [f"{value}not ranked"]
+    low, high = result["rank_low"], result["rank_high"]
+    possible = f" (could be {low} to {high})" if low is not None and low != high else ""
+    rank = f"rank {result['rank']}{'=' if result['is_tied'] else ''} of {result['n_ranked']}{possible}"
+    return [f"{value}{rank}" if result["is_shown"] else f"{value}the board shows a better submission, at {rank}"]
 
 
 @contextmanager

@@ -1,13 +1,17 @@
-"""`python -m evaluator`: its exit status, its output streams and its JSON object."""
+"""The command `holdout`: its help, its exit status, its output streams and its JSON object."""
 
+import argparse
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from evaluator.cli.main import main
+from evaluator import __version__
+from evaluator.cli import arguments
+from evaluator.cli.main import _parser, main
 from evaluator.jobs import JOBS
 from evaluator.tasks.registry import TASKS
 from tests.support.scoring_runs import jsonl
@@ -136,7 +140,7 @@ def test_tasks(capsys):
 def test_wrong_usage_exits_64(folder, capsys, arguments):
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (64, "")
-    assert err.startswith("evaluator: ")
+    assert err.startswith("holdout: ")
 
 
 def test_an_unexpected_error_exits_4_without_its_message(folder, capsys, monkeypatch):
@@ -146,8 +150,9 @@ def test_an_unexpected_error_exits_4_without_its_message(folder, capsys, monkeyp
     monkeypatch.setitem(JOBS, "score", broken)
     status, out, err = run(capsys, *SCORE, "answers.jsonl")
     assert (status, out) == (4, "")
-    assert "RuntimeError at test_command_line.py" in err
-    assert "SECRET" not in err
+    assert re.fullmatch(
+        r"holdout: internal error \(RuntimeError at test_command_line\.py:\d+\)\. Please report it\.\n", err
+    )
 
 
 def test_as_a_program(folder):
@@ -175,3 +180,44 @@ def test_hostile_file_names_are_escaped(folder, capsys):
     _, _, err = run(capsys, *SCORE, name)
     assert "\x1b" not in err and "\u202e" not in err
     assert err.splitlines()[0].startswith("x\\u001b[31m\\n\\u202e.jsonl:1: ")
+
+
+def parsers(parser, names=()):
+    """All parsers of commands and subcommands, by their words."""
+    yield names, parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                yield from parsers(inner, (*names, name))
+
+
+def test_the_help_lists_every_command_in_a_group(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    text = capsys.readouterr().out
+    commands = [names[0] for names, _ in parsers(_parser()) if len(names) == 1]
+    listed = re.findall(r"^  ([a-z][\w-]+)  +\S", text, re.M)
+    assert end.value.code == 0 and sorted(listed) == sorted(commands)
+    assert [line[:-1] for line in text.splitlines() if line[:-1] in arguments.GROUPS] == list(arguments.GROUPS)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_every_argument_has_help_and_the_program_is_holdout():
+    for names, parser in parsers(_parser()):
+        assert parser.prog == " ".join(["holdout", *names])
+        assert [action.dest for action in parser._actions if not action.help] == [], names
+        assert "evaluator" not in parser.format_help()
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert (end.value.code, capsys.readouterr().out) == (0, f"holdout {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["validate", "a.jsonl", "--benchmark", "b"], ["validate", "a.jsonl", "--phase=p"]]
+)
+def test_validate_needs_benchmark_and_phase_together(capsys, arguments):
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (64, "") and "required: --" in err

@@ -18,14 +18,14 @@ from django.test import Client
 from knox.models import AuthToken
 
 from evaluator.cli.main import main
-from evaluator.cli.server import token_store
+from evaluator.cli.server import submit, token_store
 from evaluator.cli.tables import submission_table
 from leaderboard.accounts.actions import teams
 from leaderboard.core.api.pagination import Pages
-from leaderboard.models import Benchmark, Membership, Submission
+from leaderboard.models import Benchmark, Membership, Standing, Submission
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import stand, symmetric_scores
-from tests.support.rows.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build, prediction_lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BOARD = ("show-board", "--benchmark", "tiny", "--phase", "test")
@@ -253,3 +253,56 @@ def test_an_old_name_works_like_the_new_one(
     assert (status, out) == run(new, *arguments)[:2]
     assert status == (64 if old == "scores" else 0), err
     assert err.startswith(f'holdout: "{old}" is now "{new}"\n')
+
+
+def test_validate_for_a_phase_needs_neither_task_nor_inputs_nor_token(run: Run, world: World) -> None:
+    where = ("--benchmark", "tiny", "--phase", "test")
+    Path("predictions.jsonl").write_bytes(prediction_lines())
+    status, out, err = run("validate", "predictions.jsonl", *where)
+    assert (status, out) == (0, f"predictions.jsonl: {len(prediction_lines().splitlines())} lines, no problems\n"), err
+    Path("predictions.jsonl").write_text('{"id": "zz", "predicted_label": "SUPPORTS"}\n')
+    status, out, err = run("validate", *where, "predictions.jsonl", "--json")
+    assert status == 2 and json.loads(out)["fault"] == "predictions" and "predictions.jsonl" in err
+    status, _, err = run("validate", "predictions.jsonl", "--benchmark", "tiny", "--phase", "final")
+    assert status == 64 and '--phase is "final", expected a phase of the benchmark: test' in err
+    assert run("validate", "predictions.jsonl", *where, "--inputs", "x.jsonl")[0] == 64
+    world.split.inputs_public = False
+    world.split.save()
+    status, _, err = run("validate", "predictions.jsonl", *where)
+    assert status == 64 and "not_found" in err
+
+
+def test_the_top_of_a_board_fits_a_terminal(run: Run, world: World) -> None:
+    for number in range(4):
+        stand(
+            world, f"System {number} with a name of many words, none of them short", symmetric_scores(0.9 - number / 10)
+        )
+    status, out, err = run(*BOARD, "--top", "3")
+    lines = out.splitlines()
+    assert status == 0, err
+    assert len(lines) == 4 and max(map(len, lines)) <= 80 and lines[0].split() == ["rank", "accuracy", "system", "team"]
+    assert [line.split()[:2] for line in lines[1:]] == [["1", "0.9000"], ["2", "0.8000"], ["3", "0.7000"]]
+    assert all("…" in line for line in lines[1:])
+    assert run(*BOARD, "--top", "0")[0] == 64
+    assert run(*BOARD, "--top", "2", "--csv")[0] == 64
+
+
+def test_a_scored_submission_has_rank_and_score(run: Run, typing: Any, world: World) -> None:
+    typing("correct horse")
+    run("login", "--user", "ada")
+    stand(world, "Leader", symmetric_scores(0.9), team="Others")
+    own = stand(world, "Bernoulli", symmetric_scores(0.75)).submission_id
+    assert run("show-scores", str(own))[1].splitlines()[0] == "accuracy 0.7500, rank 2 of 2"
+    Standing.objects.update(rank_low=1, rank_high=2)
+    assert run("show-scores", str(own))[1].splitlines()[0] == "accuracy 0.7500, rank 2 of 2 (could be 1 to 2)"
+
+
+def test_a_ladders_rounded_score_is_not_repeated() -> None:
+    """The table shows it; here it would look exact."""
+    result = {"primary": "accuracy", "rank": 3, "is_tied": True, "n_ranked": 4, "rank_low": None, "rank_high": None}
+    scores = {"policy": "ladder", "scores": [{"measure": "accuracy", "slice": {}, "value": 0.4}]}
+    assert submit._result_lines({"result": {**result, "is_shown": True}}, scores) == ["rank 3= of 4"]
+    exact = {**scores, "policy": "full"}
+    shown = submit._result_lines({"result": {**result, "is_shown": False}}, exact)
+    assert shown == ["accuracy 0.4000, the board shows a better submission, at rank 3= of 4"]
+    assert submit._result_lines({}, exact) == [], "of a server of an earlier version"
