@@ -76,7 +76,8 @@ VARIABLES = {
     "NOTIFICATIONS": Variable(
         bool,
         True,
-        "users can subscribe to notifications of finished submissions, by mail and webhook",
+        "users are notified on the site, and if they wish by mail and webhook, of finished submissions, lost ranks, "
+        "announcements and deadlines",
         former="NOTICES",
     ),
     "WEBHOOK_HOSTS": Variable(list, [], "hosts that webhooks may call although their addresses are not public"),

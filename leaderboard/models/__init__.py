@@ -15,7 +15,7 @@ from .image import Image, ImageUpload
 from .invitation import Invitation
 from .leaderboard import Disqualification, Leaderboard, Release, ReleasePlot, ReleaseSlice, Representative, Standing
 from .near_duplicate import NearDuplicate, SimilarityCheck
-from .notice import Notice, Webhook
+from .notice import Follow, Notice, RankSnapshot, Webhook
 from .raw_file import RawFile, RawUpload
 from .registration import Registration, RulesAgreement
 from .rehearsal import Rehearsal
@@ -26,7 +26,7 @@ from .split_audit import AuditAnswer, SplitAudit
 from .state import ACTIVE, TERMINAL, Reason, State
 from .submission import Final, Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
-from .user import TokenDetails, User
+from .user import Profile, TokenDetails, User
 from .worker import Placement, WorkerReport
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "DryRun",
     "Extension",
     "Final",
+    "Follow",
     "GeneratedFrom",
     "GeneratedPart",
     "Generation",
@@ -63,9 +64,11 @@ __all__ = [
     "Phase",
     "Placement",
     "Prediction",
+    "Profile",
     "PublicPrivatePartition",
     "QuotaCharge",
     "RankChange",
+    "RankSnapshot",
     "Ranking",
     "RawFile",
     "RawUpload",

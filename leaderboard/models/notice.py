@@ -1,4 +1,4 @@
-"""Notifications of finished submissions, announcements and other events: an outbox of mails and webhook calls.
+"""Notifications of finished submissions, announcements and other events: the list of each user, mails, webhook calls.
 
 The kinds of notifications are in `leaderboard/notifications/actions/kinds.py`.
 """
@@ -12,6 +12,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.crypto import get_random_string
 
+from .benchmark import Benchmark
+from .leaderboard import Leaderboard
 from .submission import Submission
 
 
@@ -37,8 +39,9 @@ class Webhook(models.Model):
 
 
 class Notice(models.Model):
-    """One mail (`webhook` is null) or one webhook call, retried until it is delivered or has failed in all attempts.
+    """One webhook call, or (`webhook` is null) one entry of a user's list, which is mailed to those who want mails.
 
+    Calls and mails are retried until they are delivered or have failed in all attempts.
     subject: id of the event that the notice is about, so that a user gets one notice of each event. It is the id of the
     finished run or prediction, of the announcement, or an id made for the event; for a test call, the notice's own id.
     due_at: time of the next attempt. A worker postpones it when it claims the notice, so that the notice is retried if
@@ -49,6 +52,7 @@ class Notice(models.Model):
         QUEUED = "queued"
         DONE = "done", "delivered"
         FAILED = "failed", "failed after all attempts"
+        SITE = "site", "on the site only"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
@@ -62,10 +66,16 @@ class Notice(models.Model):
     answer = models.CharField(max_length=100, blank=True, help_text="result of the last attempt")
     created_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
+    read_at = models.DateTimeField(null=True, blank=True, help_text="when its user marked it as read")
 
     class Meta:
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["state", "due_at"])]
+        indexes = [
+            models.Index(fields=["state", "due_at"]),
+            models.Index(fields=["subject"], name="notice_of_event"),
+            # Every page of a logged-in user counts these.
+            models.Index(fields=["user"], condition=Q(webhook=None, read_at=None), name="notice_unread"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["user", "subject"], condition=Q(webhook=None), name="one_mail_a_person_and_end"
@@ -79,3 +89,36 @@ class Notice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.body.get('event', '')} to {self.webhook or self.user}"
+
+
+class RankSnapshot(models.Model):
+    """The ranks of a leaderboard when the sweep last looked for systems that had lost ranks.
+
+    revision: the leaderboard's revision at that time. rows: {id of a system: [rank, id of its release]}.
+    notified_at: when teams were last notified of lost ranks; null: never.
+    """
+
+    leaderboard = models.OneToOneField(
+        Leaderboard, primary_key=True, on_delete=models.CASCADE, related_name="rank_snapshot"
+    )
+    revision = models.PositiveBigIntegerField()
+    rows = models.JSONField()
+    notified_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"ranks of {self.leaderboard_id} at revision {self.revision}"
+
+
+class Follow(models.Model):
+    """A user's wish to be notified of a benchmark's announcements and deadlines."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="follows")
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="follows")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["benchmark__title"]
+        constraints = [models.UniqueConstraint(fields=["user", "benchmark"], name="follow_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} follows {self.benchmark}"

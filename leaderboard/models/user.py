@@ -1,9 +1,11 @@
-"""User accounts and their API tokens."""
+"""User accounts, their public profiles and API tokens."""
 
 from __future__ import annotations
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.urls import reverse
+from django.utils.functional import cached_property
 
 
 class User(AbstractUser):
@@ -17,6 +19,16 @@ class User(AbstractUser):
         editable=False,
         help_text="mail is sent for submissions that end after this time; null: never",
     )
+    news_mailed_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="mail is sent for announcements and deadlines after this time; null: never",
+    )
+
+    @cached_property
+    def n_unread_notices(self) -> int:
+        return self.notices.filter(webhook=None, read_at=None).count()
 
     def set_unusable_password(self) -> None:
         super().set_unusable_password()
@@ -37,3 +49,23 @@ class TokenDetails(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.token.token_key
+
+
+class Profile(models.Model):
+    """What a user shows to everybody, if `is_public`: a page, and the name on the pages of the user's teams."""
+
+    user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="profile")
+    is_public = models.BooleanField(default=False)
+    name = models.CharField(max_length=100)
+    affiliation = models.CharField(max_length=200, blank=True)
+    url = models.URLField(max_length=300, blank=True)
+    orcid = models.CharField(max_length=19, blank=True, help_text="with hyphens; its check digit is right")
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("person", args=[self.pk])

@@ -156,7 +156,7 @@ def _notifications() -> Iterator[Metric]:
     """Yield the number of notifications by state, under the metric's present and former name."""
     counts = dict(Notice.objects.order_by().values_list("state").annotate(n=Count("pk")))
     for name, doc in (
-        ("holdout_notifications", "Mails and webhook calls by state; those that ended over 30 days ago are deleted."),
+        ("holdout_notifications", "Notices by state; site: not sent. Those that ended over 30 days ago are deleted."),
         ("holdout_notices", "Deprecated: the former name of holdout_notifications."),
     ):
         family = GaugeMetricFamily(name, doc, labels=["state"])

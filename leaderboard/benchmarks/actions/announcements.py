@@ -10,6 +10,7 @@ from django.core.validators import URLValidator, validate_email
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.benchmarks.queries.followers import followers_of
 from leaderboard.core.names.names import check_signs
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
@@ -21,7 +22,7 @@ LONGEST_TITLE = 200
 
 @transaction.atomic
 def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announcement:
-    """Publish an announcement, and queue mails to participants who have subscribed to mails.
+    """Publish an announcement, and notify the benchmark's followers and participants.
 
     Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid title or text.
     """
@@ -38,19 +39,19 @@ def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announ
     )
     AuditEntry.record("announcement.made", announcement, by=by, title=title)
     if settings.NOTIFICATIONS and benchmark.state == Benchmark.State.PUBLIC:
-        _queue_mails(announcement)
+        _notify(announcement)
     return announcement
 
 
 @transaction.atomic
 def take_back(*, announcement: Announcement, by: User) -> None:
-    """Delete an announcement and its queued mails; mails already sent cannot be recalled.
+    """Delete an announcement and its notices; mails already sent cannot be recalled.
 
     Raises Refused NOT_AN_ORGANISER.
     """
     check_manages(announcement.benchmark, by)
     AuditEntry.record("announcement.taken_back", announcement, by=by, title=announcement.title)
-    Notice.objects.filter(subject=announcement.pk, state=Notice.State.QUEUED).delete()
+    Notice.objects.filter(subject=announcement.pk).delete()
     announcement.delete()
 
 
@@ -94,15 +95,12 @@ def _is_https_url(contact: str) -> bool:
     return urlsplit(contact).username is None and len(contact) <= 300
 
 
-def _queue_mails(announcement: Announcement) -> None:
-    """Queue one mail to each participant who has subscribed to mails. The sweep passes queued mails to workers."""
-    benchmark = announcement.benchmark
-    followers = User.objects.filter(
-        is_active=True, mailed_since__isnull=False, teams__systems__submissions__phase__benchmark=benchmark
-    )
+def _notify(announcement: Announcement) -> None:
+    """Write a notice for each follower and participant. The sweep passes those to be mailed to workers."""
+    benchmark, at = announcement.benchmark, announcement.created_at
     body = {
         "event": "announcement",
-        "at": announcement.created_at.isoformat(),
+        "at": at.isoformat(),
         "benchmark": benchmark.title,
         "title": announcement.title,
         "text": announcement.text,
@@ -110,11 +108,13 @@ def _queue_mails(announcement: Announcement) -> None:
     }
     Notice.objects.bulk_create(
         Notice(
-            user_id=user,
+            user=user,
             subject=announcement.pk,
             body=body,
-            due_at=announcement.created_at,
-            created_at=announcement.created_at,
+            state=Notice.State.QUEUED if user.news_mailed_since else Notice.State.SITE,
+            finished_at=None if user.news_mailed_since else at,
+            due_at=at,
+            created_at=at,
         )
-        for user in followers.distinct().values_list("pk", flat=True)
+        for user in followers_of(benchmark, by=at)
     )

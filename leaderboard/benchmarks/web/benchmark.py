@@ -55,6 +55,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "reported": reported_of(benchmark),
         "errata": errata_of(benchmark, viewer=request.user),
         "quota": quota_of(phase=main, team=_team(request)) if main and request.user.is_authenticated else None,
+        "follows": request.user.is_authenticated and benchmark.follows.filter(user=request.user).exists(),
         "is_manager": benchmark.is_managed_by(request.user),
         "is_draft": benchmark.state == Benchmark.State.DRAFT,
     }

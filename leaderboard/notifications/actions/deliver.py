@@ -1,10 +1,10 @@
 """Delivery of notices, by email and webhook: enqueue the due ones, attempt each, retry those that failed.
 
-`sweep` first has the kinds of notifications (`kinds`) write a `Notice` for each email and each webhook call about a new
-event. A worker without access to gold delivers the notices (`deliver`). Each webhook call has a signature, an
-HMAC-SHA256 header (`signed_headers`), by which its receiver can check that the call is authentic. Notifications do not
-delay scoring, and they are written even if the process that finished the submission crashed. docs/api.md describes the
-JSON of each event.
+`sweep` first has the kinds of notifications (`kinds`) write the notices of new events: for each user an entry of the
+list on the site, which may be mailed, and for each webhook a call. A worker without access to gold delivers the
+notices (`deliver`). Each webhook call has a signature, an HMAC-SHA256 header (`signed_headers`), by which its
+receiver can check that the call is authentic. Notifications do not delay scoring, and they are written even if the
+process that finished the submission crashed. docs/api.md describes the JSON of each event.
 """
 
 from __future__ import annotations

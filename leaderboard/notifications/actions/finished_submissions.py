@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from leaderboard.core.plain_text import one_line
-from leaderboard.models import Notice, Prediction, Run, State, Submission, User, Webhook
+from leaderboard.models import Membership, Notice, Prediction, Run, State, Submission
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 from leaderboard.submissions.queries import progress
@@ -26,26 +26,22 @@ ENDED = (State.DONE, State.REJECTED, State.FAILED)
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue notices of submissions that finished after `since`, for team members who had subscribed before the finish.
+    """Queue notices of submissions that finished after `since`, for the members of their teams.
 
     at: the present time. Returns the number of notices written.
     """
-    if not (Webhook.objects.exists() or User.objects.filter(mailed_since__isnull=False).exists()):
-        return 0
     ends = {subject: (ended_at, status) for subject, ended_at, status in _ends(since)}
     events = (
         Event(subject, status.submission.system.team.members.all(), ended_at)
         for subject, (ended_at, status) in ends.items()
     )
-    unnotified = (
-        (ends[subject][1], subject, user, webhook) for subject, user, webhook in recipients.unnotified(events)
-    )
+    unnotified = ((ends[recipient.subject][1], recipient) for recipient in recipients.unnotified(events))
     # A submission to a draft benchmark or a rehearsal is notified only to members who may open its page.
     return recipients.queue(
         [
-            _notice(user, webhook, subject, status, at)
-            for status, subject, user, webhook in unnotified
-            if status.submission.phase.benchmark.is_visible_to(user)
+            recipient.notice(_body(status, at), at, status.submission)
+            for status, recipient in unnotified
+            if status.submission.phase.benchmark.is_visible_to(recipient.user)
         ]
     )
 
@@ -62,7 +58,7 @@ def words(notice: Notice) -> tuple[str, str]:
 
 
 def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress]]:
-    """Yield (id, time, progress) for each submission that finished after `since` and that somebody subscribed to.
+    """Yield (id, time, progress) for each submission that finished after `since` without a notice to each member.
 
     The id is that of the run or failed prediction with which the submission finished, and the time is when it did. A
     rescoring is no event: runs that finished after a scored run of the same prediction are left out.
@@ -72,16 +68,17 @@ def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progr
     )
     window = Q(state__in=ENDED, finished_at__gt=since)
     runs = (
-        Run.objects.filter(window).exclude(Exists(earlier)).values_list("pk", "finished_at", "prediction__submission")
+        Run.objects.filter(window, _unnotified_member("prediction__submission__system__team"))
+        .exclude(Exists(earlier))
+        .values_list("pk", "finished_at", "prediction__submission")
     )
     # The prediction of a failed container has no run.
-    failed_predictions = Prediction.objects.filter(window, state__in=(State.REJECTED, State.FAILED))
-    ends = [*runs, *failed_predictions.values_list("pk", "finished_at", "submission")]
-    subscribed = Submission.objects.filter(
-        Q(system__team__members__mailed_since__isnull=False) | Q(system__team__members__webhooks__isnull=False),
-        pk__in={end[2] for end in ends},
+    failed_predictions = Prediction.objects.filter(
+        window, _unnotified_member("submission__system__team"), state__in=(State.REJECTED, State.FAILED)
     )
-    followed = progress.with_related(subscribed.distinct()).prefetch_related("system__team__members__webhooks")
+    ends = [*runs, *failed_predictions.values_list("pk", "finished_at", "submission")]
+    submissions = Submission.objects.filter(pk__in={end[2] for end in ends})
+    followed = progress.with_related(submissions).prefetch_related("system__team__members__webhooks")
     progress_of = {row.pk: progress.of(row) for row in followed}
     for pk, ended_at, submission in ends:
         status = progress_of.get(submission)
@@ -89,10 +86,16 @@ def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progr
             yield pk, ended_at, status
 
 
-def _notice(user: User, webhook: Webhook | None, subject: uuid.UUID, status: progress.Progress, at: datetime) -> Notice:
-    key, submission = uuid.uuid4(), status.submission
-    body = {
-        "id": str(key),
+def _unnotified_member(team: str) -> Exists:
+    """Return a condition on rows whose team has a member without a notice of the row. team: lookup path of the team."""
+    notices = Notice.objects.filter(subject=OuterRef(OuterRef("pk")), user=OuterRef("user"), webhook=None)
+    members = Membership.objects.filter(team=OuterRef(team), user__is_active=True)
+    return Exists(members.exclude(Exists(notices)))
+
+
+def _body(status: progress.Progress, at: datetime) -> dict[str, str]:
+    submission = status.submission
+    return {
         "event": EVENT,
         "at": at.isoformat(),
         "submission": str(submission.pk),
@@ -106,6 +109,3 @@ def _notice(user: User, webhook: Webhook | None, subject: uuid.UUID, status: pro
         "page": settings.BASE_URL + submission.get_absolute_url(),
         "url": settings.BASE_URL + reverse("api_submission", args=[submission.pk]),
     }
-    return Notice(
-        id=key, user=user, webhook=webhook, submission=submission, subject=subject, body=body, due_at=at, created_at=at
-    )

@@ -1,7 +1,7 @@
 """The kinds of notifications, declared once: the event, who is notified of it, and the text of the mail.
 
 To add a kind, write a module with an event name, `write` and `words`, as `near_duplicates` and `rank_changes` are, and
-add it to KINDS. `recipients` finds the subscribers who have no notice of the event yet; `deliver` sends the notices.
+add it to KINDS. `recipients` finds those who have no notice of the event yet; `deliver` sends the notices.
 docs/api.md describes the JSON of each event.
 """
 
@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from leaderboard.models import Notice
-from leaderboard.notifications.actions import announcements, finished_submissions, near_duplicates, rank_changes
+from leaderboard.notifications.actions import (
+    announcements,
+    deadlines,
+    finished_submissions,
+    lost_ranks,
+    near_duplicates,
+    rank_changes,
+)
+from leaderboard.notifications.actions.recipients import Switch
 
 
 @dataclass(frozen=True)
@@ -23,7 +31,7 @@ class Kind:
     subject and text of a notice's mail, without the footer. write: writes the notices of events after a time (its first
     argument; the second is the present time), and returns their number; None: they are written when the event happens.
     is_for: called before each delivery; returns False if the recipient may no longer know of the event. None: the
-    recipient always may.
+    recipient always may. switch: field of `User` that switches mails of this kind on.
     """
 
     event: str
@@ -31,6 +39,7 @@ class Kind:
     words: Callable[[Notice], tuple[str, str]]
     write: Callable[[datetime, datetime], int] | None = None
     is_for: Callable[[Notice], bool] | None = None
+    switch: Switch = "mailed_since"
 
 
 KINDS = (
@@ -43,7 +52,9 @@ KINDS = (
         near_duplicates.is_for,
     ),
     Kind(rank_changes.EVENT, "rescored", rank_changes.words, rank_changes.write),
-    Kind(announcements.EVENT, "announcement", announcements.words),
+    Kind(lost_ranks.EVENT, "overtaken", lost_ranks.words, lost_ranks.write),
+    Kind(announcements.EVENT, "announcement", announcements.words, switch="news_mailed_since"),
+    Kind(deadlines.EVENT, "deadline", deadlines.words, deadlines.write, deadlines.is_for, "news_mailed_since"),
 )
 _BY_EVENT = {kind.event: kind for kind in KINDS}
 
@@ -63,3 +74,8 @@ def label(notice: Notice) -> str:
 def words(notice: Notice) -> tuple[str, str]:
     """Return the subject and text of a notice's mail, without the footer."""
     return _BY_EVENT[notice.body["event"]].words(notice)
+
+
+def events_of(switch: Switch) -> list[str]:
+    """Return the names of the events whose mails a switch controls."""
+    return [kind.event for kind in KINDS if kind.switch == switch]

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Min, QuerySet
 from django.urls import reverse
 
 from leaderboard.core.plain_text import one_line
-from leaderboard.models import NearDuplicate, Notice, Phase, User, Webhook
+from leaderboard.models import NearDuplicate, Notice, Phase
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 
@@ -35,14 +35,14 @@ class Pair(NamedTuple):
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue notices of pairs first found after `since`, for organisers who had subscribed by then.
+    """Queue notices of pairs first found after `since`, for the organisers of their benchmark.
 
     at: the present time. Returns the number of notices written.
     """
-    wants = Q(phase__benchmark__organisers__mailed_since__isnull=False) | Q(
-        phase__benchmark__organisers__webhooks__isnull=False
-    )
-    recent = _first_of_pairs(NearDuplicate.objects.filter(wants, detected_at__gt=since, dismissed_at=None))
+    organised = NearDuplicate.objects.filter(phase__benchmark__organisers__isnull=False)
+    found = _first_of_pairs(organised.filter(detected_at__gt=since, dismissed_at=None))
+    known = recipients.notified(_subject(pair) for pair in found)
+    recent = {pair: detected_at for pair, detected_at in found.items() if _subject(pair) not in known}
     if not recent:
         return 0
     phases = Phase.objects.select_related("benchmark").prefetch_related("benchmark__organisers__webhooks")
@@ -55,8 +55,8 @@ def write(since: datetime, at: datetime) -> int:
     )
     return recipients.queue(
         [
-            _notice(phases_by_key[pairs[subject].phase], subject, user, webhook, at)
-            for subject, user, webhook in recipients.unnotified(events)
+            recipient.notice(_body(phases_by_key[pairs[recipient.subject].phase], at), at)
+            for recipient in recipients.unnotified(events)
         ]
     )
 
@@ -93,10 +93,9 @@ def _subject(pair: Pair) -> uuid.UUID:
     return uuid.uuid5(_PAIRS, f"{pair.phase}:{pair.a}:{pair.b}")
 
 
-def _notice(phase: Phase, subject: uuid.UUID, user: User, webhook: Webhook | None, at: datetime) -> Notice:
-    key, benchmark = uuid.uuid4(), phase.benchmark
-    body = {
-        "id": str(key),
+def _body(phase: Phase, at: datetime) -> dict[str, str]:
+    benchmark = phase.benchmark
+    return {
         "event": EVENT,
         "new_event": NEW_EVENT,
         "at": at.isoformat(),
@@ -104,4 +103,3 @@ def _notice(phase: Phase, subject: uuid.UUID, user: User, webhook: Webhook | Non
         "phase": phase.slug,
         "page": settings.BASE_URL + reverse("manage_near_duplicates", args=[benchmark.slug]),
     }
-    return Notice(id=key, user=user, webhook=webhook, subject=subject, body=body, due_at=at, created_at=at)

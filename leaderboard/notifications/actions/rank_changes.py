@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from leaderboard.core.plain_text import one_line
-from leaderboard.models import Benchmark, Leaderboard, Notice, RankChange, Team, User, Webhook
+from leaderboard.models import Benchmark, Leaderboard, Notice, RankChange, Team
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 
@@ -25,20 +25,23 @@ _SWITCHES = uuid.UUID("4f0f2c1e-51c5-5c6a-8f11-0f3b2b7a1d43")
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue notices of boards that replaced another after `since`, for team members who had subscribed by then.
+    """Queue notices of boards that replaced another after `since`, for the members of the teams on them.
 
     at: the present time. Returns the number of notices written.
     """
     notices = []
     for board in _switched(since):
         assert board.shown_from is not None, "_switched returned a board that was never shown"
-        ranked_teams = Team.objects.filter(_wants(), systems__in=board.rank_changes.values("system")).distinct()
+        ranked_teams = Team.objects.filter(
+            members__isnull=False, systems__in=board.rank_changes.values("system")
+        ).distinct()
         teams = {_subject(board, team): team for team in ranked_teams.prefetch_related("members__webhooks")}
         events = (Event(subject, team.members.all(), board.shown_from) for subject, team in teams.items())
         bodies: dict[uuid.UUID, dict[str, Any]] = {}
-        for subject, user, webhook in recipients.unnotified(events):
+        for recipient in recipients.unnotified(events):
+            subject = recipient.subject
             body = bodies.get(subject) or bodies.setdefault(subject, _body(board, teams[subject], at))
-            notices.append(_notice(user, webhook, subject, body, at))
+            notices.append(recipient.notice(body, at))
     return recipients.queue(notices)
 
 
@@ -62,10 +65,6 @@ def _switched(since: datetime) -> QuerySet[Leaderboard]:
         shown_from__gt=since, rank_changes__isnull=False, phase__benchmark__state=Benchmark.State.PUBLIC
     )
     return moved.select_related("phase__benchmark", "gold_version").distinct().order_by("shown_from")
-
-
-def _wants() -> Q:
-    return Q(members__mailed_since__isnull=False) | Q(members__webhooks__isnull=False)
 
 
 def _subject(board: Leaderboard, team: Team) -> uuid.UUID:
@@ -109,9 +108,3 @@ def _line(system: dict[str, Any]) -> str:
 def _shown(value: float | None) -> str:
     """Format a rank as an integer and a value with three decimals, as boards do; None as `none`."""
     return "none" if value is None else format(value, ".3f") if isinstance(value, float) else str(value)
-
-
-def _notice(user: User, webhook: Webhook | None, subject: uuid.UUID, body: dict[str, Any], at: datetime) -> Notice:
-    key = uuid.uuid4()
-    content = {"id": str(key), **body}
-    return Notice(id=key, user=user, webhook=webhook, subject=subject, body=content, due_at=at, created_at=at)

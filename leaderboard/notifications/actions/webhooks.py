@@ -15,7 +15,9 @@ from django.utils import timezone
 from leaderboard.core import http_client
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Notice, User, Webhook
+from leaderboard.notifications.actions import kinds
 from leaderboard.notifications.actions.deliver import enqueue_delivery
+from leaderboard.notifications.actions.recipients import Switch
 
 MAX_WEBHOOKS = 3
 """Maximum number of webhooks of one user."""
@@ -84,14 +86,16 @@ def test(*, webhook: Webhook, by: User) -> Notice:
 
 
 @transaction.atomic
-def mail(*, to: User, is_on: bool) -> None:
-    """Switch notification mails on or off. On: for events from now on. Off: queued mails are deleted too."""
-    if is_on == (to.mailed_since is not None):
+def mail(*, to: User, is_on: bool, switch: Switch = "mailed_since") -> None:
+    """Switch mails of some kinds on or off. On: for events from now on. Off: queued notices stay on the site only."""
+    if is_on == (getattr(to, switch) is not None):
         return
-    to.mailed_since = timezone.now() if is_on else None
-    to.save(update_fields=["mailed_since"])
+    at = timezone.now()
+    setattr(to, switch, at if is_on else None)
+    to.save(update_fields=[switch])
     if not is_on:
-        Notice.objects.filter(user=to, webhook=None, state=Notice.State.QUEUED).delete()
+        queued = Notice.objects.filter(user=to, webhook=None, state=Notice.State.QUEUED)
+        queued.filter(body__event__in=kinds.events_of(switch)).update(state=Notice.State.SITE, finished_at=at)
 
 
 def _is_private(host: str) -> bool:

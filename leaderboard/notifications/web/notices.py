@@ -1,7 +1,8 @@
-"""Page with a user's notification settings: mails on or off, webhooks, and the latest deliveries."""
+"""A user's notices: the latest ones, mails on or off, benchmarks followed, webhooks and their latest deliveries."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
@@ -11,19 +12,32 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
-from leaderboard.models import Webhook
-from leaderboard.notifications.actions import deliver, kinds, webhooks
+from leaderboard.models import Benchmark, Notice, User, Webhook
+from leaderboard.notifications.actions import deliver, follows, kinds, webhooks
+from leaderboard.notifications.actions.recipients import Switch
 from leaderboard.notifications.web.forms import WebhookForm
 
 SHOWN = 20
+SWITCHES: dict[str, Switch] = {"results": "mailed_since", "news": "news_mailed_since"}
+"""Value of a form's field `about` -> the switch that it sets."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A notice in the user's list. path: address of the page that it is about, on this site."""
+
+    notice: Notice
+    text: str
+    path: str
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def my_notices(request: PersonRequest) -> HttpResponse:
-    """Show the settings and latest deliveries; a POST adds a webhook, and its response alone shows the secret."""
+    """Show the notices and settings; a POST adds a webhook, and its response alone shows the secret."""
     form, added, status = WebhookForm(request.POST or None), None, 200
     if request.method == "POST":
         status = 422
@@ -35,29 +49,72 @@ def my_notices(request: PersonRequest) -> HttpResponse:
                 status = refused.code.status
             else:
                 form, status = WebhookForm(), 200
-    notices = request.user.notices.select_related("webhook", "submission__system")
+    deliveries = request.user.notices.exclude(state=Notice.State.SITE).select_related("webhook", "submission__system")
     context = {
         "form": form,
         "added": added,
         "secret": deliver.secret(added) if added else "",
         "webhooks": request.user.webhooks.all(),
         "most": webhooks.MAX_WEBHOOKS,
-        "deliveries": [(notice, kinds.label(notice)) for notice in notices[:SHOWN]],
+        "listed": _latest(request.user),
+        "followed": Benchmark.objects.visible_to(request.user).filter(follows__user=request.user).order_by("title"),
+        "deliveries": [(notice, kinds.label(notice)) for notice in deliveries[:SHOWN]],
         "is_on": settings.NOTIFICATIONS,
+        "sends_mail": settings.SENDS_MAIL,
         "attempts": deliver.ATTEMPTS,
     }
     return render(request, "notifications/notices.html", context, status=status)
 
 
+def _latest(user: User) -> list[Listed]:
+    """Return the user's latest notices, without those that the user may no longer see."""
+    latest = user.notices.filter(webhook=None).select_related("user")[:SHOWN]
+    return [
+        Listed(notice, kinds.words(notice)[0], str(notice.body["page"]).removeprefix(settings.BASE_URL))
+        for notice in latest
+        if kinds.is_for(notice)
+    ]
+
+
 @login_required
 @require_POST
 def mail(request: PersonRequest) -> HttpResponse:
-    """Switch mails on if the form has `mail=on`, else off."""
+    """Switch mails about `about` (results or news) on if the form has `mail=on`, else off."""
     is_on = request.POST.get("mail") == "on"
-    webhooks.mail(to=request.user, is_on=is_on)
-    message = f"Emails go to {request.user.email}." if is_on else "Emails are off."
+    switch = SWITCHES.get(request.POST.get("about", "results"), "mailed_since")
+    webhooks.mail(to=request.user, is_on=is_on, switch=switch)
+    message = f"These emails go to {request.user.email}." if is_on else "These emails are off."
     messages.success(request, message)
     return redirect("my_notices")
+
+
+@login_required
+@require_POST
+def read(request: PersonRequest) -> HttpResponse:
+    """Mark the notice `notice` of the form as read; all of the user's notices without it."""
+    try:
+        notice = UUID(request.POST["notice"]) if "notice" in request.POST else None
+    except ValueError:
+        return redirect("my_notices")
+    follows.mark_as_read(by=request.user, notice=notice)
+    return redirect("my_notices")
+
+
+@login_required
+@require_POST
+def follow(request: PersonRequest, slug: str) -> HttpResponse:
+    """Follow a benchmark, or stop following it if the form has `follow=off`; return to the page of the form."""
+    if request.POST.get("follow") == "off":
+        benchmark = get_object_or_404(Benchmark, slug=slug, follows__user=request.user)
+        follows.unfollow(benchmark=benchmark, by=request.user)
+        messages.success(request, f"You no longer follow {benchmark.title}.")
+    else:
+        benchmark = benchmark_or_404(request.user, slug)
+        follows.follow(benchmark=benchmark, by=request.user)
+        messages.success(
+            request, f"You follow {benchmark.title}. Its announcements and deadlines are under Notifications."
+        )
+    return redirect("my_notices" if request.POST.get("from") == "notices" else benchmark)
 
 
 @login_required

@@ -100,7 +100,7 @@ def test_only_participants_with_mails_on_are_mailed(world: World) -> None:
     idle, elsewhere = person("idle"), person("elsewhere")
     world.system.team.members.add(idle)
     for user in (world.researcher, elsewhere):
-        webhooks.mail(to=user, is_on=True)
+        webhooks.mail(to=user, is_on=True, switch="news_mailed_since")
     world.insert_run()
     world.insert_run()
     announce(world, title="Deadline\r\nBcc: x@holdout.example")
@@ -111,13 +111,17 @@ def test_only_participants_with_mails_on_are_mailed(world: World) -> None:
         message.to == [world.researcher.email] and "Line two." in message.body and "/benchmarks/tiny/" in message.body
     )
     assert message.subject == "Tiny claims: Deadline Bcc: x@holdout.example" and not message.bcc
+    assert {(notice.user, notice.state) for notice in Notice.objects.all()} == {
+        (world.researcher, "done"),
+        (idle, "site"),
+    }
     client = Client()
-    client.force_login(world.researcher)
-    assert ": announcement" in client.get("/me/notifications/").content.decode()
+    client.force_login(idle)
+    assert "Tiny claims: Deadline Bcc" in client.get("/me/notifications/").content.decode()
 
 
 def test_drafts_and_sites_without_notices_mail_nobody(world: World, settings: Any) -> None:
-    webhooks.mail(to=world.researcher, is_on=True)
+    webhooks.mail(to=world.researcher, is_on=True, switch="news_mailed_since")
     world.insert_run()
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
     world.benchmark.refresh_from_db()

@@ -116,14 +116,15 @@ def test_a_sweep_takes_a_constant_number_of_queries(world: World) -> None:
         webhooks.mail(to=member, is_on=True)
         stand(world, f"{name} again", team=f"Team of {name}")
     assert query_count() == few
-    assert Notice.objects.count() == 4, (
-        "one of the first team, and of each other team the submission that ended after its request"
+    assert Notice.objects.exclude(state=Notice.State.SITE).count() == 4, (
+        "mails: one of the first team, and of each other team the submission that ended after its request"
     )
 
 
-def test_people_without_mail_or_webhook_get_no_notice(world: World) -> None:
+def test_people_without_mail_or_webhook_are_notified_on_the_site(world: World) -> None:
     stand(world, "First")
-    assert sweep_and_deliver() == []
+    (notice,) = sweep_and_deliver()
+    assert (notice.user, notice.state, mail.outbox) == (world.researcher, "site", [])
 
 
 def test_a_mail_has_the_state_and_no_score(world: World) -> None:
@@ -143,7 +144,8 @@ def test_submissions_that_ended_before_the_request_are_not_notified(world: World
     stand(world, "First", at=timezone.now() - timedelta(minutes=1))
     webhooks.mail(to=world.researcher, is_on=True)
     webhooks.add(url=receiver.url, by=world.researcher)
-    assert sweep_and_deliver() == []
+    assert [notice.state for notice in sweep_and_deliver()] == ["site"]
+    assert (mail.outbox, receiver.came) == ([], [])
 
 
 def test_only_team_members_are_notified(world: World) -> None:
@@ -222,7 +224,7 @@ def test_a_name_cannot_inject_a_header(world: World) -> None:
 def test_a_call_is_signed_and_identifies_the_site(world: World, receiver: Receiver) -> None:
     webhook = webhooks.add(url=receiver.url, by=world.researcher)
     stand(world, "First")
-    (notice,) = sweep_and_deliver()
+    (notice,) = [notice for notice in sweep_and_deliver() if notice.webhook]
     assert (notice.state, notice.answer, notice.attempts) == ("done", "status 200", 1)
     ((headers, body),) = receiver.came
     payload = json.loads(body)
@@ -248,7 +250,7 @@ def test_a_failed_delivery_is_retried_and_given_up_in_the_end(
     webhooks.add(url=receiver.url, by=world.researcher)
     stand(world, "First")
     receiver.status = 503
-    (notice,) = sweep_and_deliver()
+    (notice,) = [notice for notice in sweep_and_deliver() if notice.webhook]
     assert (notice.state, notice.answer, notice.attempts) == ("queued", "status 503", 1)
     deliver.deliver(notice_id=notice.pk)
     assert len(receiver.came) == 1, "not before it is due"
@@ -323,9 +325,11 @@ def test_old_notices_are_deleted(world: World) -> None:
 
 def test_the_page_lists_deliveries_of_each_kind(world: World) -> None:
     bodies = [{"event": kind.event, "benchmark": "tiny", "phase": "p<i>"} for kind in kinds.KINDS]
+    at = timezone.now()
+    hook = Webhook.objects.create(user=world.researcher, url="https://hooks.example/", created_at=at)
+    row: dict[str, Any] = {"user": world.researcher, "webhook": hook, "due_at": at, "created_at": at}
     for body in [*bodies, {"event": "test"}]:
-        at = timezone.now()
-        Notice.objects.create(user=world.researcher, subject=uuid.uuid4(), body=body, due_at=at, created_at=at)
+        Notice.objects.create(subject=uuid.uuid4(), body=body, **row)
     page = person(world.researcher).get(PAGE).content.decode()
     for kind in kinds.KINDS:
         assert f"<bdi>tiny</bdi>, <bdi>p&lt;i&gt;</bdi>: {kind.label}</th>" in page

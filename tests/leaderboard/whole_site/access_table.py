@@ -165,6 +165,9 @@ PEOPLE = [
     Row("my_tokens", LOGGED_IN, LOGGED_IN),
     Row("my_notices", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("mail_notices", NO_PAGE, ELSEWHERE),
+    Row("read_notices", NO_PAGE, ELSEWHERE),
+    Row("follow_benchmark", NO_PAGE, ELSEWHERE),
+    Row("follow_benchmark", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
     # None exists with this id.
     Row("test_webhook", NO_PAGE, "login 404 404 404 404 404 404"),
     Row("remove_webhook", NO_PAGE, "login 404 404 404 404 404 404"),

@@ -1,0 +1,22 @@
+"""Users who are notified of a benchmark's announcements and deadlines."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from leaderboard.models import Benchmark, User
+
+
+def followers_of(benchmark: Benchmark, *, by: datetime) -> QuerySet[User]:
+    """Return the users who followed a benchmark, or whose teams submitted to it, before a time."""
+    takes_part = Q(
+        teams__systems__submissions__phase__benchmark=benchmark, teams__systems__submissions__received_at__lte=by
+    )
+    follows = Q(follows__benchmark=benchmark, follows__created_at__lte=by)
+    # Two subqueries: a condition on two joins would multiply the rows.
+    either = Q(pk__in=User.objects.filter(takes_part).values("pk")) | Q(
+        pk__in=User.objects.filter(follows).values("pk")
+    )
+    return User.objects.filter(either, is_active=True).order_by("pk")
