@@ -15,7 +15,7 @@ def keep_what_users_had(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0034_gpus'),
+        ('leaderboard', '0038_way_back'),
     ]
 
     operations = [

@@ -31,7 +31,7 @@ def _key(slice_):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0038_way_back")]
+    dependencies = [("leaderboard", "0039_follow_and_profiles")]
 
     operations = [
         migrations.AddField(
