@@ -211,6 +211,20 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         """
         return []
 
+    def prediction_format_for(self, facts: Facts, dimensions: Mapping[str, Collection[str]]) -> str:
+        """Return `prediction_format` without what predictions for a certain gold do not need.
+
+        facts: of this gold. dimensions: the values of each of its dimensions.
+        """
+        return self.prediction_format
+
+    def sample_answer(self, line: Line, facts: Facts) -> Line | None:
+        """Return a line of predictions that is a valid answer to a line of the inputs, though no good one.
+
+        facts: of the gold. None: the task gives no samples.
+        """
+        return None
+
     @abstractmethod
     def gold_fields(self, line: Line) -> GoldFields:
         """Return the content of a valid gold line, so that corrected gold can be compared with the gold before it."""

@@ -16,7 +16,7 @@ from leaderboard.core.refusal import Code, Refused
 _TAKEN = {"unique", "unique_together"}
 _CALLED = {"slug": "short name"}
 """Field -> label, for fields that forms show under another name."""
-_ONE_LINE = {"title", "summary", "contact", "licence", "source_url"}
+_ONE_LINE = {"title", "summary", "contact", "licence", "source_url", "questions_url", "paper_url", "main_phase"}
 LONGEST = 50_000
 """Maximum number of characters of one text of a benchmark or dataset."""
 

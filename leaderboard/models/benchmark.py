@@ -153,6 +153,16 @@ class Benchmark(models.Model):
         return hashlib.sha256(self.rules.encode()).hexdigest()
 
     @property
+    def organisers_with_links(self) -> list[tuple[str, str]]:
+        """Return the organisers as shown to everybody: (name with affiliation, link or an empty string)."""
+        organisers = []
+        for line in filter(None, map(str.strip, self.shown_organisers.splitlines())):
+            text, _, link = line.rpartition(",")
+            has_link = bool(text) and link.strip().startswith(("https://", "http://"))
+            organisers.append((text.strip(), link.strip()) if has_link else (line, ""))
+        return organisers
+
+    @property
     def is_rehearsal(self) -> bool:
         """Return whether this is a copy in which a phase of another benchmark is rehearsed. It is never public."""
         return self.state == Benchmark.State.REHEARSAL

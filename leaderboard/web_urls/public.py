@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.benchmarks.web.benchmark import benchmark
+from leaderboard.benchmarks.web.benchmark import benchmark, data, how_to_submit, rules
 from leaderboard.benchmarks.web.home import home
 from leaderboard.benchmarks.web.tasks import measures, tasks
 from leaderboard.boards.web.pages.badge import badge
@@ -23,7 +23,7 @@ from leaderboard.comparisons.web.head_to_head import head_to_head
 from leaderboard.containers.web.scorer import scorer
 from leaderboard.core.web.docs import docs, docs_image
 from leaderboard.core.web.site_pages import about, contact
-from leaderboard.datasets.web.downloads import download_file, download_gold, download_inputs
+from leaderboard.datasets.web.downloads import download_file, download_gold, download_inputs, download_sample
 from leaderboard.datasets.web.split import archive, split
 from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
 from leaderboard.operations.status_page import public_status
@@ -45,9 +45,14 @@ urlpatterns = [
     path("tasks/<slug:task>/", measures, name="measures"),
     path("systems/<int:pk>/", system, name="system"),
     path("benchmarks/<slug:slug>/", benchmark, name="benchmark"),
+    # Two segments, so that they differ from the boards of phases with these names.
+    path("benchmarks/<slug:slug>/about/data/", data, name="benchmark_data"),
+    path("benchmarks/<slug:slug>/about/rules/", rules, name="benchmark_rules"),
+    path("benchmarks/<slug:slug>/about/submit/", how_to_submit, name="benchmark_submit"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/", split, name="split"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/archive.zip", archive, name="download_archive"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", download_inputs, name="download_inputs"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/sample-submission.jsonl", download_sample, name="download_sample"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
     path("benchmarks/<slug:slug>/scorers/<int:number>/", scorer, name="scorer_measures"),
     path("benchmarks/<slug:slug>/downloads/<slug:name>", download_file, name="download_file"),

@@ -4,7 +4,7 @@ Symmetric sets (Schuster et al. 2019) have further measures.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import msgspec
@@ -21,7 +21,7 @@ from evaluator.tasks.fact_verification import audit, predictions
 from evaluator.tasks.fact_verification import gold as gold_file
 from evaluator.tasks.fact_verification.baselines import BASELINES
 from evaluator.tasks.fact_verification.gold import Gold, ValidationData
-from evaluator.tasks.fact_verification.layout import Question
+from evaluator.tasks.fact_verification.layout import LABELS, Question
 from evaluator.tasks.fact_verification.measures import ACCURACY, FEVER_SCORE, MEASURES
 from evaluator.tasks.fact_verification.predictions import Answers
 from evaluator.tasks.fact_verification.samples import SAMPLES
@@ -109,6 +109,20 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
         labels = self.read_predictions(stream, file, gold.validation_data(), options).labels
         units = np.arange(len(labels), dtype=np.uint64)
         return CategoricalAnswers(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))
+
+    def prediction_format_for(self, facts: Facts, dimensions: Mapping[str, Collection[str]]) -> str:
+        """Return the format with the labels that the gold has, and with evidence only if the gold has evidence."""
+        values = dimensions.get("label", LABELS)
+        labels = [label for label in LABELS if label in values] or list(LABELS)
+        text = f"One answer per line, for every id: id and predicted_label ({' or '.join(labels)}, in any case)"
+        if facts.get("evidence") == "none":
+            return f"{text}."
+        claims = "" if facts.get("evidence") == "all" else " for claims that require evidence"
+        return f"{text}, and{claims} predicted_evidence: a list of [page, line], best first."
+
+    def sample_answer(self, line: Line, facts: Facts) -> Line:
+        answer = {"id": line["id"], "predicted_label": LABELS[0]}
+        return answer if facts.get("evidence") == "none" else {**answer, "predicted_evidence": []}
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return gold.facts()

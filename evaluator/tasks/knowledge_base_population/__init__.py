@@ -114,6 +114,17 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
         predicted = self.read_predictions(stream, file, gold.validation_data(), options).facts
         return predicted_or_gold(predicted.rows(), gold.facts.rows())
 
+    def sample_answer(self, line: Line, facts: Facts) -> Line:
+        """Return a document with a made-up fact in each passage: its first character as subject and as object."""
+        property_id = next(iter(facts.get("properties") or ["1"]))
+        passages = []
+        for passage in line["passages"]:
+            start, end = passage["passageStart"], min(passage["passageStart"] + 1, passage["passageEnd"])
+            span = {"subjectStart": start, "subjectEnd": end, "objectStart": start, "objectEnd": end}
+            fact = {"propertyId": property_id, **span, "subjectUri": "", "objectUri": ""}
+            passages.append({"passageId": passage["passageId"], "facts": [fact]})
+        return {"documentId": line["documentId"], "passages": passages}
+
     def facts(self, gold: Gold) -> dict[str, Any]:
         return gold.public_facts()
 

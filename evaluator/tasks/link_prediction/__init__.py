@@ -20,7 +20,7 @@ from evaluator.tasks.link_prediction import gold as gold_file
 from evaluator.tasks.link_prediction.answers import first_ranked
 from evaluator.tasks.link_prediction.baselines import BASELINES
 from evaluator.tasks.link_prediction.gold import Gold, ValidationData
-from evaluator.tasks.link_prediction.layout import Question
+from evaluator.tasks.link_prediction.layout import QUERY_MARKER, Question
 from evaluator.tasks.link_prediction.measures import MEASURES, MRR
 from evaluator.tasks.link_prediction.predictions import Answers
 from evaluator.tasks.link_prediction.samples import SAMPLES
@@ -97,6 +97,10 @@ class LinkPrediction(Task[Gold, ValidationData, Answers]):
 
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         return first_ranked(stream, file, gold.validation_data())
+
+    def sample_answer(self, line: Line, facts: Facts) -> Line:
+        subject, _, object_ = line["question"]
+        return {"id": line["id"], "ranking": [object_ if subject == QUERY_MARKER else subject]}
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return {}

@@ -12,6 +12,7 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.reader import Format
 from evaluator.tasks.answers import ComparableAnswers, by_score
 from evaluator.tasks.base import Facts, Options, ReadFile, Task
+from evaluator.tasks.gold_fields import Line
 from evaluator.tasks.scored_items.files import IdIndex, Named, Scores, no_scores, read_ids, read_scores, salted_order
 
 
@@ -55,6 +56,9 @@ class ScoreTask(Task[Gold, IdIndex, Scores]):
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         scores = self.read_predictions(stream, file, self.validation_data(gold), options)
         return by_score(scores.values, self.high(gold))
+
+    def sample_answer(self, line: Line, facts: Facts) -> Line:
+        return {"id": line["id"], "score": 0.5}
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return {}

@@ -1,4 +1,4 @@
-"""Editing of a benchmark's texts. Its slug, task and data cannot be changed; its organisers have `organisers`.
+"""Editing of a benchmark's texts and main phase. Its slug, task and data cannot be changed; `organisers` edits those.
 
 Editing uses optimistic locking: a form sends digests of the values that it was opened with, and saving is refused if
 somebody else has changed one of them since.
@@ -18,16 +18,24 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Benchmark, Dataset, User
 
-OF_BENCHMARK = ("title", "summary", "description", "rules", "contact")
+OF_BENCHMARK = (
+    *("title", "summary", "description", "rules", "contact"),
+    *("questions_url", "paper_url", "shown_organisers"),
+)
 OF_DATASET = ("licence", "citation", "source_url")
-EVERYTHING = (*OF_BENCHMARK, *OF_DATASET)
+MAIN_PHASE = "main_phase"
+EVERYTHING = (*OF_BENCHMARK, MAIN_PHASE, *OF_DATASET)
 NOT_CHANGED = "The benchmark was not changed"
 
 
 def state_of(benchmark: Benchmark) -> dict[str, str]:
-    """Return the benchmark's current editable values by name."""
+    """Return the benchmark's current editable values by name.
+
+    `main_phase` is the chosen phase's slug, empty if none is chosen.
+    """
     values = {name: normal(getattr(benchmark, name)) for name in OF_BENCHMARK}
     values |= {name: normal(getattr(benchmark.dataset, name)) for name in OF_DATASET}
+    values[MAIN_PHASE] = benchmark.phases.filter(is_main=True).values_list("slug", flat=True).first() or ""
     return values
 
 
@@ -97,8 +105,10 @@ def edit(*, benchmark: Benchmark, values: Mapping[str, str], seen: Mapping[str, 
     new = {name: normal(text) for name, text in values.items() if normal(text) != current[name]}
     validation.check_texts(**new)
     _set_texts(locked, {name: new[name] for name in OF_BENCHMARK if name in new})
+    if MAIN_PHASE in new:
+        _set_main_phase(locked, new[MAIN_PHASE])
     _set_of_dataset(locked, {name: new[name] for name in OF_DATASET if name in new}, by)
-    changed = [name for name in OF_BENCHMARK if name in new]
+    changed = [name for name in (*OF_BENCHMARK, MAIN_PHASE) if name in new]
     if changed:
         before = {"rules_before": current["rules"]} if "rules" in new else {}
         AuditEntry.record("benchmark.edited", locked, by=by, changed=changed, **before)
@@ -112,6 +122,18 @@ def _set_texts(benchmark: Benchmark, new: Mapping[str, str]) -> None:
         setattr(benchmark, name, checked_contact(text) if name == "contact" else text)
     validation.check(benchmark)
     benchmark.save(update_fields=list(new))
+
+
+def _set_main_phase(benchmark: Benchmark, slug: str) -> None:
+    phase = benchmark.phases.filter(slug=slug).first()
+    if slug and phase is None:
+        raise Refused(Code.INVALID_NAME, f"The benchmark has no phase {slug}; expected the short name of a phase.")
+    for former in benchmark.phases.filter(is_main=True):
+        former.is_main = False
+        former.save(update_fields=["is_main"])
+    if phase is not None:
+        phase.is_main = True
+        phase.save(update_fields=["is_main"])
 
 
 def _set_of_dataset(benchmark: Benchmark, new: Mapping[str, str], by: User) -> None:

@@ -13,6 +13,7 @@ from django.db.models import BigIntegerField, Case, Count, F, Max, Min, OuterRef
 from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
+from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import ShownScore
 from leaderboard.boards.queries.main_phase import main_phase, phases_of
 from leaderboard.boards.queries.reading import scores_of
@@ -141,7 +142,7 @@ def _leaders(phases: Sequence[Phase]) -> Mapping[int, Leader]:
         leaders[pk] = Leader(
             system=shown(rows[0].system, knows=False).system,
             measure=measure.title,
-            score=score,
+            score=score if reveals_comparisons(board.phase) else ShownScore(score.value),
             bound=_bound(board.phase, measure.higher_is_better),
             n_tied=sum(row.rank == 1 for row in rows) - 1,
             others=[row.value for row in rows[1:] if row.value is not None],

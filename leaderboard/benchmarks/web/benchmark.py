@@ -1,23 +1,25 @@
-"""Public page of a benchmark: description, data, phases, and the leaderboard of the main phase."""
+"""Public pages of a benchmark: overview, data, rules and how to submit, with a card of facts beside each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
+from django.conf import settings
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_of, by_primary
 from leaderboard.boards.queries.lookup import benchmark_or_404
+from leaderboard.boards.queries.main_phase import main_phase, phases_of
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.datasets.queries.errata import errata_of
-from leaderboard.evaluation import container_limits_text
+from leaderboard.datasets.web import data_examples
+from leaderboard.evaluation import container_limits_text, scorer_of_phase
 from leaderboard.models import Benchmark, Extension, GoldVersion, Phase, Team
 from leaderboard.submissions.queries.quotas import quota_of
 
@@ -27,23 +29,15 @@ SHOWN = 10
 @require_safe
 @conditional_page
 def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
-    benchmark = benchmark_or_404(request.user, slug)
-    phases = list(benchmark.phases.select_related("benchmark", "split"))
-    versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"), to_attr="versions")
-    main = main_phase(phases)
+    """Show the description, the announcements and the best systems of the main phase."""
+    benchmark, phases, context = _page(request, slug)
+    main = context["main"]
     board = board_of(main, within=(), viewer=request.user) if main else None
     rows = by_primary(board) if board else []
     plot = interval_plot(rows[:SHOWN], board.primary) if board else None
-    context = {
-        "benchmark": benchmark,
-        "task": TASKS[benchmark.task],
-        "splits": benchmark.dataset.splits.visible_to(request.user).prefetch_related(versions),
-        "downloads": benchmark.dataset.downloads.all(),
-        "phases": phases,
+    context |= {
+        "tab": "overview",
         "announcements": benchmark.announcements.all(),
-        "extensions": Extension.objects.filter(phase__in=phases, team=None).select_related("phase"),
-        "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
-        "main": main,
         "board": board,
         "rows": rows,
         "top": [(row, row.score(board.primary), plot.strip(row) if plot else None) for row in rows[:SHOWN]]
@@ -52,28 +46,76 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "n_more": len(rows) - SHOWN,
         "plot": plot,
         "boards": other_boards(board) if board else [],
+        "other_phases": [phase for phase in phases if phase != main],
         "reported": reported_of(benchmark),
+    }
+    return render(request, "benchmarks/benchmark.html", context)
+
+
+@require_safe
+@conditional_page
+def data(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show examples of the data, the format of predictions, starter code, and the files."""
+    benchmark, _, context = _page(request, slug)
+    versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"), to_attr="versions")
+    splits = list(benchmark.dataset.splits.visible_to(request.user).prefetch_related(versions))
+    main = context["main"]
+    shown = main if main and any(split.pk == main.split_id for split in splits) else None
+    context |= {
+        "tab": "data",
+        "splits": splits,
+        "examples": data_examples.examples_of(splits),
+        "format": data_examples.format_of(benchmark.task, shown.split if shown else None),
+        "starter": shown,
+        "site": settings.BASE_URL,
+        "is_packed": bool(shown and str(shown.split.inputs.name).endswith(".gz")),
+        "downloads": benchmark.dataset.downloads.all(),
         "errata": errata_of(benchmark, viewer=request.user),
+    }
+    return render(request, "benchmarks/data.html", context)
+
+
+@require_safe
+@conditional_page
+def rules(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the rules, and the limits and disclosure of each phase."""
+    _, phases, context = _page(request, slug)
+    return render(request, "benchmarks/rules.html", {**context, "tab": "rules", "phases": phases})
+
+
+@require_safe
+@conditional_page
+def how_to_submit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the steps to a submission, and the phases."""
+    _, phases, context = _page(request, slug)
+    context |= {
+        "tab": "submit",
+        "phases": phases,
+        "extensions": Extension.objects.filter(phase__in=phases, team=None).select_related("phase"),
+        "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
+    }
+    return render(request, "benchmarks/how_to_submit.html", context)
+
+
+def _page(request: HttpRequest, slug: str) -> tuple[Benchmark, list[Phase], dict[str, Any]]:
+    """Return a benchmark that the user may see, its phases, and the context of the parts that its pages share."""
+    benchmark = benchmark_or_404(request.user, slug)
+    phases = phases_of([benchmark.pk])
+    main = main_phase(phases)
+    scoring = scorer_of_phase.of(main) if main else None
+    gold = main.split.current_gold if main else None
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "main": main,
+        "scoring": scoring,
+        "measure": scoring.measure(scoring.primary(gold)) if scoring and gold else None,
         "quota": quota_of(phase=main, team=_team(request)) if main and request.user.is_authenticated else None,
         "follows": request.user.is_authenticated and benchmark.follows.filter(user=request.user).exists(),
         "is_manager": benchmark.is_managed_by(request.user),
         "is_draft": benchmark.state == Benchmark.State.DRAFT,
     }
-    return render(request, "benchmarks/benchmark.html", context)
-
-
-def main_phase(phases: Sequence[Phase]) -> Phase | None:
-    """Return the phase whose leaderboard the benchmark's page shows; None: there is no phase.
-
-    It is the last phase with hidden gold that has opened, else the last phase that has opened, else the first phase.
-    """
-    now = timezone.now()
-    begun = [phase for phase in phases if phase.opens_at is None or phase.opens_at <= now]
-    hidden = [phase for phase in begun if not phase.split.gold_public]
-    for candidates in (hidden, begun):
-        if candidates:
-            return candidates[-1]
-    return phases[0] if phases else None
+    return benchmark, phases, context
 
 
 def _team(request: HttpRequest) -> Team | None:

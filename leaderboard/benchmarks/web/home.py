@@ -43,7 +43,7 @@ def home(request: HttpRequest) -> HttpResponse:
     page = Paginator(cards.listed(of_task, order), PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "cards": [(card, leader_strip(card.leader)) for card in cards.cards_of(list(page.object_list))],
+        "cards": [(card, leader_strip(card.leader)) for card in cards.cards_of(list(page))],
         "words": words,
         "task": task if task in counts else "",
         "tasks": [(name, entry.title, counts[name]) for name, entry in TASKS.items() if name in counts],

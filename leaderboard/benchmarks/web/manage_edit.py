@@ -22,12 +22,17 @@ from leaderboard.models import Benchmark
 @login_required
 @require_http_methods(["GET", "POST"])
 def edit(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the form with the current values; a POST saves the form, unless somebody else has changed a value since."""
+    """Show the form with the current values.
+
+    A POST with `preview` renders the form's Markdown and saves nothing; any other saves the form, unless somebody else
+    has changed a value since.
+    """
     benchmark = managed_or_404(request.user, slug)
     form = EditForm(request.POST or None, benchmark=benchmark, by=request.user)
     refusal = None
     theirs: list[tuple[str, str]] = []
-    if form.is_valid():
+    wants_preview = "preview" in request.POST
+    if not wants_preview and form.is_valid():
         seen = form.cleaned_data["seen"]
         try:
             changed = editing.edit(benchmark=benchmark, values=form.values(), seen=seen, by=request.user)
@@ -42,11 +47,16 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
         "form": form,
         "refusal": refusal,
         "theirs": theirs,
+        "previews": _previews(form) if wants_preview else [],
         "others": editing.others_on_dataset(benchmark) if "licence" in form.fields else [],
         "has_dataset": "licence" in form.fields,
     }
-    status = refusal.status if refusal else 422 if request.method == "POST" else 200
+    status = refusal.status if refusal else 422 if request.method == "POST" and form.errors else 200
     return render(request, "benchmarks/manage_edit.html", context, status=status)
+
+
+def _previews(form: EditForm) -> list[tuple[str, str]]:
+    return [(str(form[name].label), form[name].value() or "") for name in ("description", "rules")]
 
 
 def _conflicts(request: PersonRequest, benchmark: Benchmark, sent: EditForm) -> tuple[EditForm, list[tuple[str, str]]]:

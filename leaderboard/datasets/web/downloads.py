@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from django.db.models.fields.files import FieldFile
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
 from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition, require_safe
@@ -11,8 +21,10 @@ from django.views.decorators.http import condition, require_safe
 from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
 from leaderboard.datasets.actions import public_files
 from leaderboard.datasets.actions.public_files import PublicFile
+from leaderboard.datasets.web import data_examples
 from leaderboard.models import Download
 
+LINES_PER_CHUNK = 1000
 CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
 """Content types by file suffix; files with any other suffix are sent as application/octet-stream."""
 
@@ -34,6 +46,23 @@ def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBa
     if gold is None:
         raise Http404("the split has no public gold")
     return _attachment(request, gold, gold.file, gold.sha256, _filename(gold.file, f"{slug}-{split}-gold"))
+
+
+@require_safe
+def download_sample(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
+    """Send a valid predictions file for a split with public inputs, made from its ids; 404 for any other split."""
+    split_row = split_or_404(request.user, slug, split)
+    gold = split_row.current_gold
+    if gold is None or not data_examples.has_sample(split_row.dataset.task, split_row):
+        raise Http404("the split has no sample submission")
+    lines = data_examples.sample_lines(split_row.dataset.task, split_row, gold)
+    response = StreamingHttpResponse(
+        iter(lambda: "".join(islice(lines, LINES_PER_CHUNK)), ""),
+        content_type=CONTENT_TYPES["jsonl"],
+        headers={"Content-Disposition": f'attachment; filename="{slug}-{split}-sample-submission.jsonl"'},
+    )
+    patch_cache_control(response, private=True, no_cache=True)
+    return response
 
 
 @require_safe

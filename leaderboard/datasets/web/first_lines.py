@@ -22,6 +22,11 @@ def first_inputs(split: Split) -> list[str]:
     return [pretty(value) for value in islice(_lines(split.inputs), LINES)] if split.inputs else []
 
 
+def input_lines(split: Split) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a split's inputs, parsed."""
+    return _lines(split.inputs)
+
+
 def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
     """Return (line of the inputs, what gold adds to it) for the first LINES lines of the inputs, as indented JSON.
 

@@ -107,13 +107,13 @@ def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
 
     The entry keeps its id when the rescoring proceeds, so feed readers show an update instead of a new entry.
     """
-    gold, link = erratum.gold, f"{page}#{erratum.anchor}"
+    gold, identity = erratum.gold, f"{page}#{erratum.anchor}"
     count = "" if erratum.n_changed is None else f" {erratum.n_changed} item{'' if erratum.n_changed == 1 else 's'}."
     feed.add_item(
         title=f"Gold of {gold.split.name} corrected: version {gold.number}",
-        link=link,
+        link=f"{page}about/data/#{erratum.anchor}",
         description=f"{one_line(gold.reason)}{count} ({erratum.state})",
-        unique_id=f"urn:uuid:{uuid5(NAMESPACE_URL, link)}",
+        unique_id=f"urn:uuid:{uuid5(NAMESPACE_URL, identity)}",
         pubdate=gold.created_at,
         updateddate=gold.created_at,
     )

@@ -1,6 +1,6 @@
 // Adds a button that copies to each block of code and each digest. Without this script the text can still be selected.
 "use strict";
-const blocks = navigator.clipboard ? document.querySelectorAll("main pre, main .digest.mono") : []; // absent without HTTPS
+const blocks = navigator.clipboard ? document.querySelectorAll("main pre:not(.pairs > *), main .digest.mono") : []; // absent without HTTPS
 for (const block of blocks) {
   const button = document.createElement("button");
   button.type = "button";

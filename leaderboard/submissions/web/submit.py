@@ -19,7 +19,8 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
-from leaderboard.models import Phase, Submission, System
+from leaderboard.datasets.web import data_examples
+from leaderboard.models import Phase, Split, Submission, System
 from leaderboard.submissions.actions import registrations
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.submissions.queries import deadlines, same_file
@@ -110,10 +111,12 @@ def _page(
 ) -> HttpResponse:
     """Render the page. result: `checked`, or `earlier` with `digest`, as the template needs them."""
     quotas = quotas_of_person(request.user, phase)
+    visible = Split.objects.visible_to(request.user).filter(pk=phase.split_id).first()
     context = {
         "benchmark": phase.benchmark,
         "phase": phase,
         "task": TASKS[phase.benchmark.task],
+        "format": data_examples.format_of(phase.benchmark.task, visible),
         "form": form,
         "quotas": quotas,
         "own_time": deadlines.extensions_of(phase, request.user),

@@ -14,6 +14,7 @@ from leaderboard.benchmarks.actions import announcements
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Announcement, AuditEntry, Benchmark, Notice, User
 from leaderboard.notifications.actions import deliver, webhooks
+from leaderboard.templatetags.moments import to_the_second
 from tests.support.api_calls import person
 from tests.support.rows.tiny_world import World, build
 
@@ -48,7 +49,7 @@ def test_it_is_on_the_page_in_the_api_and_in_the_feed(world: World) -> None:
     assert (
         announcement.title in page
         and "<p>Line two.</p>" in page
-        and f"{announcement.created_at:%Y-%m-%d %H:%M} UTC" in page
+        and f'title="{to_the_second(announcement.created_at)} UTC"' in page
     )
     (shown_entry,) = Client().get("/api/v1/benchmarks/tiny/").json()["announcements"]
     assert (shown_entry["id"], shown_entry["title"], shown_entry["text"]) == (

@@ -132,7 +132,7 @@ def test_an_extension_reopens_the_phase_and_stays_in_its_history(closed: World) 
         (before, new_end),
         (new_end, new_end + HOUR),
     ]
-    page = Client().get("/benchmarks/tiny/").content.decode()
+    page = Client().get("/benchmarks/tiny/about/submit/").content.decode()
     assert "The power was out." in page and "Once more &lt;b&gt;." in page
     extensions_shown = Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["extensions"]
     assert [extension["reason"] for extension in extensions_shown] == ["The power was out.", "Once more <b>."]

@@ -15,7 +15,7 @@ from leaderboard.benchmarks.queries import cards
 from leaderboard.boards.queries.main_phase import main_phase, phases_of
 from leaderboard.models import Benchmark, Leaderboard, Phase, System
 from leaderboard.submissions.actions import hide
-from tests.support.rows.board_rows import score, stand, symmetric_scores
+from tests.support.rows.board_rows import stand, symmetric_scores
 from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
 
@@ -119,9 +119,9 @@ def test_a_card_names_anonymous_systems_as_the_public_sees_them(world: World) ->
 
 
 def test_a_ladder_s_score_is_shown_as_a_bound_without_an_interval(world: World) -> None:
-    Phase.objects.update(disclosure="ladder", quota_everybody=10)
-    world.phase.refresh_from_db()
-    stand(world, "Climber", [{**score("accuracy", 0.5), "n_groups": 16}])
+    stand(world, "Climber", symmetric_scores(0.5))
+    assert "[0.400, 0.600]" in home()
+    Phase.objects.update(disclosure="ladder")
     page = home()
     assert "<strong>≥ 0.500</strong>" in page
     assert "[0." not in page

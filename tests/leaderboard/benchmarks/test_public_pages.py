@@ -32,7 +32,8 @@ BY_ORIGIN = f"{BOARD}by/origin/"
 BY_LABEL = f"{BOARD}by/label/"
 SYMMETRIC = f"{BOARD}symmetric/"
 BOARDS = [BENCHMARK, BOARD, BY_ORIGIN, BY_LABEL, SYMMETRIC]
-PAGES = ["/", "/?search=tiny&task=fact-verification", "/tasks/", "/tasks/fact-verification/", *BOARDS]
+TABS = [f"{BENCHMARK}about/{tab}/" for tab in ("data", "rules", "submit")]
+PAGES = ["/", "/?search=tiny&task=fact-verification", "/tasks/", "/tasks/fact-verification/", *BOARDS, *TABS]
 HOSTILE = "<script>alert(1)</script>"
 RIGHT_TO_LEFT = "نظام"
 LONG = "A system whose name is as long as names may be " * 4
@@ -146,7 +147,7 @@ def test_home_searches_by_words_and_task(world):
 # --- visibility
 
 
-@pytest.mark.parametrize("address", [*BOARDS, f"{BENCHMARK}splits/test/inputs.jsonl"])
+@pytest.mark.parametrize("address", [*BOARDS, *TABS, f"{BENCHMARK}splits/test/inputs.jsonl"])
 def test_a_draft_is_visible_only_to_its_organisers(populated, address):
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
     client = Client()
@@ -363,12 +364,12 @@ def test_the_symmetric_board_shows_both_halves_the_gap_and_the_floor(populated):
 
 
 def test_the_benchmark_page_lists_its_content(populated):
-    markup = text(BENCHMARK)
-    assert populated.split.inputs_sha256 in markup
-    assert populated.gold.sha256 not in markup
-    assert "gold is held out" in markup
-    assert "5 per day, 100 in total" in markup
-    assert reverse("submit", args=["tiny", "test"]) in markup
+    data, _, submit = (text(address) for address in TABS)
+    assert populated.split.inputs_sha256 in data
+    assert populated.gold.sha256 not in data
+    assert "gold is held out" in data
+    assert "5 per day, 100 in total" in submit
+    assert reverse("submit", args=["tiny", "test"]) in submit
 
 
 def test_the_quota_is_shown_to_members_of_a_team(populated):
@@ -385,7 +386,7 @@ def test_the_quota_is_shown_to_members_of_a_team(populated):
 def test_a_closed_phase_takes_no_submissions(populated):
     populated.phase.closes_at = timezone.now() - timedelta(days=1)
     populated.phase.save()
-    markup = text(BENCHMARK)
+    markup = text(TABS[2])
     assert "Submit predictions" not in markup
     assert ">closed<" in markup
 
@@ -405,7 +406,7 @@ def test_the_state_of_a_phase_follows_from_its_dates(world, opens, closes, state
     at = timezone.now()
     world.phase.opens_at, world.phase.closes_at = at + timedelta(days=opens), at + timedelta(days=closes)
     world.phase.save()
-    assert f'">{state}</span></td>' in text(BENCHMARK)
+    assert f'">{state}</span></td>' in text(TABS[2])
     facts = board_facts()
     assert [word for word in ("opens", "closes", "closed", "open until") if f"{word} <time" in facts] == text_shown
 
@@ -467,7 +468,7 @@ def test_public_gold_is_the_newest_version_as_uploaded(world):
     assert body_of(response) == packed
     assert response["Content-Type"] == "application/gzip"
     assert 'filename="tiny-test-gold.jsonl.gz"' in response["Content-Disposition"]
-    assert "gold</a>" in text(BENCHMARK)
+    assert "gold</a>" in text(TABS[0])
 
 
 # --- conditional requests
@@ -479,7 +480,7 @@ def test_an_unchanged_page_is_not_sent_again(populated, address):
     assert get(address, **{"If-None-Match": first["ETag"]}).status_code == 304
     stand(populated, "Another", symmetric_scores(0.95, generated=0.95))
     changed = get(address, **{"If-None-Match": first["ETag"]})
-    assert changed.status_code == (304 if address.startswith("/tasks/") else 200)
+    assert changed.status_code == (304 if address.startswith("/tasks/") or address in TABS else 200)
 
 
 # --- tasks

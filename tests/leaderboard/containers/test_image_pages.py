@@ -280,7 +280,7 @@ def phase_by_api() -> dict[str, Any]:
 
 def test_the_benchmark_page_and_the_api_show_what_a_phase_accepts(world: World) -> None:
     takes_images(world, limits={"wall_seconds": 90})
-    page = text(Client().get("/benchmarks/tiny/"))
+    page = text(Client().get("/benchmarks/tiny/about/submit/"))
     assert f'href="{PAGE}">images</a>' in page and f'href="{FILES}">files</a>' in page
     assert "Limits of containers in" in page and "90 s" in page
     assert phase_by_api()["images_run"] is True
@@ -292,4 +292,4 @@ def test_the_benchmark_page_and_the_api_show_what_a_phase_accepts(world: World) 
     assert phase["images"].endswith("/api/v1/benchmarks/tiny/phases/test/images/")
     takes_images(world, takes_images=False)
     assert Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["limits"] is None
-    assert PAGE not in text(Client().get("/benchmarks/tiny/"))
+    assert PAGE not in text(Client().get("/benchmarks/tiny/about/submit/"))

@@ -74,7 +74,7 @@ def test_files_are_not_served_as_pages(world, filename, saved, content_type):
 
 def test_the_page_and_the_api_list_a_file(world):
     upload(world, title="The <b>graph</b>", description="Tab & newline.")
-    markup = Client().get("/benchmarks/tiny/").content.decode()
+    markup = Client().get("/benchmarks/tiny/about/data/").content.decode()
     digest = hashlib.sha256(GRAPH).hexdigest()
     assert read(markup).faults == []
     assert '<a href="/benchmarks/tiny/downloads/graph" download>graph.tsv</a>' in markup
@@ -93,7 +93,7 @@ def test_the_page_and_the_api_list_a_file(world):
 
 
 def test_a_benchmark_without_files_lists_none(world):
-    assert "Further files" not in Client().get("/benchmarks/tiny/").content.decode()
+    assert "Further files" not in Client().get("/benchmarks/tiny/about/data/").content.decode()
     assert Client().get("/api/v1/benchmarks/tiny/").json()["downloads"] == []
 
 

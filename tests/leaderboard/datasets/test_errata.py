@@ -20,7 +20,7 @@ from tests.support.rows.tiny_world import DRAFT, World, gold_lines, uploaded
 pytestmark = pytest.mark.django_db(transaction=True)
 REASON = "labels of <b>batch 3</b> were swapped"
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
-PAGES = ("/benchmarks/tiny/", "/benchmarks/tiny/splits/test/")
+PAGES = ("/benchmarks/tiny/about/data/", "/benchmarks/tiny/splits/test/")
 
 
 @pytest.fixture

@@ -186,12 +186,14 @@ class TestDrafts:
     def test_files_of_a_draft_are_visible_to_its_managers_only(self, world: World, draft: Split) -> None:
         Split.objects.update(gold_public=True)
         addresses = [f"/benchmarks/tiny/splits/test/{end}" for end in ("", "archive.zip", "inputs.jsonl", "gold.jsonl")]
+        addresses += ["/benchmarks/tiny/splits/test/sample-submission.jsonl"]
         addresses += ["/api/v1/benchmarks/tiny/splits/test/inputs.jsonl"]
         for address in addresses:
             assert Client().get(address).status_code == 404, address
             assert client_of(world.researcher).get(address).status_code == 404, address
             assert client_of(world.curator).get(address).status_code == 200, address
-        assert "inputs.jsonl" not in text(Client().get("/benchmarks/tiny/"))
+        for page in ("/benchmarks/tiny/", "/benchmarks/tiny/about/data/"):
+            assert "inputs.jsonl" not in text(Client().get(page))
         assert Client().get("/api/v1/benchmarks/tiny/").json()["splits"] == []
 
     def test_a_published_splits_inputs_never_change(self, world: World, sandbox: str) -> None:

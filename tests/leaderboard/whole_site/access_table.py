@@ -59,6 +59,9 @@ PUBLIC = [
     Row("docs_image", EVERYONE, where={"name": "board-symmetric"}),
     Row("measures", EVERYONE),
     *both("benchmark", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("benchmark_data", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("benchmark_rules", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("benchmark_submit", EVERYONE, MANAGERS_OF_DRAFT),
     *both("leaderboard", EVERYONE, MANAGERS_OF_DRAFT),
     # Nothing was scored in either benchmark, so there is no frozen board.
     *both("frozen_board", NOBODY, NOBODY),
@@ -103,6 +106,7 @@ PUBLIC = [
     *both("split", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_archive", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_inputs", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("download_sample", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_gold", NOBODY, NOBODY),
     Row("download_gold", EVERYONE, where={"split": "train"}),
     Row("download_gold", MANAGERS_OF_DRAFT, where={"split": "train", **DRAFT}),

@@ -23,7 +23,8 @@ def leader_strip(leader: Leader | None) -> LeaderStrip | None:
     """Return the plot; None if there is nothing to compare: no leader with a value, or no other system."""
     if leader is None or leader.score.value is None or not leader.others:
         return None
-    value, low, high = leader.score.value, leader.score.low, leader.score.high
-    ends = (value if low is None else low, value if high is None else high)
-    scale = covering([value, *ends, *leader.others])
-    return LeaderStrip(scale.at(value), scale.at(ends[0]), scale.at(ends[1]), [scale.at(x) for x in leader.others])
+    value = leader.score.value
+    low = value if leader.score.low is None else leader.score.low
+    high = value if leader.score.high is None else leader.score.high
+    scale = covering([low, value, high, *leader.others])
+    return LeaderStrip(scale.at(value), scale.at(low), scale.at(high), [scale.at(x) for x in leader.others])
