@@ -8,9 +8,26 @@ from typing import Any
 
 from django.http import Http404, QueryDict
 
-from leaderboard.boards.queries import Board, page_of, parse
+from leaderboard.boards.queries import Board, Slice, page_of, parse
 from leaderboard.boards.queries.lookup import board_or_404, head_or_404
+from leaderboard.boards.queries.slices import parse_url_text
+from leaderboard.boards.web.pages.contrast_pairs import are_whole, pairs_by_system
+from leaderboard.boards.web.pages.cost import costed_systems
+from leaderboard.boards.web.pages.progress import best_so_far, plotted_levels, reference_levels
+from leaderboard.boards.web.pages.rank_agreement import agreement_grids
+from leaderboard.boards.web.pages.roc import chosen_curves
+from leaderboard.boards.web.plot_links import is_symmetric
+from leaderboard.boards.web.tables import cost_columns
+from leaderboard.comparisons.queries.pairs import ranked_pairs
+from leaderboard.comparisons.web.critical_difference import differences_of
+from leaderboard.plots.specs.contrast_pairs import contrast_pairs
+from leaderboard.plots.specs.cost import cost
 from leaderboard.plots.specs.intervals import intervals
+from leaderboard.plots.specs.progress import progress
+from leaderboard.plots.specs.rank_agreement import rank_agreement
+from leaderboard.plots.specs.roc import roc
+from leaderboard.plots.specs.significance import significance
+from leaderboard.plots.specs.symmetric import symmetric
 from leaderboard.plots.vega_lite import Spec
 
 
@@ -28,6 +45,10 @@ class PlotRequest:
     version: Mapping[str, int] = field(default_factory=dict)
     params: QueryDict = field(default_factory=QueryDict)
 
+    @property
+    def slice(self) -> Slice:
+        return parse_url_text(self.params.get("slice"))
+
     def board(self, within: Collection[str] | None = ()) -> Board:
         return board_or_404(self.user, self.slug, self.phase, within=within, **self.version)
 
@@ -39,7 +60,64 @@ def _intervals(request: PlotRequest) -> Spec | None:
     return intervals(page_of(board, query, viewer=request.user).board, query.slice_)
 
 
-PLOTS: dict[str, Callable[[PlotRequest], Spec | None]] = {"intervals": _intervals}
+def _symmetric(request: PlotRequest) -> Spec | None:
+    board = request.board(["origin"])
+    return symmetric(board) if is_symmetric(board) else None
+
+
+def _contrast_pairs(request: PlotRequest) -> Spec | None:
+    board = request.board()
+    if not is_symmetric(board):
+        return None
+    by_system = pairs_by_system(board)
+    rows = [(row, by_system[row.system_id]) for row in board.rows if row.system_id in by_system]
+    rows.sort(key=lambda entry: -entry[1].both / entry[1].n)
+    return contrast_pairs(board, rows, are_whole=are_whole(board, by_system))
+
+
+def _progress(request: PlotRequest) -> Spec | None:
+    board = request.board()
+    return progress(board, best_so_far(board), plotted_levels(reference_levels(board)))
+
+
+def _roc(request: PlotRequest) -> Spec | None:
+    slice_ = request.slice
+    board = request.board([name for name, _ in slice_])
+    curves = chosen_curves(board, request.params.getlist("system"), slice_)
+    return roc(board, curves.curves, curves.measure.name)
+
+
+def _agreement(request: PlotRequest) -> Spec | None:
+    slice_ = request.slice
+    board = request.board([name for name, _ in slice_])
+    grids = agreement_grids(board, slice_)
+    return rank_agreement(board, grids.grids, grids.measure.name)
+
+
+def _cost(request: PlotRequest) -> Spec | None:
+    board = request.board()
+    columns = cost_columns.columns(board)
+    if not columns:
+        return None
+    column = cost_columns.chosen(columns, request.params.get("cost"))
+    return cost(board, costed_systems(board, column.kind), column)
+
+
+def _significance(request: PlotRequest) -> Spec | None:
+    board = request.board()
+    return significance(board, *differences_of(board, ranked_pairs(board)))
+
+
+PLOTS: dict[str, Callable[[PlotRequest], Spec | None]] = {
+    "intervals": _intervals,
+    "symmetric": _symmetric,
+    "pairs": _contrast_pairs,
+    "roc": _roc,
+    "agreement": _agreement,
+    "cost": _cost,
+    "progress": _progress,
+    "significance": _significance,
+}
 
 
 def spec_or_404(name: str, request: PlotRequest) -> Spec:

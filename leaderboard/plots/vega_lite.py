@@ -127,20 +127,23 @@ def tooltip(measure: str, *more: tuple[str, str]) -> list[Spec]:
     ]
 
 
-def names() -> Spec:
-    """Return a layer of system names, left of the plot or above their rows; each is a link to the system's page."""
+def names(field: str = "system") -> Spec:
+    """Return a layer of system names, left of the plot or above their rows; each is a link to the system's page.
+
+    field: the field that has the names.
+    """
     return {
         "mark": {
             "type": "text",
             "align": {"expr": "narrow ? 'left' : 'right'"},
             "baseline": "middle",
-            "dy": {"expr": "narrow ? -15 : 0"},
+            "dy": {"expr": "narrow ? -19 : 0"},
             "limit": {"expr": f"narrow ? width : {NAME_WIDTH}"},
             "cursor": "pointer",
         },
         "encoding": {
             "x": {"value": {"expr": "narrow ? 0 : -12"}},
-            "text": {"field": "system"},
+            "text": {"field": field},
             "href": {"field": "url"},
             "color": {"condition": {"test": "datum.competes", "value": INK}, "value": SOFT},
         },

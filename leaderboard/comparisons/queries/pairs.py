@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 from uuid import UUID
@@ -117,6 +117,20 @@ def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
         return ()
     rows = [row for row in by_primary(board) if row.rank is not None]
     return RankedPairs(rows, stored(board.leaderboard, board.primary))
+
+
+def indistinguishable_groups(rows: Sequence[Row], differ: Callable[[Row, Row], bool]) -> list[Sequence[Row]]:
+    """Return the maximal groups of consecutive rows of which no two differ, from the top; no group contains another."""
+    groups: list[Sequence[Row]] = []
+    end = 0
+    for start in range(len(rows)):
+        stop = start + 1
+        while stop < len(rows) and not any(differ(row, rows[stop]) for row in rows[start:stop]):
+            stop += 1
+        if stop - start > 1 and stop > end:
+            groups.append(rows[start:stop])
+            end = stop
+    return groups
 
 
 def _negated(value: float | None) -> float | None:

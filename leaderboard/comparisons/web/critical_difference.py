@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -18,8 +17,7 @@ from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.etag import with_etag
-from leaderboard.comparisons.queries.pairs import RankedPair, RankedPairs, ranked_pairs
-from leaderboard.comparisons.web.charts.critical_difference import significance_chart
+from leaderboard.comparisons.queries.pairs import RankedPair, RankedPairs, indistinguishable_groups, ranked_pairs
 
 HEADS = ("a", "b", "difference", "low", "high", "p", "p_holm", "significant")
 MOST_SYSTEMS = 60
@@ -31,26 +29,16 @@ _LINK = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} head to
 @require_safe
 @with_etag
 def significance(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the page, which is empty until rank ranges are ready. `?download=svg`: the diagram; `csv`: all pairs."""
+    """Render the page, which is empty until rank ranges are ready. `?download=csv`: all pairs."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     pairs = ranked_pairs(board)
-    download = request.GET.get("download")
-    if download == "csv":
+    if request.GET.get("download") == "csv":
         return svg_csv_download.as_csv(board, "pairs", HEADS, map(_line, pairs))
-    ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
-    shown = pairs.among(ranked) if isinstance(pairs, RankedPairs) else ()
-    different = {frozenset((pair.a.system_id, pair.b.system_id)) for pair in shown if pair.significant}
-
-    def differ(one: Row, other: Row) -> bool:
-        return frozenset((one.system_id, other.system_id)) in different
-
-    chart = significance_chart(ranked, board.primary, differ)
-    context: dict[str, Any] = {"chart": chart, "measure": board.primary}
-    if download == "svg" and chart is not None:
-        return svg_csv_download.as_svg(
-            board, "significance", "comparisons/critical_difference_plot.html", context, height=chart.height
-        )
-    context |= {
+    ranked, differ = differences_of(board, pairs)
+    valued = [row for row in ranked if row.score(board.primary).value is not None]
+    context = {
+        "has_plot": len(valued) > 1,
+        "has_bars": bool(indistinguishable_groups(valued, differ)),
         "board": board,
         "phase": board.phase,
         "benchmark": board.phase.benchmark,
@@ -67,6 +55,14 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
         "n_pairs": len(pairs),
     }
     return render(request, "comparisons/critical_difference.html", context)
+
+
+def differences_of(board: Board, pairs: RankedPairs | tuple[()]) -> tuple[Sequence[Row], Callable[[Row, Row], bool]]:
+    """Return the best ranked systems, and a function that returns True if two of them differ significantly."""
+    ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
+    shown = pairs.among(ranked) if isinstance(pairs, RankedPairs) else ()
+    different = {frozenset((pair.a.system_id, pair.b.system_id)) for pair in shown if pair.significant}
+    return ranked, lambda one, other: frozenset((one.system_id, other.system_id)) in different
 
 
 def _links(board: Board, row: Row, peers: Sequence[Row]) -> SafeString:

@@ -4,11 +4,19 @@
   const PHONE = matchMedia("(max-width: 36rem)");
 
   /** Return the specification for this screen: colours are CSS variables, so that dark mode and print change them. */
-  const adapted = ({ usermeta, data, ...original }) => {
+  const adapted = ({ usermeta, data, ...original }, room) => {
     let text = JSON.stringify(original);
     for (const [name, colour] of Object.entries(usermeta.palette)) text = text.replaceAll(`"${colour}"`, `"var(--${name})"`);
     const spec = { ...JSON.parse(text), data };
-    if (spec.width === 700) spec.width = "container";
+    if (spec.facet) {
+      spec.columns = PHONE.matches ? 2 : Math.max(2, Math.floor(room / (spec.spec.width + 45)));
+      if (PHONE.matches) spec.spec.width = spec.spec.height = room / 2 - 45;
+    } else if (spec.width === 700) {
+      spec.width = "container";
+    } else if (PHONE.matches) {
+      spec.width = spec.height = room - 60;
+      spec.config.legend = { ...spec.config.legend, orient: "bottom", direction: "vertical", columns: 1 };
+    }
     if (PHONE.matches) {
       spec.params.find((param) => param.name === "narrow").value = true;
       spec.params = spec.params.filter((param) => param.name !== "zoom"); // a finger scrolls the page
@@ -49,7 +57,7 @@
 
     async draw() {
       this.view?.finalize();
-      const compiled = vega.compile(adapted(this.spec), { logger: vega.logger(vega.ERROR_LEVEL) }).spec;
+      const compiled = vega.compile(adapted(this.spec, this.box.clientWidth), { logger: vega.logger(vega.ERROR_LEVEL) }).spec;
       this.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
         container: this.canvas,
         expr: vega.expressionInterpreter,

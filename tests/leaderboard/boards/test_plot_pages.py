@@ -1,19 +1,19 @@
-"""Progress over time and significance: what the charts, tables and files show, and to whom."""
+"""Progress over time and significance: what plots, tables and files show, and to whom."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from datetime import timedelta
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.comparisons.web.charts.critical_difference import indistinguishable_groups
+from leaderboard.comparisons.queries.pairs import indistinguishable_groups
 from leaderboard.models import Phase, ReportedResult, System
 from leaderboard.systems.actions import systems
 from tests.support.rows.board_rows import score, stand
@@ -21,6 +21,7 @@ from tests.support.rows.tiny_world import World, build
 from tests.support.rows.wide_phase import build_wide, enter, rank_all, score_all
 
 PROGRESS, APART = "/benchmarks/tiny/test/progress/", "/benchmarks/tiny/test/significance/"
+PLOTS = "/api/v1/benchmarks/tiny/phases/test/leaderboard/plots"
 HOSTILE = '<script>alert(1)</script>&"=cmd'
 
 
@@ -48,6 +49,12 @@ def page_text(address: str, **query: Any) -> str:
     return response.content.decode()
 
 
+def plot(name: str) -> dict[str, Any]:
+    response = Client().get(f"{PLOTS}/{name}/")
+    assert response.status_code == 200
+    return response.json()
+
+
 def lines(address: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(page_text(address, download="csv"))))
 
@@ -57,12 +64,9 @@ class TestProgress:
     def test_only_improvements_are_steps(self, world: World) -> None:
         response = Client().get(PROGRESS)
         assert [moment.name for _, moment in response.context["best_so_far"]] == ["First", "Second"]
-        chart = response.context["chart"]
-        # A level, a step up, and the last level to the edge.
-        assert len(chart.stair) == 3
-        (x1, y1, _, _), _, (_, y, x2, _) = chart.stair
-        assert float(x1[:-1]) < 50 and x2 == "100%" and y < y1, "a better value is higher, a later one further right"
-        assert all(0 <= mark.y <= chart.height for mark in chart.marks)
+        values = plot("progress")["data"]["values"]
+        assert [(value["system"], value["value"]) for value in values] == [("First", 0.5), ("Second", 0.7)]
+        assert values[0]["received"] < values[1]["received"]
 
     def test_results_of_papers_and_people_are_reference_lines(self, world: World) -> None:
         levels = Client().get(PROGRESS).context["levels"]
@@ -70,8 +74,13 @@ class TestProgress:
             ("Human annotator", 0.9, True),
             ("ESIM (another split)", 0.6, False),
         ]
+        references = plot("progress")["layer"][0]["data"]["values"]
+        assert [(value["name"], value["is_human"]) for value in references] == [
+            ("Human annotator", True),
+            ("ESIM (another split)", False),
+        ]
 
-    def test_the_table_is_available_as_csv_and_the_chart_as_svg(self, world: World) -> None:
+    def test_the_table_is_available_as_csv(self, world: World) -> None:
         rows = lines(PROGRESS)
         assert [(row["kind"], row["name"], float(row["value"])) for row in rows] == [
             ("best so far", "First", 0.5),
@@ -79,35 +88,30 @@ class TestProgress:
             ("reference", "Human annotator", 0.9),
             ("reference", "ESIM (another split)", 0.6),
         ]
-        response = Client().get(PROGRESS, {"download": "svg"})
-        assert response["Content-Type"].startswith("image/svg+xml")
-        assert response["Content-Disposition"] == 'attachment; filename="tiny-test-progress.svg"'
-        ElementTree.fromstring(response.content)
 
     def test_markup_in_names_is_escaped_in_every_format(self, world: World) -> None:
         System.objects.filter(name="Second").update(name=HOSTILE)
-        for query in ({}, {"download": "svg"}):
-            assert "<script>alert" not in page_text(PROGRESS, **query)
-        ElementTree.fromstring(page_text(PROGRESS, download="svg").encode())
+        assert "<script>alert" not in page_text(PROGRESS)
         System.objects.filter(name=HOSTILE).update(name="=cmd|x")
         assert "'=cmd|x" in page_text(PROGRESS, download="csv")
 
     def test_a_disqualified_system_is_no_step(self, world: World) -> None:
         second = System.objects.get(name="Second")
         systems.disqualify(phase=world.phase, system=second, reason="two accounts", by=world.curator)
-        assert "Second" not in page_text(PROGRESS)
+        assert "Second" not in page_text(PROGRESS) and "Second" not in json.dumps(plot("progress"))
 
     def test_an_anonymous_system_is_a_step_under_its_number(self, world: World) -> None:
         System.objects.filter(name="Second").update(
             anonymous_number=7, anonymous_until=timezone.now() + timedelta(days=1)
         )
-        for query in ({}, {"download": "svg"}, {"download": "csv"}):
+        assert "Second" not in json.dumps(plot("progress")) and "Anonymous 7" in json.dumps(plot("progress"))
+        for query in ({}, {"download": "csv"}):
             assert "Second" not in page_text(PROGRESS, **query) and "Anonymous 7" in page_text(PROGRESS, **query)
 
     def test_without_a_score_there_is_no_chart(self, db: None) -> None:
         build()
-        assert "No scores of competing systems yet." in page_text(PROGRESS)
-        assert "<table" not in page_text(PROGRESS, download="svg").split("<main")[0]
+        assert "No scores yet." in page_text(PROGRESS)
+        assert Client().get(f"{PLOTS}/progress/").status_code == 404
 
 
 @pytest.mark.django_db(transaction=True)
@@ -122,17 +126,17 @@ class TestSignificance:
         return world
 
     def test_a_bar_joins_systems_that_do_not_differ_significantly(self, compared: World) -> None:
-        assert "being compared" in page_text(APART)
+        assert "Comparing all pairs" in page_text(APART)
         rank_all(compared)
         response = Client().get(APART)
-        (bar,) = response.context["chart"].bars
-        assert [row.system for row in bar.rows] == ["Best", "Good"]
-        assert bar.top < bar.bottom < response.context["chart"].lines[-1].y and 0 < float(bar.x[:-1]) < 100
+        plotted = Client().get(PLOTS.replace("tiny", compared.benchmark.slug) + "/significance/").json()
+        assert [value["label"] for value in plotted["data"]["values"]] == ["1. Best", "2. Good", "3. Half"]
+        bars = plotted["layer"][-1]["data"]["values"]
+        assert bars == [{"top": 1, "bottom": 2, "column": 0, "systems": "Best, Good"}]
         rows = {row.system: re.findall("<bdi>(.*?)</bdi>", others) for row, _, others in response.context["rows"]}
         assert rows == {"Best": ["Good"], "Good": ["Best"], "Half": []}
         pairs = {(row["a"], row["b"]): row["significant"] for row in lines(APART)}
         assert pairs == {("Best", "Good"): "no", ("Best", "Half"): "yes", ("Good", "Half"): "yes"}
-        ElementTree.fromstring(page_text(APART, download="svg").encode())
 
     def test_a_ladder_reveals_no_significance(self, compared: World) -> None:
         rank_all(compared)

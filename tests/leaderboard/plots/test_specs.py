@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.boards.queries import NO_SCORE, ShownScore
+from leaderboard.boards.queries.plots import Column, Curve, Grid, Pairs
+from leaderboard.boards.web.charts.progress import Level
 from leaderboard.models import Benchmark, Phase, System
+from leaderboard.plots.specs.contrast_pairs import contrast_pairs
+from leaderboard.plots.specs.progress import reference_values as progress_reference_values
+from leaderboard.plots.specs.rank_agreement import rank_agreement
+from leaderboard.plots.specs.roc import roc
 from leaderboard.systems.actions import systems
-from tests.support.rows.board_rows import score, stand
+from tests.support.row_factory import board, row
+from tests.support.rows.board_rows import score, stand, symmetric_scores
 from tests.support.rows.tiny_world import World, build
 
 PLOTS = "/api/v1/benchmarks/tiny/phases/test/leaderboard/plots"
@@ -96,3 +105,58 @@ def test_the_page_of_the_board_names_the_address_with_its_own_query(world: World
     assert f'data-plot="{PLOTS}/intervals/?kind=organiser"' in text
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
     assert "data-plot=" in Client().get("/benchmarks/tiny/test/").content.decode()
+
+
+@pytest.mark.django_db
+def test_a_symmetric_set_has_its_two_accuracies_and_the_floor(db: None) -> None:
+    world = build()
+    stand(world, "Even", symmetric_scores(original=0.7, generated=0.6))
+    stand(world, "Claim only", symmetric_scores(original=1.0, generated=0.4))
+    plotted = spec("symmetric")
+    rows = [(row["system"], row["original"], row["generated"]) for row in plotted["data"]["values"]]
+    assert rows == [("Even", 0.7, 0.6), ("Claim only", 1.0, 0.4)]
+    assert plotted["layer"][0]["data"]["values"][0]["floor"] == 0.5
+
+
+def test_pairs_fill_their_bar() -> None:
+    rows = [(row("A", {}), Pairs(1, 2, 0, 1)), (row("B", {}), Pairs(3, 0, 0, 0))]
+    empty = board([], task="fact-verification", dimensions={})
+    plotted = contrast_pairs(empty, rows, are_whole=True)
+    assert plotted is not None
+    first = [(value["n"], value["start"], value["end"]) for value in plotted["data"]["values"][:4]]
+    assert first == [(1, 0.0, 0.25), (2, 0.25, 0.75), (0, 0.75, 0.75), (1, 0.75, 1.0)]
+    assert contrast_pairs(empty, []) is None
+    layers = [layer["data"]["values"][0]["bound"] for layer in plotted["layer"] if "data" in layer]
+    assert layers == [pytest.approx(1 / 3)] * 2, "the bound of a claim-only system, and its label"
+
+
+def test_curves_differ_in_colour_or_dash() -> None:
+    curves = [(row(f"S{i}", {}), ShownScore(0.5 + i / 100), Curve([0, 2, 3, 4, 4])) for i in range(8)]
+    plotted = roc(board([], task="fact-checking", dimensions={}), curves, "auroc")
+    assert plotted is not None
+    encoding = plotted["layer"][1]["encoding"]
+    pairs = zip(encoding["color"]["scale"]["range"], map(str, encoding["strokeDash"]["scale"]["range"]), strict=True)
+    assert len(set(pairs)) == 8
+    points = [(value["fpr"], value["tpr"]) for value in plotted["data"]["values"] if value["system"] == "S0"]
+    assert points == [(0.0, 0.0), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0), (1.0, 1.0)]
+
+
+def test_circles_show_the_share_of_their_column() -> None:
+    grid = Grid([Column(0, 1, [4, 0, 0, 0]), Column(1, 4, [2, 3, 3, 4])])
+    empty = board([], task="metric-correlation", dimensions={})
+    plotted = rank_agreement(empty, [(row("S", {}), NO_SCORE, grid)], "r")
+    assert plotted is not None
+    first, *others = plotted["data"]["values"]
+    assert (first["across"], first["up"], first["n"], first["share"]) == (0.5, 0.5, 4, 1.0), (
+        "lowest rating at the bottom"
+    )
+    assert {circle["across"] for circle in others} == {2.5}, "a wide column is plotted in its middle"
+    assert sum(circle["n"] for circle in (first, *others)) == grid.n
+
+
+def test_labels_of_references_do_not_overlap() -> None:
+    levels = [Level("a", 0.9, is_human=True), Level("b", 0.501), Level("c", 0.5), Level("d", 0.5)]
+    placed = progress_reference_values(levels, [0.7])
+    assert [value["name"] for value in placed] == ["a", "b", "c", "d"]
+    gaps = [upper["label_at"] - lower["label_at"] for upper, lower in pairwise(placed)]
+    assert min(gaps) >= 0.05 * 0.4 - 1e-9

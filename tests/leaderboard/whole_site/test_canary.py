@@ -253,6 +253,7 @@ def every_address() -> list[str]:
             continue
         for slug, dimension in (("claims", "origin"), ("facts", "property")):
             parameters = filled(route, slug) | {"dimension": dimension, "pair": "origin/label"}
+            parameters |= {"plot": "intervals"}
             address = reverse(name, kwargs={blank: parameters.get(blank, 1) for blank in BLANK.findall(route)})
             queries = QUERIES.get(name.removeprefix("frozen_"), [""])
             addresses += [address + query for query in ["", *queries]]
@@ -260,7 +261,7 @@ def every_address() -> list[str]:
 
 
 BLANK = re.compile(r"<(?:\w+:)?(\w+)>")
-DRAWN = ["?download=svg", "?download=csv", "?format=json"]
+DRAWN = ["?download=csv", "?format=json"]
 ROWS = ["?slices=all", "?sort=nothing"]
 QUERIES = {
     "badge": ["?system=Sounder", "?system=Sounder&measure=nothing"],

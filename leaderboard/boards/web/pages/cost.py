@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import by_primary
+from leaderboard.boards.queries import Board, Row, ShownScore, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.cost import cost_chart
 from leaderboard.boards.web.tables import cost_columns
+
+
+@dataclass(frozen=True)
+class CostedSystem:
+    """A system with its score and cost. on_front: no other is as good at a lower cost, or better at the same cost."""
+
+    row: Row
+    score: ShownScore
+    cost: float
+    on_front: bool
 
 
 @require_safe
@@ -25,13 +37,9 @@ def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> H
     columns = cost_columns.columns(board)
     if not columns:
         raise Http404("no system on this board has a known cost")
-    requested = request.GET.get("cost")
-    column = next((known for known in columns if known.kind == requested), columns[0])
-    measure = board.measure(board.primary)
-    is_up = measure is None or measure.higher_is_better is not False
-    chart = cost_chart(by_primary(board), measure=board.primary, kind=column.kind, higher_is_better=is_up)
-    marks = chart.marks if chart else []
-    shown = {mark.row.system_id for mark in marks}
+    column = cost_columns.chosen(columns, request.GET.get("cost"))
+    systems = costed_systems(board, column.kind)
+    shown = {entry.row.system_id for entry in systems}
     context = {
         "board": board,
         "phase": board.phase,
@@ -40,11 +48,30 @@ def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> H
         "boards": other_boards(board),
         "columns": columns,
         "column": column,
-        "is_up": is_up,
-        "chart": chart,
-        "measure": measure,
-        "rows": [(mark, cost_columns.cost_texts(mark.row, columns)) for mark in marks],
+        "measure": board.measure(board.primary),
+        "rows": [(entry, cost_columns.cost_texts(entry.row, columns)) for entry in systems],
         "absent": [row for row in by_primary(board) if row.system_id not in shown],
         "n_inputs": board.n_inputs,
     }
     return render(request, "boards/cost.html", context)
+
+
+def costed_systems(board: Board, kind: str) -> list[CostedSystem]:
+    """Return the systems with both the primary measure and a cost of this kind, cheapest first, then best first."""
+    measure = board.measure(board.primary)
+    sign = -1.0 if measure is not None and measure.higher_is_better is False else 1.0
+    costed = [
+        (row, score, cost)
+        for row in by_primary(board)
+        if (cost := row.cost_of(kind)) is not None and (score := row.score(board.primary)).value is not None
+    ]
+    costed.sort(key=lambda entry: (entry[2], -sign * (entry[1].value or 0.0)))
+    best = front([(cost, sign * (score.value or 0.0)) for _, score, cost in costed])
+    return [CostedSystem(*entry, on_front) for entry, on_front in zip(costed, best, strict=True)]
+
+
+def front(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Return for each (cost, quality) point whether it is on the Pareto front. Higher quality is better."""
+    return [
+        not any(c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in points) for cost, quality in points
+    ]

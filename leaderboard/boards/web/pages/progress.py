@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,7 +16,7 @@ from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.queries.system_history import records, revealed_on
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.progress import Level, ScoreAtTime, progress_chart
+from leaderboard.boards.web.charts.progress import Level, ScoreAtTime
 
 HUMAN = re.compile(r"\b(human|annotator)", re.IGNORECASE)
 MOST_LEVELS = 8
@@ -27,30 +26,18 @@ MOST_LEVELS = 8
 @require_safe
 @conditional_page
 def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render plot and table; `?download=svg` returns the plot, `?download=csv` the table."""
+    """Render plot and table; `?download=csv` returns the table."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
-    best_so_far, levels = _best_so_far(board), _levels(board)
-    moments = [moment for _, moment in best_so_far]
-    chart = progress_chart(moments, _plotted(levels))
-    context: dict[str, Any] = {
-        "chart": chart,
-        "measure": board.primary,
-        "what": f"{len(moments)} improvements of the best score",
-    }
-    download = request.GET.get("download")
-    if download == "csv":
-        return svg_csv_download.as_csv(board, "progress", HEADS, _table(moments, levels))
-    if download == "svg" and chart is not None:
-        return svg_csv_download.as_svg(
-            board, "progress", "boards/parts/progress_plot.html", context, height=chart.height
-        )
-    context |= {
+    best, levels = best_so_far(board), reference_levels(board)
+    if request.GET.get("download") == "csv":
+        return svg_csv_download.as_csv(board, "progress", HEADS, _table([moment for _, moment in best], levels))
+    context = {
         "board": board,
         "phase": board.phase,
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "best_so_far": best_so_far,
+        "best_so_far": best,
         "levels": levels,
         "has_people": any(level.is_human for level in levels),
         "n_hidden": max(0, len(levels) - MOST_LEVELS),
@@ -61,7 +48,7 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
 HEADS = ("kind", "number", "name", "received_at", "value", "low", "high")
 
 
-def _best_so_far(board: Board) -> list[tuple[int, ScoreAtTime]]:
+def best_so_far(board: Board) -> list[tuple[int, ScoreAtTime]]:
     """Return (system id, moment) of each score that was the best of all competing systems when it was submitted."""
     if board.leaderboard is None:
         return []
@@ -78,7 +65,7 @@ def _is_up(board: Board) -> bool:
     return measure is None or measure.higher_is_better is not False
 
 
-def _levels(board: Board) -> list[Level]:
+def reference_levels(board: Board) -> list[Level]:
     """Return reported results and non-competing systems by their overall primary score, best first."""
     levels = [
         Level(row.system if row.same_split else f"{row.system} (another split)", value, bool(HUMAN.search(row.system)))
@@ -93,7 +80,7 @@ def _levels(board: Board) -> list[Level]:
     return sorted(levels, key=lambda level: level.value, reverse=_is_up(board))
 
 
-def _plotted(levels: Sequence[Level]) -> list[Level]:
+def plotted_levels(levels: Sequence[Level]) -> list[Level]:
     """Return the levels to plot: human performance first, then the best."""
     return sorted(levels, key=lambda level: not level.is_human)[:MOST_LEVELS]
 

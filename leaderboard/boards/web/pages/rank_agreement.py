@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
+from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import WHOLE, Slice, by_primary, in_order
+from leaderboard.boards.queries import WHOLE, Board, Row, ShownScore, Slice, by_primary, in_order
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import known, plots_of, runs_with_plots_of, shows_plots
+from leaderboard.boards.queries.plots import Grid, known, plots_of, runs_with_plots_of, shows_plots
 from leaderboard.boards.queries.slices import parse_url_text, url_text
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
@@ -20,9 +22,7 @@ from leaderboard.boards.web.charts.rank_agreement import Square, squares
 from leaderboard.boards.web.plot_links import as_json, spearman_measure
 
 MOST = 24
-"""Maximum number of plots on the page and in the SVG, those of the best systems; the CSV has all systems."""
-ACROSS = 4
-"""Plots per row of the SVG."""
+"""Maximum number of plots on the page, those of the best systems; the CSV has all systems."""
 HEADS = ("system", "team", "slice", "metric_bins", "human_bin", "n_bins", "n")
 FORMER_HEADS = ("metric_parts", "people_part", "of_parts")
 """Former names of three columns: this release repeats the columns at the end under these names, the next does not."""
@@ -33,44 +33,19 @@ FORMER_HEADS = ("metric_parts", "people_part", "of_parts")
 def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """Render the plots; raise Http404 if the board has no Spearman measure.
 
-    `?slice=`: the slice as JSON, `["dimension", "value"]`. `?download=svg` or `csv`: return the plots or their numbers.
+    `?slice=`: the slice as JSON, `["dimension", "value"]`. `?download=csv`: return the numbers.
     """
     slice_ = parse_url_text(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
-    measure = spearman_measure(board)
-    if measure is None:
-        raise Http404("this board has no Spearman correlation with human ratings")
-    slice_ = known(board, slice_)
-    rows = in_order(board.rows, lambda row: row.score(measure.name, slice_).value, descending=True)
-    runs_with_plots = runs_with_plots_of(board)
-    plotted_rows = [row for row in rows if row.run_id in runs_with_plots]
-    download = request.GET.get("download")
-    plot_data = plots_of(board, plotted_rows if download == "csv" else plotted_rows[:MOST])
-    plots = squares(
-        [
-            (row, row.score(measure.name, slice_), plot_data[row.run_id].grids[slice_])
-            for row in plotted_rows
-            if row.run_id in plot_data and slice_ in plot_data[row.run_id].grids
-        ]
-    )
-    context: dict[str, Any] = {"squares": plots, "measure": measure, "slice": slice_, "across": ACROSS}
-    if download == "csv":
+    is_download = request.GET.get("download") == "csv"
+    grids = agreement_grids(board, slice_, most=None if is_download else MOST)
+    slice_, plots = grids.slice, squares(grids.grids)
+    if is_download:
         return svg_csv_download.as_csv(board, "agreement", (*HEADS, *FORMER_HEADS), _table(plots, slice_))
-    if download == "svg" and plots:
-        context["placed"] = [
-            (square, 280 * (i % ACROSS) + 10, 290 * (i // ACROSS) + 30) for i, square in enumerate(plots)
-        ]
-        width, height = 280 * min(ACROSS, len(plots)) + 20, 290 * -(-len(plots) // ACROSS) + 40
-        return svg_csv_download.as_svg(
-            board,
-            "agreement",
-            "boards/charts/agreement_alone.svg",
-            context,
-            height=height,
-            frame="boards/charts/plot.svg",
-            width=width,
-        )
-    context |= {
+    context = {
+        "squares": plots,
+        "measure": grids.measure,
+        "slice": slice_,
         "board": board,
         "phase": board.phase,
         "benchmark": board.phase.benchmark,
@@ -78,17 +53,59 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         "boards": other_boards(board),
         "shows_plots": shows_plots(board),
         "json": as_json(board),
-        "rows": rows,
+        "rows": board.rows,
         "slices": [
             (name, [(url_text(((name, value),)), value) for value in values])
             for name, values in board.dimensions.items()
-            if any(((name, value),) in data.grids for data in plot_data.values() for value in values)
+            if any(((name, value),) in grids.slices for value in values)
         ],
         "chosen_slice": url_text(slice_),
-        "before": [row for row in by_primary(board) if row.run_id not in runs_with_plots],
-        "n_more": max(0, len(plotted_rows) - MOST),
+        "before": [row for row in by_primary(board) if row.run_id not in grids.runs_with_plots],
+        "n_more": max(0, grids.n_plotted - MOST),
     }
     return render(request, "boards/rank_agreement.html", context)
+
+
+@dataclass(frozen=True)
+class Grids:
+    """The rank histograms of a board on a slice.
+
+    slices: those with a histogram of some system. n_plotted: number of systems with plot data, shown or not.
+    """
+
+    measure: Measure
+    slice: Slice
+    grids: Sequence[tuple[Row, ShownScore, Grid]]
+    slices: Collection[Slice]
+    runs_with_plots: Collection[UUID]
+    n_plotted: int
+
+
+def agreement_grids(board: Board, slice_: Slice, *, most: int | None = MOST) -> Grids:
+    """Return the rank histograms on a slice, the best systems first; an unknown slice is WHOLE.
+
+    most: maximum number of systems; None: all. Raises Http404 if the board has no Spearman measure.
+    """
+    measure = spearman_measure(board)
+    if measure is None:
+        raise Http404("this board has no Spearman correlation with human ratings")
+    slice_ = known(board, slice_)
+    rows = in_order(board.rows, lambda row: row.score(measure.name, slice_).value, descending=True)
+    runs_with_plots = runs_with_plots_of(board)
+    plotted_rows = [row for row in rows if row.run_id in runs_with_plots]
+    plot_data = plots_of(board, plotted_rows[:most])
+    return Grids(
+        measure=measure,
+        slice=slice_,
+        grids=[
+            (row, row.score(measure.name, slice_), plot_data[row.run_id].grids[slice_])
+            for row in plotted_rows
+            if row.run_id in plot_data and slice_ in plot_data[row.run_id].grids
+        ],
+        slices={slice_ for data in plot_data.values() for slice_ in data.grids},
+        runs_with_plots=runs_with_plots,
+        n_plotted=len(plotted_rows),
+    )
 
 
 def _table(plots: Sequence[Square], slice_: Slice) -> list[Sequence[object]]:

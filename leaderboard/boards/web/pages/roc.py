@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
+from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import WHOLE, Board, Row, Slice, by_primary
+from leaderboard.boards.queries import WHOLE, Board, Row, ShownScore, Slice, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import known, plots_of, runs_with_plots_of, shows_plots
+from leaderboard.boards.queries.plots import Curve, known, plots_of, runs_with_plots_of, shows_plots
 from leaderboard.boards.queries.slices import parse_url_text, url_text
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.roc import KEY, MOST, READ_AT, SIZE, Line, roc_chart
+from leaderboard.boards.web.charts.roc import MOST, READ_AT, Line, roc_lines
 from leaderboard.boards.web.plot_links import as_json, auroc_measure
 
 FIRST = 5
@@ -44,42 +45,20 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
     """Render the curves; raise Http404 if the board has no AUROC measure.
 
     `?system=`: id of a system, up to MOST times; default: the best FIRST systems. `?slice=`: the slice as JSON,
-    `["dimension", "value"]`. `?download=svg` or `csv`: return the curves as a picture or as points.
+    `["dimension", "value"]`. `?download=csv`: return the points of the curves.
     """
     slice_ = parse_url_text(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
-    measure = auroc_measure(board)
-    if measure is None:
-        raise Http404("this board has no AUROC measure, so there are no ROC curves")
-    slice_ = known(board, slice_)
-    runs_with_plots = runs_with_plots_of(board)
+    curves = chosen_curves(board, request.GET.getlist("system"), slice_)
+    slice_ = curves.slice
+    lines = roc_lines(curves.curves)
+    if request.GET.get("download") == "csv":
+        return svg_csv_download.as_csv(board, "roc", HEADS, _table(lines, slice_))
     rows = by_primary(board)
-    requested = _requested_rows(request, rows)
-    chosen = requested[:MOST] if requested else [row for row in rows if row.run_id in runs_with_plots][:FIRST]
-    plot_data = plots_of(board, chosen)
-    curves = [
-        (row, row.score(measure.name, slice_), plot_data[row.run_id].curves[slice_])
-        for row in chosen
-        if row.run_id in plot_data and slice_ in plot_data[row.run_id].curves
-    ]
-    curves.sort(key=lambda curve: -(curve[1].value or 0.0))
-    chart = roc_chart(curves)
-    context: dict[str, Any] = {"chart": chart, "measure": measure, "slice": slice_}
-    download = request.GET.get("download")
-    if download == "csv":
-        return svg_csv_download.as_csv(board, "roc", HEADS, _table(chart.lines if chart else (), slice_))
-    if download == "svg" and chart is not None:
-        height = chart.lines[-1].key_y + KEY
-        return svg_csv_download.as_svg(
-            board,
-            "roc",
-            "boards/charts/roc_alone.svg",
-            context,
-            height=height,
-            frame="boards/charts/plot.svg",
-            width=SIZE + 90,
-        )
-    context |= {
+    context = {
+        "lines": lines,
+        "measure": curves.measure,
+        "slice": slice_,
         "board": board,
         "phase": board.phase,
         "benchmark": board.phase.benchmark,
@@ -88,23 +67,70 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
         "shows_plots": shows_plots(board),
         "json": as_json(board),
         "rows": rows,
-        "choices": [Choice(row, row in chosen, row.run_id in runs_with_plots) for row in rows],
-        "slices": _slices(board, [slice_ for data in plot_data.values() for slice_ in data.curves]),
+        "choices": [Choice(row, row in curves.chosen, row.run_id in curves.runs_with_plots) for row in rows],
+        "slices": _slices(board, curves.slices),
         "chosen_slice": url_text(slice_),
-        "without": [row for row in chosen if row.run_id not in {curve[0].run_id for curve in curves}],
-        "before": [row for row in rows if row.run_id not in runs_with_plots],
-        "n_too_many": max(0, len(requested) - MOST),
+        "without": [row for row in curves.chosen if row.run_id not in {line.row.run_id for line in lines}],
+        "before": [row for row in rows if row.run_id not in curves.runs_with_plots],
+        "n_too_many": curves.n_too_many,
         "most": MOST,
         "read_at": READ_AT,
     }
     return render(request, "boards/roc.html", context)
 
 
-def _requested_rows(request: HttpRequest, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that `?system=` selects, best first; raise Http404 for an unknown system."""
-    names = set(request.GET.getlist("system"))
-    matches = [row for row in rows if str(row.system_id) in names]
-    if len(matches) < len(names):
+@dataclass(frozen=True)
+class Curves:
+    """The curves that a request selects.
+
+    chosen: their systems, and those without a curve on the slice. slices: those with a curve of some chosen system.
+    n_too_many: number of requested systems beyond MOST.
+    """
+
+    measure: Measure
+    slice: Slice
+    curves: Sequence[tuple[Row, ShownScore, Curve]]
+    chosen: Sequence[Row]
+    slices: Sequence[Slice]
+    runs_with_plots: Collection[UUID]
+    n_too_many: int
+
+
+def chosen_curves(board: Board, systems: Sequence[str], slice_: Slice) -> Curves:
+    """Return the curves of systems on a slice, the largest area first.
+
+    systems: ids, of which the best MOST count; empty: the best FIRST systems. An unknown slice is WHOLE. Raises
+    Http404 for an unknown system, and if the board has no AUROC measure.
+    """
+    measure = auroc_measure(board)
+    if measure is None:
+        raise Http404("this board has no AUROC measure, so there are no ROC curves")
+    slice_ = known(board, slice_)
+    runs_with_plots = runs_with_plots_of(board)
+    rows = by_primary(board)
+    requested = _requested_rows(systems, rows)
+    chosen = requested[:MOST] if requested else [row for row in rows if row.run_id in runs_with_plots][:FIRST]
+    plot_data = plots_of(board, chosen)
+    curves = [
+        (row, row.score(measure.name, slice_), plot_data[row.run_id].curves[slice_])
+        for row in chosen
+        if row.run_id in plot_data and slice_ in plot_data[row.run_id].curves
+    ]
+    return Curves(
+        measure=measure,
+        slice=slice_,
+        curves=sorted(curves, key=lambda curve: -(curve[1].value or 0.0)),
+        chosen=chosen,
+        slices=[slice_ for data in plot_data.values() for slice_ in data.curves],
+        runs_with_plots=runs_with_plots,
+        n_too_many=max(0, len(requested) - MOST),
+    )
+
+
+def _requested_rows(systems: Sequence[str], rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of these systems, best first; raise Http404 for an unknown system."""
+    matches = [row for row in rows if str(row.system_id) in systems]
+    if len(matches) < len(set(systems)):
         raise Http404("no such system on this board")
     return matches
 

@@ -10,10 +10,13 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Slice
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.symmetric import CLAIM_ONLY_ACCURACY, GENERATED, ORIGINAL, dumbbells
 from leaderboard.boards.web.plot_links import is_symmetric
 from leaderboard.boards.web.tables.sorting import Key, Sorting, by_name
 
+CLAIM_ONLY_ACCURACY = 0.5
+"""Accuracy of a claim-only model on a symmetric set, where each claim occurs once with each label."""
+ORIGINAL = (("origin", "original"),)
+GENERATED = (("origin", "generated"),)
 COLUMNS: dict[str, tuple[str, str, Slice]] = {
     "accuracy": ("Accuracy, all", "accuracy", WHOLE),
     "original": ("Accuracy, original", "accuracy", ORIGINAL),
@@ -48,7 +51,10 @@ def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int)
         ],
         "headings": sorting.headings,
         "rows": [(row, [row.score(*source) for source in sources]) for row in rows],
-        "chart": dumbbells(rows),
+        "has_plot": any(
+            row.score("accuracy", ORIGINAL).value is not None and row.score("accuracy", GENERATED).value is not None
+            for row in rows
+        ),
         "floor": CLAIM_ONLY_ACCURACY,
         "boards": other_boards(board),
     }

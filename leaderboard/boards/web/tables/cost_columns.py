@@ -44,6 +44,11 @@ def columns(board: Board) -> list[CostColumn]:
     ]
 
 
+def chosen(columns: Sequence[CostColumn], kind: str | None) -> CostColumn:
+    """Return the column of a kind of cost; the first one for an unknown kind. columns: not empty."""
+    return next((column for column in columns if column.kind == kind), columns[0])
+
+
 def keys(columns: Sequence[CostColumn]) -> dict[str, Key]:
     return {column.kind: column.key() for column in columns}
 

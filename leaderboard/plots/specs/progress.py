@@ -1,0 +1,142 @@
+"""Best score over time as a step line, with reference results to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from leaderboard.boards.queries import Board
+from leaderboard.boards.web.charts.progress import Level, ScoreAtTime
+from leaderboard.plots.vega_lite import (
+    ACCENT,
+    HELD,
+    INK,
+    SOFT,
+    STRONG,
+    Spec,
+    quantitative,
+    score_values,
+    spec,
+    system_url,
+    tooltip,
+    zoom,
+)
+
+HEIGHT = 340
+MAX_NAMES = 6
+"""Improvements that have their system's name in the plot, the last ones; the others have it in the tooltip."""
+MIN_GAP = 0.05
+"""Minimum distance of two labels, as a share of the plot's height."""
+
+
+def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequence[Level]) -> Spec | None:
+    """Return the plot; None if there is no score.
+
+    best: (system id, score) of each improvement of the best score, sorted by time. levels: reference results.
+    """
+    values = [
+        {
+            "key": moment.number,
+            "system": moment.name,
+            "url": system_url(board, system),
+            "received": f"{moment.at:%Y-%m-%dT%H:%M:%S}Z",
+            **score_values(moment.score),
+        }
+        for system, moment in best
+        if moment.score.value is not None
+    ]
+    if not values:
+        return None
+    first, last = best[0][1].at, best[-1][1].at
+    margin = max(timedelta(hours=1), (last - first) * 0.04)
+    date_format = "%Y-%m-%d" if last - first > timedelta(days=4) else "%m-%d %H:%M"
+    x = {
+        "field": "received",
+        "type": "temporal",
+        "title": "received (UTC)",
+        "scale": {"type": "utc", "domain": [f"{at:%Y-%m-%dT%H:%M:%S}Z" for at in (first - margin, last + margin)]},
+        "axis": {"grid": False, "format": date_format, "tickCount": {"expr": "narrow ? 2 : 5"}},
+    }
+    y = quantitative("value", board.primary, padding=8)
+    color = {"condition": {"test": "datum.is_human", "value": HELD}, "value": STRONG}
+    reference = {"data": {"values": reference_values(levels, [value["value"] for value in values])}}
+    layers: list[Spec] = [
+        {
+            **reference,
+            "mark": {"type": "rule", "strokeWidth": 1.5},
+            "encoding": {
+                "y": y,
+                "color": color,
+                "strokeDash": {"condition": {"test": "datum.is_human", "value": [1, 0]}, "value": [6, 4]},
+                "tooltip": [{"field": "name", "title": "Name"}, {"field": "value", "format": ".3f"}],
+            },
+        },
+        {
+            **reference,
+            "mark": {
+                "type": "text",
+                "align": "left",
+                "baseline": "middle",
+                "fontSize": 13,
+                "clip": False,
+                "limit": {"expr": "narrow ? 100 : 230"},
+            },
+            "encoding": {
+                "x": {"value": {"expr": "width + 8"}},
+                "y": quantitative("label_at", board.primary),
+                "text": {"field": "name"},
+                "color": {"condition": {"test": "datum.is_human", "value": HELD}, "value": SOFT},
+            },
+        },
+    ]
+    return spec(
+        f"Best {board.primary} over time: {len(values)} improvements. The table has the same numbers.",
+        values,
+        height=HEIGHT,
+        layer=[
+            *(layers if levels else []),
+            {
+                "mark": {"type": "line", "interpolate": "step-after", "color": ACCENT, "strokeWidth": 2.5},
+                "encoding": {"x": x, "y": y},
+            },
+            {
+                "mark": {"type": "rule", "color": ACCENT},
+                "encoding": {"x": x, "y": quantitative("low", board.primary), "y2": {"field": "high"}},
+            },
+            {
+                "params": [zoom()],
+                "mark": {"type": "point", "size": 160, "cursor": "pointer"},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "href": {"field": "url"},
+                    "tooltip": [
+                        *tooltip(board.primary),
+                        {
+                            "field": "received",
+                            "type": "temporal",
+                            "title": "Received",
+                            "format": "%Y-%m-%d %H:%M UTC",
+                            "formatType": "utc",
+                        },
+                    ],
+                },
+            },
+            {
+                "transform": [{"filter": f"!narrow && datum.key > {len(values) - MAX_NAMES}"}],
+                "mark": {"type": "text", "align": "right", "baseline": "bottom", "dx": -8, "dy": -6, "limit": 220},
+                "encoding": {"x": x, "y": y, "text": {"field": "system"}, "color": {"value": INK}},
+            },
+        ],
+    )
+
+
+def reference_values(levels: Sequence[Level], values: Sequence[float]) -> list[Spec]:
+    """Return the reference results, best value first, with the value at which each label is: they must not overlap."""
+    ends = [level.value for level in levels] + list(values)
+    gap = MIN_GAP * (max(ends) - min(ends))
+    placed: list[Spec] = []
+    for level in sorted(levels, key=lambda level: -level.value):
+        label_at = min([level.value, *(other["label_at"] - gap for other in placed[-1:])])
+        placed.append({"name": level.name, "value": level.value, "is_human": level.is_human, "label_at": label_at})
+    return placed
