@@ -53,7 +53,7 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         ),
         "own": own,
         "has_teams": request.user.is_authenticated,
-        "n_columns": 2 + sum(map(len, (table.before, table.measures, table.costs, table.after))),
+        "n_columns": 2 + sum(len(part) for part in (table.before, table.measures, table.costs, table.after)),
         "primary": board.measure(board.primary),
         "costs": table.costs,
         "no_costs": table.no_costs,
