@@ -155,6 +155,8 @@ class Manifest(Part):
     downloads: list[DownloadPart] = []
     systems: list[SystemPart] = []
     reported: list[ReportedPart] = []
+    audit_answers: dict[str, str] = {}
+    """Public answers to findings of the audits of its hidden splits, by code."""
 
     def __post_init__(self) -> None:
         _check_unique("split", [split.name for split in self.splits])

@@ -178,6 +178,17 @@ def mark_seeded() -> None:
     (settings.DATA / "seeded").touch()
 
 
+def wants_audits() -> bool:
+    """Return True if the demonstration was created in the SQLite database, and its audits were not published yet."""
+    if os.environ.get("HOLDOUT_DATABASE_URL"):
+        return False
+    return (settings.DATA / "seeded").exists() and not (settings.DATA / "audited").exists()
+
+
+def mark_audited() -> None:
+    (settings.DATA / "audited").touch()
+
+
 def _sandbox() -> subprocess.Popen[bytes]:
     with _log("sandbox") as output:
         try:

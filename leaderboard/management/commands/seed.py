@@ -15,8 +15,8 @@ from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks import manifest
 from leaderboard.core.refusal import Refused
 from leaderboard.core.uploads import sha256_of
-from leaderboard.hosting import host, submit_built_images
-from leaderboard.models import Membership, Phase, Run, State, Submission, System, Team, User
+from leaderboard.hosting import audit_demonstrations, host, submit_built_images
+from leaderboard.models import Benchmark, Membership, Phase, Run, State, Submission, System, Team, User
 from leaderboard.operations import demo
 from leaderboard.submissions.actions import submit as submissions
 
@@ -37,13 +37,21 @@ class Command(BaseCommand):
         parser.add_argument(
             "--wait-seconds", type=float, default=300, help="time to wait for all runs to finish; 0: do not wait"
         )
+        parser.add_argument(
+            "--audits",
+            action="store_true",
+            help="audit the hidden splits of the demonstration that is seeded already, and publish the reports",
+        )
         parser.add_argument("--no-images", action="store_true", help="skip systems that are container images")
 
-    def handle(self, *, fixtures: Path, wait_seconds: float, no_images: bool, **_: Any) -> None:
+    def handle(self, *, fixtures: Path, wait_seconds: float, no_images: bool, audits: bool, **_: Any) -> None:
         people = demo.people()
         folders = sorted(path.parent for path in fixtures.glob("*/benchmark.json"))
         if not folders:
             raise CommandError(f"{fixtures}: found no folder with a benchmark.json; expected one for each benchmark")
+        if audits:
+            self.audit(folders, people["curator"], wait_seconds)
+            return
         submitted: list[Submission] = []
         images: list[submit_built_images.ImageToBuild] = []
         for folder in folders:
@@ -60,6 +68,19 @@ class Command(BaseCommand):
             self.wait(submitted, wait_seconds)
             submit_built_images.wait(image_submissions, wait_seconds, self.say)
         self.say(f"the demonstration's passwords are in {demo.logins()}")
+
+    def audit(self, folders: list[Path], by: User, seconds: float) -> None:
+        for folder in folders:
+            plan = manifest.read(folder / "benchmark.json")
+            benchmark = Benchmark.objects.filter(slug=plan.slug).first()
+            if benchmark is None:
+                continue
+            try:
+                audit_demonstrations.audit(
+                    benchmark=benchmark, answers=plan.audit_answers, by=by, seconds=seconds, say=self.say
+                )
+            except (TimeoutError, Refused) as error:
+                raise CommandError(str(error)) from error
 
     def submit(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]

@@ -92,7 +92,8 @@ class Command(BaseCommand):
         self.say(f"Holdout is at {address}")
         if seed and embedded.wants_seed():
             self.say("filling the site with the demonstration, through the normal upload and scoring path")
-            self.seed(supervisor)
+            if self.seed(supervisor):
+                embedded.mark_seeded()
         if not supervisor.stopping:
             for line in demo.login_lines():
                 self.say(line)
@@ -102,10 +103,14 @@ class Command(BaseCommand):
                     f"manage.py rescore {phase.benchmark.slug} {phase.slug}"
                 )
             self.say(f"ready; logs are in {embedded.logs()}; press Ctrl-C to stop")
+        # The site is ready before its audits, which take about as long as the rest of the first start.
+        if seed and not supervisor.stopping and embedded.wants_audits() and self.seed(supervisor, "--audits"):
+            embedded.mark_audited()
 
-    def seed(self, supervisor: Supervisor) -> None:
-        with subprocess.Popen(
-            [sys.executable, "manage.py", "seed"],
+    def seed(self, supervisor: Supervisor, *options: str) -> bool:
+        """Run `manage.py seed`; return True if it succeeded, False if it failed or the site is stopping."""
+        with subprocess.Popen(  # noqa: S603  options of our own
+            [sys.executable, "manage.py", "seed", *options],
             cwd=settings.ROOT,
             # It reports its progress itself; a log line a submission between would hide that.
             env=processes.environment({"HOLDOUT_LOG_LEVEL": os.environ.get("HOLDOUT_LOG_LEVEL", "WARNING")}),
@@ -117,8 +122,7 @@ class Command(BaseCommand):
                 seeding.terminate()
             elif seeding.returncode:
                 self.say(f"seeding failed with status {seeding.returncode}; the next start tries again")
-            else:
-                embedded.mark_seeded()
+            return not supervisor.stopping and not seeding.returncode
 
     def say(self, line: str) -> None:
         self.stdout.write(f"holdout: {line}")

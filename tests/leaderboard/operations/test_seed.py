@@ -17,6 +17,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.datasets.queries.audit_results import public_audits
 from leaderboard.hosting import build_image
 from leaderboard.models import (
     AuditEntry,
@@ -25,6 +26,7 @@ from leaderboard.models import (
     Prediction,
     QuotaCharge,
     Run,
+    Split,
     Standing,
     State,
     Submission,
@@ -104,6 +106,20 @@ def test_a_fresh_site_gets_populated_boards(stack: Stack, seeded_folder: Path) -
     assert counts == [
         model.objects.count() for model in (Benchmark, GoldVersion, Submission, Run, QuotaCharge, Standing, AuditEntry)
     ]
+
+
+@pytest.mark.slow
+def test_every_hidden_split_is_published_with_its_audit(stack: Stack) -> None:
+    """The manifests answer each warning that the audits find."""
+    seed(fixtures=FIXTURES)
+    output = seed(fixtures=FIXTURES, audits=True)
+    hidden = Split.objects.filter(gold_public=False).exclude(inputs="")
+    assert output.splitlines() == [f"{split}: audited" for split in sorted(hidden, key=str)]
+    for split in hidden:
+        (audit,) = public_audits(split)
+        assert {answer.finding for answer in audit.answers.all()} == {
+            index for index, row in enumerate(audit.report["findings"]) if row["severity"] == "warning"
+        }
 
 
 def test_users_can_log_in_and_their_passwords_are_private(transactional_db: None) -> None:

@@ -1,0 +1,56 @@
+"""Audits of the demonstration's hidden splits: run one after another, answered from the manifests, and published."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from leaderboard.core.refusal import Refused
+from leaderboard.datasets.actions import audits, lifecycle
+from leaderboard.datasets.queries import audit_results
+from leaderboard.models import ACTIVE, Benchmark, Split, SplitAudit, State, User
+
+LOOK_EVERY = 0.5
+
+
+def audit(
+    *,
+    benchmark: Benchmark,
+    answers: Mapping[str, str],
+    by: User,
+    seconds: float,
+    say: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Audit each hidden split of a benchmark that has no public audit, and publish the report with the answers.
+
+    answers: public answers to errors and warnings, by the code of the finding; a report with a finding that has no
+    answer is not published. seconds: the longest wait for one audit. say: called with each line of progress.
+    Raises TimeoutError if an audit takes longer.
+    """
+    for split in benchmark.dataset.splits.filter(gold_public=False).exclude(inputs="").order_by("pk"):
+        if split.is_published and not audit_results.public_audits(split):
+            _audit_split(split, answers, by, seconds, say)
+
+
+def _audit_split(
+    split: Split, answers: Mapping[str, str], by: User, seconds: float, say: Callable[[str], None]
+) -> None:
+    row = audits.begin(split=split, by=by)
+    deadline = time.monotonic() + seconds
+    while SplitAudit.objects.filter(pk=row.pk, state__in=ACTIVE).exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the audit of {split} did not finish within {seconds:.0f} s")
+        time.sleep(LOOK_EVERY)
+    row.refresh_from_db()
+    if row.state != State.DONE:
+        say(f"{split}: the audit failed: {row.get_reason_display()}")
+        return
+    for finding in audit_results.findings(row):
+        if finding.severity in audit_results.TO_ANSWER and finding.code in answers:
+            lifecycle.answer(audit=row, finding=finding.index, text=answers[finding.code], by=by)
+    try:
+        lifecycle.show_audit(audit=row, by=by)
+    except Refused as refused:
+        say(f"{split}: the audit was not published. {refused}")
+    else:
+        say(f"{split}: audited")
