@@ -139,7 +139,7 @@ class Channel(HTTPChannel):
         limits = {"idle": IDLE_SECONDS, "lingering": LINGER_SECONDS, "working": math.inf}
         if now - self.since > limits.get(phase, WINDOW_SECONDS):
             rate = f"{WINDOW_BYTES} bytes in {WINDOW_SECONDS:.0f} seconds"
-            self.stop(RequestTimeout(f"The request was not complete, and came more slowly than {rate}."))
+            self.stop(RequestTimeout(f"The request was incomplete and arrived more slowly than {rate}."))
 
     def current_phase(self) -> str:
         if self.phase == "lingering":

@@ -83,7 +83,7 @@ def why_no_gpus(gpus: int, memory_gb: int) -> str:
     offers = [report for report in _fresh(SYSTEMS_GPU) if report.starts_containers]
     if any(report.gpus >= gpus and report.gpu_memory_gb >= memory_gb for report in offers):
         return ""
-    asked = f"Nobody can serve this: it needs {gpus_in_words(gpus, memory_gb)}"
+    asked = f"No worker can run this: it needs {gpus_in_words(gpus, memory_gb)}"
     largest = max(((report.gpus, report.gpu_memory_gb) for report in offers), default=None)
     return f"{asked}; the largest worker offers {gpus_in_words(*largest)}." if largest else f"{asked}. {NO_GPUS}"
 

@@ -32,7 +32,7 @@ def submit(args: argparse.Namespace) -> int:
     n_given = sum(source is not None for source in (args.predictions, args.image, args.reference))
     if n_given != 1:
         raise UsageError(
-            f"{n_given} things to submit are given, expected exactly one: a predictions file, --image or --reference"
+            f"{n_given} submissions are given, expected exactly one: a predictions file, --image or --reference"
         )
     if args.resume and args.image is None:
         raise UsageError("--resume is given without --image, expected --image with the image of the interrupted upload")

@@ -111,7 +111,7 @@ def forget(*, generation: Generation, by: User) -> None:
         locked = Generation.objects.select_for_update().get(pk=generation.pk)
         why_not = "" if locked.is_over else "The preview is in progress; cancel it first."
         if locked.parts.exclude(split=None).exists():
-            why_not = "Splits were made from this preview, so it must be kept."
+            why_not = "Splits were made from this preview, so it cannot be deleted."
         if why_not:
             raise Refused(Code.NOT_READY, why_not, heading="The preview was not deleted")
         _delete(locked, by)

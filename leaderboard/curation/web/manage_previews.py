@@ -93,7 +93,7 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     ]
     existing = list(generation.parts.exclude(split=None).values_list("split__name", flat=True))
     if existing and not parts:
-        messages.info(request, f"Draft splits were already made of this preview: {', '.join(existing)}.")
+        messages.info(request, f"Draft splits were already made from this preview: {', '.join(existing)}.")
         return redirect("manage_preview", slug, pk)
     try:
         created = drafts.make(generation=generation, requests=requests, by=request.user)

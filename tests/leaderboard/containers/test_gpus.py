@@ -80,13 +80,13 @@ def test_gpus_move_out_of_the_limits(world: World, before: int, after: int) -> N
 @pytest.mark.parametrize(
     ("offers", "asked", "why_not"),
     [
-        ([], (1, 0), "Nobody can serve this: it needs 1 GPU. No worker with GPUs has reported."),
+        ([], (1, 0), "No worker can run this: it needs 1 GPU. No worker with GPUs has reported."),
         (
             [(1, 80), (4, 24)],
             (2, 40),
-            "Nobody can serve this: it needs 2 GPUs of 40 GB each; the largest worker offers 4 GPUs of 24 GB each.",
+            "No worker can run this: it needs 2 GPUs of 40 GB each; the largest worker offers 4 GPUs of 24 GB each.",
         ),
-        ([(1, 24)], (2, 0), "Nobody can serve this: it needs 2 GPUs; the largest worker offers 1 GPU of 24 GB."),
+        ([(1, 24)], (2, 0), "No worker can run this: it needs 2 GPUs; the largest worker offers 1 GPU of 24 GB."),
         ([(1, 80), (4, 24)], (1, 80), ""),
         ([(1, 80), (4, 24)], (4, 24), ""),
     ],
@@ -121,9 +121,9 @@ def test_the_form_warns_of_gpus_that_nobody_has(world: World, curator: Client) -
     assert (phase.gpus, phase.gpu_memory_gb, phase.limits) == (2, 40, {})
     page = curator.get(DESK)
     assert read(page.content.decode()).faults == []
-    assert "Images cannot be submitted to Boxes Nobody can serve this" in text(page)
+    assert "Images cannot be submitted to Boxes No worker can run this" in text(page)
     WorkerReport.objects.update(gpus=2, gpu_memory_gb=40)
-    assert "Nobody can serve this" not in text(curator.get(DESK))
+    assert "No worker can run this" not in text(curator.get(DESK))
 
 
 def test_a_phase_without_gpus_is_added_as_before(world: World, curator: Client) -> None:
@@ -156,9 +156,9 @@ def test_senders_are_told_that_nobody_can_serve_the_phase(world: World, ada: Cli
     takes_images(world, gpus=2)
     url = reverse("submit_image", args=["tiny", "test"])
     page = ada.get(url)
-    assert "Nobody can serve this: it needs 2 GPUs; the largest worker offers 1 GPU of 24 GB." in text(page)
+    assert "No worker can run this: it needs 2 GPUs; the largest worker offers 1 GPU of 24 GB." in text(page)
     assert "Upload and submit" not in text(page)
-    with pytest.raises(Refused, match="Nobody can serve this") as refused:
+    with pytest.raises(Refused, match="No worker can run this") as refused:
         images.check_takes_images(world.phase)
     assert refused.value.code is Code.ENGINE_UNAVAILABLE
     phase = Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]

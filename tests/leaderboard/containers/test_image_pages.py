@@ -135,6 +135,14 @@ def test_a_used_up_quota_is_429_with_retry_after(world: World, ada: Client) -> N
 # --- references
 
 
+def test_the_page_names_the_container_runtime_of_the_workers(world: World, ada: Client) -> None:
+    WorkerReport.objects.update(detail={})
+    assert "It runs on" not in text(ada.get(PAGE))
+    WorkerReport.objects.update(detail={"runtime": "runsc"})
+    response = ada.get(PAGE)
+    assert "It runs on <code>runsc</code>." in text(response) and 'href="/docs/systems/"' in response.content.decode()
+
+
 def test_references_are_offered_only_where_a_registry_is_allowed(world: World, ada: Client, settings: Any) -> None:
     assert "in a registry" not in text(ada.get(PAGE))
     settings.REGISTRIES = ["registry.holdout.example"]

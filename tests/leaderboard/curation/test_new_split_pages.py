@@ -242,7 +242,7 @@ def test_existing_drafts_are_named(world: World) -> None:
     form = drafts_form(generation)
     assert client.post(url("manage_preview_drafts", generation.pk), form).status_code == 302
     second_request = client.post(url("manage_preview_drafts", generation.pk), form, follow=True)
-    assert second_request.status_code == 200 and "already made of this preview: dev, final" in words(second_request)
+    assert second_request.status_code == 200 and "already made from this preview: dev, final" in words(second_request)
     assert Split.objects.filter(name__in=("dev", "final")).count() == 2
 
 

@@ -47,7 +47,7 @@ RULES = ROOT / "deploy" / "prometheus" / "alerts.yml"
 DASHBOARDS = sorted((ROOT / "deploy" / "grafana").glob("*.json"))
 PAGES = ROOT / "docs" / "runbooks"
 OPERATORS = (ROOT / "docs" / "operators.md").read_text(encoding="utf-8")
-HEADINGS = ["What it means", "What users see", "How to look", "How to mend it", "How to see that it is mended"]
+HEADINGS = ["What it means", "What users see", "How to look", "How to fix it", "How to check that it is fixed"]
 ALERTS = {rule["alert"]: rule for rule in yaml.safe_load(RULES.read_text())["groups"][0]["rules"]}
 MINUTES = 20
 """Minutes for which a state lasts before its alert is evaluated; more than any alert's windows together."""

@@ -208,9 +208,9 @@ def check(host: Host, say: Callable[[str], object]) -> bool:
         try:
             text = function(host)
         except CheckError as failure:
-            say(f"FAILED  {function.__name__}: {failure.problem}\n        mend: {failure.mend}")
+            say(f"FAILED  {function.__name__}: {failure.problem}\n        fix: {failure.mend}")
         except (SandboxError, UsageError) as error:
-            say(f"FAILED  {function.__name__}: {error}\n        mend: read the message above, then run this again")
+            say(f"FAILED  {function.__name__}: {error}\n        fix: read the message above, then run this again")
         else:
             say(f"ok      {function.__name__}: {text}")
             continue

@@ -288,8 +288,8 @@ def test_an_exhausted_quota_keeps_the_uploaded_archive(submit: Any, world: World
 @pytest.mark.parametrize(
     ("words", "status", "text"),
     [
-        (("predictions.jsonl", "--image", "image.tar"), 64, "2 things to submit are given, expected exactly one"),
-        ((), 64, "0 things to submit are given, expected exactly one"),
+        (("predictions.jsonl", "--image", "image.tar"), 64, "2 submissions are given, expected exactly one"),
+        ((), 64, "0 submissions are given, expected exactly one"),
         (("absent.jsonl",), 64, "absent.jsonl"),
         (("--image", "image.tar", "--resume", "x"), 64, "expected the id"),
         (("predictions.jsonl", "--resume", "x"), 64, "expected --image"),

@@ -139,7 +139,7 @@ def test_each_check_fails_on_a_host_with_its_defect(host: FakeHost, name: str, p
     assert not gpu_check.check(host, said.append)
     failure = next(line for line in said if line.startswith("FAILED"))
     assert failure.split()[1] == f"{name}:" and problem in failure
-    assert mend in failure.split("mend: ")[1]
+    assert mend in failure.split("fix: ")[1]
     assert said[-1].startswith("not checked: "), "nothing after it is claimed"
     assert [line.split()[1].strip(":") for line in said[:-2]] == [
         check.__name__ for check in gpu_check.CHECKS[: len(said) - 2]
