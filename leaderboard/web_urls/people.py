@@ -34,6 +34,7 @@ from leaderboard.scoring.web import manage_rescoring
 from leaderboard.submissions.web import (
     finals,
     join,
+    manage_downloads,
     manage_hidden,
     manage_participants,
     my_submissions,
@@ -132,6 +133,8 @@ manage: list[URLPattern | URLResolver] = [
     path(
         "benchmarks/<slug:slug>/organisers/<int:pk>/remove/", manage_organisers.remove, name="manage_organiser_remove"
     ),
+    path("benchmarks/<slug:slug>/submissions.csv", manage_downloads.submissions_csv, name="manage_submissions_csv"),
+    path("benchmarks/<slug:slug>/scores.csv", manage_downloads.scores_csv, name="manage_scores_csv"),
     path("benchmarks/<slug:slug>/participants/", manage_participants.participants, name="manage_participants"),
     path("benchmarks/<slug:slug>/participants/invite/", manage_participants.invite, name="manage_registration_invite"),
     path(

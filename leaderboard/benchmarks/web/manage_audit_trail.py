@@ -94,6 +94,7 @@ ACTS = {
     "rescoring.resumed": "resumed a rescoring",
     "system.disqualified": "disqualified a system",
     "system.reinstated": "reinstated a system",
+    "submissions.downloaded": "downloaded all submissions or scores as CSV",
     "submission.hidden": "hid a submission",
     "submission.unhidden": "unhid a submission",
     "near_copy.dismissed": "dismissed a near-duplicate",

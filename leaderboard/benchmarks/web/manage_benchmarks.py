@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.benchmarks.queries import management
 from leaderboard.benchmarks.web.forms.benchmark import BenchmarkForm
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.boards.queries.prepared_board import outdated_version, progress_of
@@ -120,6 +121,8 @@ def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None =
         "n_near_duplicates": NearDuplicate.objects.filter(phase__benchmark=benchmark, dismissed_at=None).count(),
         "n_hidden": HiddenSubmission.objects.now().filter(submission__phase__benchmark=benchmark).count(),
         "left_out": left_out(benchmark),
+        "waiting": management.waiting_for_organisers(benchmark),
+        "activity": management.activity_of(benchmark),
         "organisers": benchmark.organisers.order_by("username"),
         "refusal": refusal,
     }

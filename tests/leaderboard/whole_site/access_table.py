@@ -234,6 +234,8 @@ MANAGE = [
     Row("teams_may_hide", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("teams_may_hide", NO_PAGE, MANAGERS_OF_DRAFT_POSTS, where=DRAFT),
     Row("unhide_submission", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
+    *both("manage_submissions_csv", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    *both("manage_scores_csv", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     Row("manage_organisers", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_organisers", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     # The only organiser stays.
