@@ -1,4 +1,4 @@
-"""Access to a benchmark, registrations of teams, and agreements to rules."""
+"""Access to a benchmark, registrations of teams, agreements to rules, and exports with a passphrase."""
 
 import django.db.models.deletion
 from django.conf import settings
@@ -178,6 +178,13 @@ class Migration(migrations.Migration):
             model_name="rulesagreement",
             constraint=models.UniqueConstraint(
                 fields=("benchmark", "user", "rules_sha256"), name="agreed_once_to_a_version"
+            ),
+        ),
+        migrations.AddField(
+            model_name="archiveexport",
+            name="protected_key",
+            field=models.BinaryField(
+                default=b"", help_text="secret key of the first recipient, encrypted with a passphrase; empty: none"
             ),
         ),
     ]

@@ -34,6 +34,9 @@ class ArchiveExport(LeasedWork):
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="exports")
     recipients = models.TextField(blank=True, help_text="empty: the closed part is left out")
+    protected_key = models.BinaryField(
+        default=b"", help_text="secret key of the first recipient, encrypted with a passphrase; empty: none"
+    )
     progress = models.JSONField(default=list, blank=True)
     file = models.FileField(storage=archives_storage, upload_to=unguessable_archive, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
@@ -55,6 +58,11 @@ class ArchiveExport(LeasedWork):
 
     def __str__(self) -> str:
         return f"archive of {self.benchmark}"
+
+    @property
+    def pasted_keys(self) -> list[str]:
+        """Return the public keys that the requester pasted, without that of the passphrase."""
+        return self.recipients.splitlines()[1 if self.protected_key else 0 :]
 
 
 class ArchiveImport(models.Model):

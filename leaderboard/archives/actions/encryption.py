@@ -27,6 +27,24 @@ def generate_key() -> tuple[str, str]:
     return str(identity), str(identity.to_public())
 
 
+def generate_protected_key(passphrase: str) -> tuple[bytes, str]:
+    """Generate a key pair. Return (secret key encrypted with the passphrase, as an age file; public key).
+
+    So the passphrase need not be stored until the archive is written. Takes a second: age's scrypt is slow by design.
+    """
+    secret, public = generate_key()
+    return pyrage.passphrase.encrypt(secret.encode(), passphrase), public
+
+
+def unprotected(protected_key: bytes, passphrase: str) -> list[x25519.Identity]:
+    """Return the secret key that `generate_protected_key` has encrypted. Raises InvalidKeyError."""
+    try:
+        secret = pyrage.passphrase.decrypt(protected_key, passphrase)
+    except pyrage.DecryptError as error:
+        raise InvalidKeyError(f"this is not the archive's passphrase ({error})") from error
+    return identities(secret.decode().splitlines())
+
+
 def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
     """Parse public keys, one per line, ignoring blank lines and comments.
 

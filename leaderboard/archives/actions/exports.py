@@ -25,13 +25,16 @@ from leaderboard.work_queue.work import Work
 WAITING = ArchiveExport.objects.select_related("benchmark__dataset", "requested_by")
 PROGRESS_SECONDS = 1.0
 """Seconds between two updates of `ArchiveExport.progress`."""
+SHORTEST_PASSPHRASE = 12
+"""Minimum number of characters of a passphrase: whoever has the file can try as many as they like."""
 
 
-def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
+def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = "") -> ArchiveExport:
     """Queue the export of a benchmark; if the requester has an unfinished export of it, return that one instead.
 
-    recipients: public keys, one per line, to which the closed part of the archive is encrypted; empty: that part is
-    left out. Raises Refused: INVALID_NAME for an invalid key, NOT_AN_ORGANISER for a user who is not a curator,
+    recipients: public keys, one per line, to which the closed part of the archive is encrypted. passphrase: decrypts it
+    too; it is not stored. Without both, that part is left out. Raises Refused: INVALID_NAME for an invalid key or a
+    passphrase of fewer than SHORTEST_PASSPHRASE characters, NOT_AN_ORGANISER for a user who is not a curator,
     NOT_READY for a rehearsal.
     """
     if not by.is_curator:
@@ -49,6 +52,15 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
             encryption.recipients(lines)
     except encryption.InvalidKeyError as error:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {error}.") from error
+    protected_key = b""
+    if passphrase:
+        if len(passphrase) < SHORTEST_PASSPHRASE:
+            found = f"The passphrase has {len(passphrase)} characters"
+            raise Refused(
+                Code.INVALID_NAME, f"{found}; expected at least {SHORTEST_PASSPHRASE}.", field_name="passphrase"
+            )
+        protected_key, public = encryption.generate_protected_key(passphrase)
+        lines = [public, *lines]
     under_way = ArchiveExport.objects.filter(benchmark=benchmark, requested_by=by, state__in=ACTIVE)
     at = timezone.now()
     try:
@@ -58,11 +70,13 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
             export = ArchiveExport.objects.create(
                 benchmark=benchmark,
                 recipients="\n".join(lines),
+                protected_key=protected_key,
                 requested_by=by,
                 queued_at=at,
                 enqueued_at=db_clock.now(),
             )
-            AuditEntry.record("export.asked", benchmark, by=by, closed=bool(lines), recipients=lines)
+            details = {"closed": bool(lines), "recipients": lines, "passphrase": bool(passphrase)}
+            AuditEntry.record("export.asked", benchmark, by=by, **details)
             WORK.enqueue(export)
             return export
     except IntegrityError:  # two simultaneous requests
@@ -90,7 +104,14 @@ def _write(lease: Lease[ArchiveExport]) -> None:
         path = Path(folder) / "archive.zip"
         # The heartbeat runs in a thread with a connection of its own: the writer's is in a snapshot transaction.
         with Heartbeat(seconds=PROGRESS_SECONDS, beat=lambda: bool(lease.rows().update(progress=list(lines)))):
-            writing.write(benchmark=row.benchmark, to=path, keys=keys, by=row.requested_by, say=lines.append)
+            writing.write(
+                benchmark=row.benchmark,
+                to=path,
+                keys=keys,
+                by=row.requested_by,
+                say=lines.append,
+                protected_key=bytes(row.protected_key),
+            )
         with path.open("rb") as archive:
             digest = hashlib.file_digest(archive, "sha256").hexdigest()
             archive.seek(0)

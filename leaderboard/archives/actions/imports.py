@@ -77,16 +77,16 @@ def find_conflicts(archive_import: ArchiveImport) -> list[str]:
 def import_upload(*, archive_import: ArchiveImport, key: str, by: User) -> reading.Imported:
     """Import an uploaded archive completely or not at all; return its benchmark and the renamed accounts.
 
-    key: secret key of one of the archive's recipients; it is never stored. Raises Refused: INVALID_NAME for a wrong
-    key or a damaged archive, NAME_TAKEN for rows that conflict with this server's, NOT_AN_ORGANISER for a user who is
-    not a curator.
+    key: secret key of one of the archive's recipients, or the archive's passphrase; it is never stored. Raises Refused:
+    INVALID_NAME for a wrong key or a damaged archive, NAME_TAKEN for rows that conflict with this server's,
+    NOT_AN_ORGANISER for a user who is not a curator.
     """
     _check_curator(by)
     try:
-        keys = encryption.identities(key.splitlines())
         with opened(archive_import.file) as stored:
             check_digest(stored, archive_import.sha256)
             with _as_path(stored) as path:
+                keys = _refusing(reading.keys_of, path, key)
                 result: reading.Imported = _refusing(
                     reading.import_contents, archive=path, keys=keys, by=by, say=lambda line: None
                 )

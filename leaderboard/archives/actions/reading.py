@@ -35,6 +35,8 @@ from leaderboard.models import AuditEntry, Benchmark, Phase, ReportedResult, Use
 Say = Callable[[str], None]
 _LONGEST_HEAD = 4 << 20
 """Maximum size of archive.json in bytes, far above that of any benchmark's archive."""
+_LONGEST_KEY = 10_000
+"""Maximum size in bytes of a secret key that is encrypted with a passphrase."""
 
 DAMAGED = (BadZipFile, KeyError, ValueError, TypeError, EOFError, SuspiciousOperation, DatabaseError, AlteredError)
 """Errors of a file that is damaged or was not written by an export. Their details would not help a curator."""
@@ -60,6 +62,7 @@ class Head(msgspec.Struct):
     readable: SHA-256 of each file of the readable part, by path in the archive.
     closed: path of the encrypted part in the archive; None: exported without a key.
     rows: number of rows in the closed part by name of model.
+    protected_key: path of a secret key of the encrypted part, encrypted with a passphrase; None: there is none.
     """
 
     format: str
@@ -70,6 +73,7 @@ class Head(msgspec.Struct):
     readable: dict[str, str]
     closed: str | None
     rows: dict[str, int]
+    protected_key: str | None = None
 
 
 class Imported(NamedTuple):
@@ -116,6 +120,21 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
     return Imported(benchmark, renamed)
 
 
+def keys_of(archive: Path, secret: str) -> list[x25519.Identity]:
+    """Return the secret keys in `secret`, a text of one per line, or the archive's own key if it is its passphrase.
+
+    Raises ArchiveError, and InvalidKeyError.
+    """
+    if "AGE-SECRET-KEY" in secret.upper():
+        return encryption.identities(secret.splitlines())
+    with _opened(archive) as outer:
+        head = _head(outer)
+        if head.protected_key is None:
+            return encryption.identities(secret.splitlines())
+        with outer.open(head.protected_key) as member:
+            return encryption.unprotected(member.read(_LONGEST_KEY), secret.strip())
+
+
 def read_head(archive: Path) -> Head:
     """Return the content of archive.json and verify the archive's readable part, without importing anything.
 
@@ -155,7 +174,9 @@ def _head(outer: ZipFile) -> Head:
             f"{writing.migration()}: upgrade the older of the two servers; if that server wrote the archive, export it "
             "again"
         )
-    problems = integrity.find_problems(outer, head.readable, allowed={writing.HEAD, head.closed or writing.HEAD})
+    problems = integrity.find_problems(
+        outer, head.readable, allowed={writing.HEAD, *filter(None, (head.closed, head.protected_key))}
+    )
     if problems:
         raise ArchiveError(*problems)
     return head

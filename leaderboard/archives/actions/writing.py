@@ -28,23 +28,32 @@ from leaderboard.core import db_locks
 from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Split, User
 
 FORMAT = 1
-HEAD, MANIFEST, CLOSED = "archive.json", "benchmark.json", "closed.zip.age"
+HEAD, MANIFEST, CLOSED, PROTECTED_KEY = "archive.json", "benchmark.json", "closed.zip.age", "key.age"
 
 Say = Callable[[str], None]
 
 
-def write(*, benchmark: Benchmark, to: Path, keys: Sequence[x25519.Recipient], by: User | None, say: Say) -> Path:
+def write(
+    *,
+    benchmark: Benchmark,
+    to: Path,
+    keys: Sequence[x25519.Recipient],
+    by: User | None,
+    say: Say,
+    protected_key: bytes = b"",
+) -> Path:
     """Write the benchmark to the new file `to` and return its path.
 
     keys: public keys to which the closed part is encrypted. Without keys the closed part is left out: hidden gold and
     hidden inputs are exported encrypted or not at all. say: is called with a line of text after each step.
+    protected_key: secret key of one of them, encrypted with a passphrase, which the archive then has; empty: none.
     Raises FileExistsError if the file exists. An incomplete file is removed.
     """
     AuditEntry.record("benchmark.exported", benchmark, by=by, closed=bool(keys))
     descriptor = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file, ZipFile(file, "w", ZIP_DEFLATED) as archive, _snapshot():
-            _write(archive, benchmark, keys, say)
+            _write(archive, benchmark, keys, protected_key, say)
     except BaseException:
         to.unlink(missing_ok=True)
         raise
@@ -57,7 +66,9 @@ def migration() -> str:
     return max(name for app, name in applied if app == "leaderboard")
 
 
-def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipient], say: Say) -> None:
+def _write(
+    archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipient], protected_key: bytes, say: Say
+) -> None:
     for result in left_out(benchmark):
         say(f"left out: the reported row {result.row}: {result.reason}")
     readable: dict[str, str] = {}
@@ -73,6 +84,8 @@ def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipie
         ):
             counted = _closed(closed, benchmark, say)
         say(f"{CLOSED}: {archive.getinfo(CLOSED).file_size:,} bytes, for {len(keys)} keys")
+    if protected_key:
+        archive.writestr(_not_deflated(PROTECTED_KEY), protected_key)
     head = {
         "format": "holdout-benchmark",
         "version": FORMAT,
@@ -82,6 +95,7 @@ def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipie
         "written_at": timezone.now(),
         "readable": readable,
         "closed": CLOSED if keys else None,
+        "protected_key": PROTECTED_KEY if protected_key else None,
         "rows": counted,
     }
     archive.writestr(HEAD, msgspec.json.format(msgspec.json.encode(head), indent=2))

@@ -8,16 +8,35 @@ from django import forms
 
 
 class ExportForm(forms.Form):
-    """Form to export a benchmark: the public keys to which the archive's closed part is encrypted, one per line."""
+    """Form to export a benchmark: a passphrase and public keys, one per line, for the archive's closed part."""
 
+    passphrase = forms.CharField(
+        required=False,
+        max_length=500,
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+        help_text="At least 12 characters. It opens the archive and is not stored here: write it down.",
+    )
+    repeated = forms.CharField(
+        required=False,
+        max_length=500,
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+        label="The passphrase again",
+    )
     recipients = forms.CharField(
         required=False,
         max_length=20_000,
         widget=forms.Textarea({"rows": 3, "class": "mono", "spellcheck": "false", "autocomplete": "off"}),
-        label="Public keys of the recipients",
-        help_text="One per line: age1…, as printed by age-keygen or archive_key. Without a key, gold, submissions, "
-        "scores and people are left out.",
+        label="Public keys",
+        help_text="One per line: age1…, as printed by age-keygen or archive_key. Each can open the archive too.",
     )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("passphrase") != data.get("repeated"):
+            self.add_error("repeated", "The two passphrases differ.")
+        return data
 
     def clean_recipients(self) -> str:
         """Reject secret keys, and do not render them again."""
@@ -41,11 +60,12 @@ class ImportForm(forms.Form):
 
 
 class KeyForm(forms.Form):
-    """Form to import an uploaded archive: the secret key that decrypts it, which is never rendered into a page."""
+    """Form to import an uploaded archive: the passphrase or secret key that decrypts it, never rendered into a page."""
 
     key = forms.CharField(
         max_length=4_000,
         widget=forms.PasswordInput({"class": "mono", "spellcheck": "false", "autocomplete": "off"}),
-        label="Secret key",
-        help_text="AGE-SECRET-KEY-1… It decrypts this archive and is neither stored nor logged.",
+        label="Passphrase or secret key",
+        help_text="The passphrase of the export, or AGE-SECRET-KEY-1… It opens this archive and is neither stored nor "
+        "logged.",
     )

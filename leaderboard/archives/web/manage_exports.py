@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.archives.actions import exports
@@ -15,12 +16,13 @@ from leaderboard.archives.web.forms import ExportForm
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest, needs
-from leaderboard.core.web.refusals import Refusal
+from leaderboard.core.web.refusals import Refusal, add_to
 from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN
 from leaderboard.models import ArchiveExport, Benchmark, State
 from leaderboard.models.archive import RETENTION
 
 
+@sensitive_post_parameters("passphrase", "repeated")
 @needs("archives.use")
 @require_http_methods(["GET", "POST"])
 def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
@@ -32,9 +34,10 @@ def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, benchmark, form=form)
     try:
-        exports.begin(benchmark=benchmark, recipients=form.cleaned_data["recipients"], by=request.user)
+        names = ("recipients", "passphrase")
+        exports.begin(benchmark=benchmark, by=request.user, **{name: form.cleaned_data[name] for name in names})
     except Refused as refused:
-        return _page(request, benchmark, Refusal(refused), form)
+        return _page(request, benchmark, add_to(form, refused), form)
     return redirect("manage_exports", slug)
 
 

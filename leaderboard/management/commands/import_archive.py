@@ -23,7 +23,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--key", type=Path, required=True, metavar="FILE", help="the file with the secret key")
+        parser.add_argument(
+            "--key", type=Path, required=True, metavar="FILE", help="a file with the secret key or the passphrase"
+        )
         parser.add_argument("--by", metavar="USERNAME", help="acting user, for the audit trail")
 
     def handle(self, *, file: Path, key: Path, by: str | None, **_: Any) -> None:
@@ -31,7 +33,7 @@ class Command(BaseCommand):
         if by and person is None:
             raise CommandError(f"--by is {by}, expected the username of an account; {UNCHANGED}")
         try:
-            keys = encryption.identities(key.read_text().splitlines())
+            keys = reading.keys_of(file, key.read_text())
             result = reading.import_contents(archive=file, keys=keys, by=person, say=self.stdout.write)
         except reading.ArchiveError as problem:
             raise CommandError("\n".join([f"{file.name}:", *problem.lines, UNCHANGED])) from problem

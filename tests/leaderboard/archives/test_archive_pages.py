@@ -102,6 +102,35 @@ class TestExport:
         assert b"SUPPORTS" not in everything, "gold is only in the closed part"
         assert not any("SUPPORTS" in line or "ada" in line for line in export.progress)
 
+    def test_a_passphrase_is_long_and_typed_twice(self, world: World) -> None:
+        client, phrase = as_(world.curator), "correct horse battery"
+        for sent, name in (
+            ({"passphrase": "short", "repeated": "short"}, "passphrase"),
+            ({"passphrase": phrase, "repeated": phrase + "!"}, "repeated"),
+        ):
+            refused = client.post(EXPORTS, sent)
+            assert refused.status_code == 422 and list(refused.context["form"].errors) == [name]
+            assert phrase not in refused.content.decode()
+        assert not ArchiveExport.objects.exists()
+
+    @pytest.mark.slow  # age's scrypt takes a second, by design
+    def test_a_passphrase_opens_it_and_is_stored_nowhere(self, world: World, caplog: Any) -> None:
+        client, phrase = as_(world.curator), "correct horse battery"
+        assert client.post(EXPORTS, {"passphrase": phrase, "repeated": phrase}).status_code == 302
+        export = ArchiveExport.objects.get()
+        exports.WORK.run(export.pk)
+        export.refresh_from_db()
+        assert "with a passphrase" in client.get(EXPORTS).content.decode()
+        content = export.file.open().read()
+        stored = json.dumps(list(AuditEntry.objects.values_list("detail", flat=True))) + export.recipients + caplog.text
+        assert phrase not in stored and phrase.encode() not in content + bytes(export.protected_key)
+        wipe()
+        curator = person("cora", is_curator=True)
+        row = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        wrong = refusal(imports.import_upload, archive_import=row, key="wrong horse battery", by=curator)
+        assert "not the archive's passphrase" in wrong.message and not Benchmark.objects.exists()
+        assert imports.import_upload(archive_import=row, key=phrase, by=curator).benchmark.slug == "tiny"
+
     def test_without_a_key_the_closed_part_is_left_out(self, world: World) -> None:
         with zipfile.ZipFile(written(world).file.open()) as archive:
             assert writing.CLOSED not in archive.namelist()
