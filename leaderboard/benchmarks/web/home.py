@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q, QuerySet, Subquery, Sum, Value
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.benchmarks.queries import cards
 from leaderboard.benchmarks.web.charts.leader_strip import leader_strip
-from leaderboard.models import Benchmark
+from leaderboard.boards.web.etag import is_anonymous
+from leaderboard.core import response_cache
+from leaderboard.core.compiled_queries import PreparedQuery
+from leaderboard.models import Benchmark, Leaderboard, Phase, System
 
 PAGE = 30
 ORDER_TITLES = {"active": "Recent results", "new": "Newest", "closing": "Closing soon"}
@@ -23,8 +30,44 @@ def home(request: HttpRequest) -> HttpResponse:
     """List benchmarks.
 
     `?search=`: words that must all occur in titles, slug or texts; `?task=`: name of a task; `?sort=`: a key of
-    ORDER_TITLES.
+    ORDER_TITLES. Strangers get a page that was rendered within the same minute, unless `STATE` has changed since.
     """
+    if not is_anonymous(request):
+        return _home(request)
+    now = timezone.now()
+    tag = f"{int(now.timestamp()) // 60} {STATE.raw(now)}"
+    return response_cache.get_or_render(tag, f"{request.method} {request.build_absolute_uri()}", lambda: _home(request))
+
+
+def _state(now: datetime) -> QuerySet[Any, Any]:
+    """Return one row that changes with boards, with which systems are anonymous, and with saved benchmarks."""
+
+    def total(rows: QuerySet[Any], aggregate: Any) -> Subquery:
+        everything = rows.order_by().annotate(everything=Value(1)).values("everything")
+        return Subquery(everything.annotate(total=aggregate).values("total"))
+
+    boards = Leaderboard.objects.all()
+    return (
+        Benchmark.objects.public()
+        .order_by()
+        .values("state")
+        .annotate(
+            n=Count("pk"),
+            last=Max("pk"),
+            revisions=total(boards, Sum("revision")),
+            current=total(boards.filter(state=Leaderboard.State.CURRENT), Sum("pk")),
+            anonymous=total(System.objects.filter(anonymous_until__gt=now), Count("pk")),
+            benchmark_edits=total(Benchmark.history.all(), Max("history_id")),
+            phase_edits=total(Phase.history.all(), Max("history_id")),
+        )
+        .values_list("n", "last", "revisions", "current", "anonymous", "benchmark_edits", "phase_edits")
+    )
+
+
+STATE = PreparedQuery(_state, datetime)
+
+
+def _home(request: HttpRequest) -> HttpResponse:
     words = request.GET.get("search", "").replace("\0", "")[:200]
     task = request.GET.get("task", "")
     order = request.GET.get("sort", "")

@@ -45,7 +45,7 @@ def with_etag(view: View) -> View:
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, slug: str, phase: str, **kwargs: Any) -> HttpResponse:
-        tag = tag_of(slug, phase, address=request.get_full_path()) if _is_anonymous(request) else None
+        tag = tag_of(slug, phase, address=request.get_full_path()) if is_anonymous(request) else None
         if tag is None:
             return cast(HttpResponse, with_digest(request, slug=slug, phase=phase, **kwargs))
         if tag in parse_etags(request.headers.get("If-None-Match", "")):
@@ -81,7 +81,8 @@ def tag_of(slug: str, phase: str, *, address: str) -> str | None:
     return f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
 
 
-def _is_anonymous(request: HttpRequest) -> bool:
+def is_anonymous(request: HttpRequest) -> bool:
+    """Return whether a request has neither session nor token, so that its response is the same for everybody."""
     names = (settings.SESSION_COOKIE_NAME, "messages")
     return "Authorization" not in request.headers and not any(name in request.COOKIES for name in names)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.core.cache.backends.locmem import LocMemCache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -13,6 +15,7 @@ from django.utils import timezone
 
 from leaderboard.benchmarks.queries import cards
 from leaderboard.boards.queries.main_phase import main_phase, phases_of
+from leaderboard.core import response_cache
 from leaderboard.models import Benchmark, Leaderboard, Phase, System
 from leaderboard.submissions.actions import hide
 from tests.support.rows.board_rows import stand, symmetric_scores
@@ -170,3 +173,50 @@ def test_the_main_phase_is_the_organisers_choice_else_one_with_results(world: Wo
     Phase.objects.update(is_main=False, opens_at=now + timedelta(days=1))
     Leaderboard.objects.update(state=Leaderboard.State.CANCELLED)
     assert phase_of(world) == "test", "no phase has opened: the first"
+
+
+# --- the cached page of strangers
+
+
+@pytest.fixture
+def cached(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.CACHES_RESPONSES = True
+    cache = LocMemCache("home", {})
+    cache.clear()
+    monkeypatch.setattr(response_cache, "cache", cache)
+    monkeypatch.setattr(response_cache, "_pause", response_cache._Pause())
+    # The page is rendered again each minute.
+    moment = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: moment)
+
+
+@pytest.mark.usefixtures("cached")
+def test_a_stranger_s_page_is_cached_until_a_board_a_name_or_a_benchmark_changes(world: World, sandbox: str) -> None:
+    release = stand(world, "Engine", symmetric_scores(0.9))
+    with CaptureQueriesContext(connection) as first:
+        home()
+    with CaptureQueriesContext(connection) as second:
+        assert "Engine" in home()
+    assert len(second) == 1 < len(first)
+    stand(world, "Better engine", symmetric_scores(0.95))
+    assert '<strong dir="auto">Better engine</strong>' in home()
+    until = timezone.now() + timedelta(days=1)
+    System.objects.filter(name="Better engine").update(anonymous_until=until, anonymous_number=3)
+    assert "Better engine" not in home()
+    world.benchmark.title = "Renamed claims"
+    world.benchmark.save()
+    assert "Renamed claims" in home()
+    hide.hide(submission=release.submission, reason="copied", by=world.curator)
+    assert "1 system" in home()
+    Benchmark.objects.update(state=Benchmark.State.DRAFT)
+    assert "Renamed claims" not in home()
+
+
+@pytest.mark.usefixtures("cached")
+def test_the_page_of_a_person_is_neither_cached_nor_shown_to_strangers(world: World) -> None:
+    Benchmark.objects.update(state=Benchmark.State.DRAFT)
+    client = Client()
+    client.force_login(world.curator)
+    assert "Tiny claims" in home("", client)
+    assert "Tiny claims" not in home()
+    assert "Tiny claims" in home("", client)

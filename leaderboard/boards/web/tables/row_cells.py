@@ -9,11 +9,13 @@ from functools import lru_cache
 
 from django.contrib.humanize.templatetags.humanize import ordinal
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.boards.queries import Ranges, Row
 from leaderboard.boards.web.tables.number_format import spent
+from leaderboard.core import relative_dates
 
 _KINDS = {"baseline": "baseline", "organiser": "organiser\N{RIGHT SINGLE QUOTATION MARK}s"}
 
@@ -108,8 +110,9 @@ def _system_url(system: int, board: int | None) -> str:
 
 
 def day(at: datetime) -> SafeString:
-    """Return a `<time>` element that shows the UTC date."""
-    return SafeString(f'<time datetime="{at.isoformat()}">{at:%Y-%m-%d}</time>')
+    """Return a `<time>` element such as `3 days ago`, the same all day, as a board's ETag is."""
+    words = relative_dates.in_days(at, timezone.now())
+    return SafeString(f'<time datetime="{at.isoformat()}" title="{at:%Y-%m-%d %H:%M} UTC">{words}</time>')
 
 
 CELLS: dict[str, Callable[[Row], SafeString]] = {
