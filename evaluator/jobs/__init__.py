@@ -13,6 +13,7 @@ from evaluator.jobs import compare, gold, score, warmup
 from evaluator.jobs.audit import AuditPartRequest, audit_part
 from evaluator.jobs.base import RESAMPLES, SEED, Job, Request
 from evaluator.jobs.baseline import BaselineRequest, make_baseline
+from evaluator.jobs.examples import ExamplesRequest, examples
 from evaluator.jobs.generate import GenerateRequest, generate
 from evaluator.jobs.gold_diff import GoldDifferenceRequest, gold_difference
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest, make_sketch, near_duplicates
@@ -29,6 +30,7 @@ _ALL: tuple[Job[Any], ...] = (
     Job(compare.CompareBoardRequest, compare.compare_board),
     Job(compare.HeadToHeadRequest, compare.head_to_head),
     Job(compare.PlotRequest, compare.plot),
+    Job(ExamplesRequest, examples),
     Job(SketchRequest, make_sketch),
     Job(NearDuplicatesRequest, near_duplicates),
     Job(AuditPartRequest, audit_part),

@@ -20,6 +20,7 @@ from evaluator.jobs.compare import (
     HeadToHeadRequest,
     PlotRequest,
 )
+from evaluator.jobs.examples import ExamplesRequest
 from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import PartitionRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
@@ -136,6 +137,8 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
             once(PlotRequest(), table=table)
             once(CompareBoardRequest(pairs=[(0, 1)], measure=scored["primary"], **resampling), _0=table, _1=table)
         once(comparison, gold=gold, predictions_a=predictions, predictions_b=answers)
+        for result in ("", "right"):
+            once(ExamplesRequest(task=task, **names, result=result), gold=gold, predictions=answers)
     packed = gzip.compress(predictions, mtime=0)
     for body in (packed, packed[:-4]):
         renamed = msgspec.structs.replace(scoring, predictions_name="predictions.jsonl.gz")

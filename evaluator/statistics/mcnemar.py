@@ -63,7 +63,7 @@ def paired_outcomes(measure: Measure, a: Outcomes, b: Outcomes) -> PairedBinaryO
     """
     if not isinstance(measure, Ratio):
         return None
-    right, unit = _single(measure.numerator), _single(measure.denominator)
+    right, unit = single_statistic(measure.numerator), single_statistic(measure.denominator)
     if right is None or unit is None or not rows_are_paired(a, b):
         return None
     units = a.statistics[unit]
@@ -95,7 +95,7 @@ def exact_p_value(a_only: int, b_only: int) -> float:
     return min(1.0, 2 * total * math.exp(log_last))
 
 
-def _single(total: LinearCombination) -> str | None:
+def single_statistic(total: LinearCombination) -> str | None:
     """Return the name of the statistic if the sum consists of exactly one with factor 1, else None."""
     terms = list(total.terms.items())
     return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else None

@@ -85,6 +85,9 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     own_options: the task's options besides `cross`, which every task has.
     id_key: the JSON key of an item's id in gold and inputs.
     gold_only: keys of gold lines that inputs must not have, besides group and slices.
+    item_statistic: the column of outcomes that is 1 on the row of each gold line, in their order, and 0 elsewhere; a
+    measure whose denominator it is rates single items. Empty: there is none.
+    label_keys: the keys of the label in gold lines and in predictions, in a task with labels, else None.
     input_parts: the key under which an input line lists its parts, such as a document's passages; empty: none.
     samples: pairs of a small gold file and a small predictions file, which exercise every path of the task. A sandbox
     runs them once at its start, because its jobs cannot import anything later.
@@ -103,6 +106,8 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     prediction_example: ClassVar[str]
     id_key: ClassVar[str] = "id"
     gold_only: ClassVar[frozenset[str]]
+    item_statistic: ClassVar[str] = ""
+    label_keys: ClassVar[tuple[str, str] | None] = None
     input_parts: ClassVar[str] = ""
     samples: ClassVar[tuple[tuple[bytes, bytes], ...]]
     baselines: ClassVar[tuple[Baseline, ...]] = ()

@@ -26,6 +26,7 @@ from evaluator.jobs.audit import AuditPartRequest
 from evaluator.jobs.base import Refusal, Report, Request
 from evaluator.jobs.baseline import BaselineReport, BaselineRequest
 from evaluator.jobs.compare import CompareBoardRequest, HeadToHeadRequest, PlotRequest, ScorerDeclaration
+from evaluator.jobs.examples import ExamplesReport, ExamplesRequest
 from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import PartitionReport, PartitionRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
@@ -48,6 +49,7 @@ __all__ = [
     "baseline",
     "check",
     "compare_board",
+    "examples",
     "generate",
     "gold_difference",
     "gold_part",
@@ -237,6 +239,26 @@ def score(
             files["partition"] = stack.enter_context(opened(partition.file, sha256=partition.sha256))
             check_digest(files["partition"], partition.sha256)
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def examples(
+    *, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str], **filters: Any
+) -> Answer:
+    """List the items of a gold whose answers are public, with the predictions that a file makes. Raises SandboxError.
+
+    name: the predictions file's name. options: the task options of split and phase. filters: the remaining arguments of
+    an ExamplesRequest. The answer's report is an ExamplesReport or a Refusal.
+    """
+    request = ExamplesRequest(
+        task=gold.split.dataset.task,
+        options=dict(options),
+        gold_name=str(gold.file.name),
+        predictions_name=name,
+        **filters,
+    )
+    with opened(gold.file, sha256=gold.sha256) as file:
+        files = {"gold": file, "predictions": predictions}
+        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=ExamplesReport)
 
 
 def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:

@@ -32,6 +32,7 @@ from leaderboard.operations import status_page
 from leaderboard.rehearsals.web import manage_rehearsals
 from leaderboard.scoring.web import manage_rescoring
 from leaderboard.submissions.web import (
+    examples,
     finals,
     join,
     manage_downloads,
@@ -201,6 +202,9 @@ urlpatterns = [
     path("submissions/<uuid:pk>/predictions/", submission.download, name="download_prediction"),
     path("submissions/<uuid:pk>/take-off/", take_off.take_off, name="take_off_submission"),
     path("submissions/<uuid:pk>/put-back/", take_off.put_back, name="put_back_submission"),
+    path("submissions/<uuid:pk>/examples/", examples.examples, name="submission_examples"),
+    path("submissions/<uuid:pk>/examples.csv", examples.download_csv, name="submission_examples_csv"),
+    path("submissions/<uuid:pk>/examples.jsonl", examples.download_jsonl, name="submission_examples_jsonl"),
     path("submissions/<uuid:pk>/represent/", edit.represent, name="represent_system"),
     path("systems/<int:pk>/edit/", edit.edit, name="edit_system"),
     path("systems/<int:pk>/rename/", rename.rename_system, name="rename_system"),

@@ -184,6 +184,9 @@ def test_a_submission_with_its_scores_and_receipt(page: Page, cookies: dict[str,
     page.goto("/me/submissions/")
     link = page.locator("[aria-label='Submissions of your teams'] tbody th a").first
     look_at(page, "submission", link.get_attribute("href") or "")
+    listed = page.locator("[aria-label='Submissions of your teams'] tbody tr")
+    page.goto("/me/submissions/?phase=mirror-claims/dev")
+    look_at(page, "submission-examples", f"{listed.first.locator('th a').get_attribute('href')}examples/")
 
 
 def test_system_page_for_its_team_and_organisers(page: Page, cookies: dict[str, Any]) -> None:

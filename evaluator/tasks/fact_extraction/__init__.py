@@ -55,6 +55,7 @@ class FactExtraction(Task[Gold, ValidationData, Answers]):
         '{"id": "8", "facts": []}\n'
     )
     gold_only = audit.GOLD_ONLY
+    item_statistic = "text"
     samples = SAMPLES
     baselines = BASELINES
 

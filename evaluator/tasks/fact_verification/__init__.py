@@ -72,6 +72,8 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
         '{"id": 194462, "predicted_label": "NOT ENOUGH INFO", "predicted_evidence": []}\n'
     )
     gold_only = audit.GOLD_ONLY
+    item_statistic = "claim"
+    label_keys = ("label", "predicted_label")
     samples = SAMPLES
     baselines = BASELINES
 

@@ -67,6 +67,7 @@ class LinkPrediction(Task[Gold, ValidationData, Answers]):
         '{"id": "0", "ranking": ["New York", "NYC", "Los Angeles"]}\n{"id": "1", "ranking": ["NBC-TV"]}\n'
     )
     gold_only = audit.GOLD_ONLY
+    item_statistic = "question"
     samples = SAMPLES
     baselines = BASELINES
 

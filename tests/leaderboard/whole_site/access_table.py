@@ -140,6 +140,10 @@ PEOPLE = [
     # There is no receipt before there are scores.
     Row("submission_receipt", "login 404 404 404 404 404 404"),
     Row("download_prediction", ITS_TEAM_AND_MANAGERS),
+    # The phase's gold is hidden.
+    Row("submission_examples", "login 404 404 404 404 404 404"),
+    Row("submission_examples_csv", "login 404 404 404 404 404 404"),
+    Row("submission_examples_jsonl", "login 404 404 404 404 404 404"),
     Row("represent_system", NO_PAGE, "login 302 404 404 404 404 404"),
     Row("represent_system_by_best", NO_PAGE, "login 302 404 404 404 404 404"),
     Row("represent_system_by_best", NO_PAGE, "login 404 404 404 404 404 404", where=DRAFT),
