@@ -74,9 +74,9 @@ class ScoreHistory:
 
 
 def histories(rows: Iterable[Progress]) -> list[ScoreHistory]:
-    """Return a history for each system and phase. rows: the latest first."""
+    """Return a history for each system and phase. rows: the latest first; a repeated submission counts once."""
     grouped: dict[tuple[int, int], list[Progress]] = {}
-    for row in rows:
+    for row in {row.submission.pk: row for row in rows}.values():
         grouped.setdefault((row.submission.phase_id, row.submission.system_id), []).append(row)
     quotas: dict[tuple[int, int], Quota] = {}
     by_team: dict[Team, dict[int, Phase]] = {}

@@ -62,16 +62,24 @@ def my_submissions(request: PersonRequest) -> HttpResponse:
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     listed = [progress.of(submission) for submission in page]
     ranks = own_submissions.ranks_of(row.submission.pk for row in listed)
-    histories = own_submissions.histories(map(progress.of, rows[:MOST_PLOTTED]))
+    histories = own_submissions.histories([*map(progress.of, rows[:MOST_PLOTTED]), *listed])
+    by_system = {(history.phase.pk, history.system.pk): history for history in histories}
+    plotted = [history for history in histories if len(history.scored) > 1]
     query = {name: value for name in form.fields if (value := request.GET.get(name, ""))}
     context = {
         "page": page,
         "rows": [
-            (row, primary_of([row.release] if row.release else []), ranks.get(row.submission.pk)) for row in listed
+            (
+                row,
+                primary_of([row.release] if row.release else []),
+                ranks.get(row.submission.pk),
+                by_system[row.submission.phase_id, row.submission.system_id],
+            )
+            for row in listed
         ],
-        "histories": [_shown(history) for history in histories[:MOST_SYSTEMS]],
-        "n_unseen": max(0, len(histories) - MOST_SYSTEMS),
-        "best": {history.best.submission.pk for history in histories if history.best and len(history.scored) > 1},
+        "histories": [_shown(history) for history in plotted[:MOST_SYSTEMS]],
+        "n_unseen": max(0, len(plotted) - MOST_SYSTEMS),
+        "best": {history.best.submission.pk for history in plotted if history.best},
         "form": form,
         "is_filtered": bool(query),
         "query": f"{urlencode(query)}&" if query else "",

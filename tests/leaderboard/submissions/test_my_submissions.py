@@ -50,14 +50,14 @@ def test_scores_over_time_mark_the_best_and_lead_to_another_submission(world: Wo
     assert "<title>0.750, best</title>" in page and page.count("<strong>best</strong>") == 1
     row = page[page.index(best) :]
     assert "<strong>best</strong>" in row[: row.index("</tr>")]
-    assert "1 of 5 today" in page and f"/benchmarks/tiny/test/submit/?system={world.system.pk}" in page
+    assert "1 of 5 left today" in page and f"/benchmarks/tiny/test/submit/?system={world.system.pk}" in page
     ranks = {line["id"]: (line["rank"], line["value"], line["primary"]) for line in ada.get(LIST).json()["results"]}
     assert ranks[best] == (1, 0.75, "accuracy") and ranks[first] == (None, 0.5, "accuracy")
     assert ranks[last][0] is None and sorted(rank for rank, *_ in ranks.values() if rank) == [1, 2]
     assert ada.get(f"{LIST}{best}/").json()["rank"] == 1
     score(world, "a2")
     page = text(ada.get(PAGE))
-    assert "tomorrow" in page and "submit/?system" not in page
+    assert "none left today" in page and "submit/?system" not in page
 
 
 @pytest.mark.parametrize(
