@@ -27,6 +27,7 @@ from leaderboard.datasets.web.downloads import download_file, download_gold, dow
 from leaderboard.datasets.web.split import archive, split
 from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
 from leaderboard.operations.status_page import public_status
+from leaderboard.systems.web.public_profiles import person, team
 from leaderboard.systems.web.system import system
 
 FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>"
@@ -44,6 +45,8 @@ urlpatterns = [
     path("tasks/", tasks, name="tasks"),
     path("tasks/<slug:task>/", measures, name="measures"),
     path("systems/<int:pk>/", system, name="system"),
+    path("teams/<int:pk>/", team, name="team_page"),
+    path("people/<int:pk>/", person, name="person"),
     path("benchmarks/<slug:slug>/", benchmark, name="benchmark"),
     # Two segments, so that they differ from the boards of phases with these names.
     path("benchmarks/<slug:slug>/about/data/", data, name="benchmark_data"),

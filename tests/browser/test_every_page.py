@@ -65,6 +65,7 @@ RESEARCHER = {
     "my-teams": "/me/teams/",
     "my-tokens": "/me/tokens/",
     "my-notices": "/me/notifications/",
+    "my-profile": "/me/profile/",
     "submit": "/benchmarks/atlas-facts/test/submit/",
     "join": "/join/atlas-facts/",
     "password-change": "/accounts/password/change/",
@@ -195,6 +196,17 @@ def test_system_page_for_its_team_and_organisers(page: Page, cookies: dict[str, 
     look_at(page, "system", where)
     page.context.add_cookies(cookies["ada"])
     look_at(page, "system-own", where)
+    page.goto("/me/profile/")
+    page.get_by_label("Name", exact=True).fill("Ada Byron")
+    page.get_by_label("Show my profile to everybody").check()
+    page.get_by_role("button", name="Save").click()
+    person = page.get_by_role("link", name="your profile").get_attribute("href") or ""
+    page.goto(where)
+    team = page.get_by_role("link", name="Ada's group").get_attribute("href") or ""
+    look_at(page, "team", team)
+    expect(page.get_by_role("link", name="Ada Byron")).to_be_visible()
+    look_at(page, "person", person)
+    page.goto(where)
     page.get_by_role("main").get_by_role("link", name="Edit", exact=True).click()
     assert faults(page) == []
     shoot(page, "system-form")

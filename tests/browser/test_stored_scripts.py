@@ -31,6 +31,7 @@ from leaderboard.models import (
     HiddenSubmission,
     ImageUpload,
     Leaderboard,
+    Profile,
     RawFile,
     RawUpload,
     ReportedResult,
@@ -61,6 +62,7 @@ WRITTEN = {
     "Phase": ["title"],
     "ReportedResult": ["system", "paper", "table", "split", "note"],
     "Team": ["name"],
+    "Profile": ["name", "affiliation", "url"],
     "System": ["name", "description", "paper_url", "code_url", "bibtex"],
     "Announcement": ["title", "text"],
     "Extension": ["reason"],
@@ -100,7 +102,14 @@ OURS = {
     *("ImageUpload.sha256", "Prediction.sha256", "Prediction.inputs_sha256", "Prediction.error_id"),
     *("Run.error_id", "Run.outcomes_sha256", "Score.measure", "Score.slice_key", "ReleaseSlice.slice_key"),
     *("ReleaseSlice.dimensions", "Comparison.measure", "Download.name", "Download.suffix", "Download.sha256"),
-    *("Invitation.address", "Invitation.token_sha256", "Webhook.salt", "Notice.answer", "SplitAudit.inputs_sha256"),
+    *(
+        "Invitation.address",
+        "Invitation.token_sha256",
+        "Webhook.salt",
+        "Notice.answer",
+        "Profile.orcid",
+        "SplitAudit.inputs_sha256",
+    ),
     *("SplitAudit.code_sha256", "User.password", "User.email", "WorkerReport.queue"),
     *("Submission.track", "ReportedResult.track", "RawFile.sha256", "RawUpload.sha256", "Generation.generator"),
     *("Generation.salt", "Generation.code_sha256", "GeneratedFrom.role", "GeneratedPart.name", "GeneratedPart.sha256"),
@@ -209,6 +218,7 @@ def spoiled() -> dict[str, User | None]:
         values=[{**score("accuracy", 0.9), "shown": NASTY}],
     )
     ImageUpload.objects.create(phase=world.phase, by=world.researcher, name="x", bytes=5)
+    Profile.objects.create(user=world.researcher, is_public=True, name="x", affiliation="x", url="https://x.example/")
     Webhook.objects.create(user=world.researcher, url="https://x.example/", created_at=at)
     file = Download(dataset=world.split.dataset, name="pages", title="x", suffix=".txt", sha256="0" * 64, bytes=5)
     file.file.save("pages.txt", ContentFile(b"pages"))

@@ -1,4 +1,4 @@
-"""Forms of accounts and teams."""
+"""Forms of accounts, profiles and teams."""
 
 from __future__ import annotations
 
@@ -57,3 +57,31 @@ class InviteForm(forms.Form):
     """Form to invite a person to a team: the person's mail address."""
 
     address = forms.EmailField(label="Email address", widget=forms.EmailInput({"autocomplete": "off"}))
+
+
+class ProfileForm(forms.Form):
+    """Form for a user's public profile."""
+
+    is_public = forms.BooleanField(
+        label="Show my profile to everybody",
+        required=False,
+        help_text="On a page of your own, and on the public pages of your teams.",
+    )
+    name = forms.CharField(max_length=100, widget=forms.TextInput({"autocomplete": "name"}))
+    affiliation = forms.CharField(
+        max_length=200, required=False, widget=forms.TextInput({"autocomplete": "organization"})
+    )
+    url = forms.URLField(label="Website", max_length=300, required=False, assume_scheme="https")
+    orcid = forms.CharField(
+        label="ORCID iD",
+        max_length=60,
+        required=False,
+        help_text="For example 0000-0002-1825-0097. Shown as not verified.",
+    )
+
+    def clean_url(self) -> str:
+        """Return the address. Raises ValidationError unless it begins with https:// or http://."""
+        url: str = self.cleaned_data["url"]
+        if url and not url.lower().startswith(("https://", "http://")):
+            raise forms.ValidationError(f"The address is {url[:60]}; expected one that begins with https://.")
+        return url

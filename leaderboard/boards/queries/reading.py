@@ -23,7 +23,7 @@ from leaderboard.boards.queries.track_ranks import TrackRanks, ranks_of
 from leaderboard.boards.queries.visible_boards import shown_board
 from leaderboard.core.compiled_queries import PreparedQuery, parse_datetime
 from leaderboard.core.names.anonymous import Shown, names_for
-from leaderboard.models import Leaderboard, Phase, Release, ReleaseSlice, Standing, Submission, System, Team
+from leaderboard.models import Benchmark, Leaderboard, Phase, Release, ReleaseSlice, Standing, Submission, System, Team
 
 OF_A_SYSTEM = ("name", "description", "paper_url", "code_url", "anonymous_until", "anonymous_number", "team_id")
 FIELDS = (
@@ -161,6 +161,7 @@ def build_rows(
     shows_ranges = reveals_comparisons(phase)
     named = _named(phase, viewer)
     shown_scores = with_bounds(board, scores)
+    is_public = phase.benchmark.state == Benchmark.State.PUBLIC
     titles = {track.name: track.title for track in tracks.of(phase)}
     rows = []
     for rank, low, high, disqualified, system, release, kind, team, *described in records:
@@ -174,6 +175,7 @@ def build_rows(
             rank_high=high if shows_ranges else None,
             system=name.system,
             team=name.team,
+            team_id=name.team_id if is_public else None,
             kind=kind,
             description=name.description,
             paper_url=name.paper_url,
@@ -226,7 +228,7 @@ def _named(phase: Phase, viewer: Any) -> Callable[[int, str, Sequence[Any]], Sho
     def named(pk: int, team: str, described: Sequence[Any]) -> Shown:
         name, description, paper_url, code_url, until, number, team_id = described[: len(OF_A_SYSTEM)]
         if until is None or until <= at:
-            return Shown(name, team, description, paper_url, code_url, "", None)
+            return Shown(name, team, description, paper_url, code_url, "", None, team_id=team_id)
         return shown_as(
             System(
                 pk=pk,

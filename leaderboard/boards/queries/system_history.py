@@ -8,10 +8,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import WHOLE, ShownScore, board_state
 from leaderboard.boards.queries.ladder_bounds import scores_of_release
-from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
+from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System, Team
 
 OF_A_RECEIPT = ("gold_version", "task", "task_version", "options", "code_sha256", "resamples", "seed", "packages")
 """Public fields of a run's provenance; files and their digests are visible to the team only."""
@@ -45,6 +49,16 @@ class BoardEntry:
         return self.board.state == Leaderboard.State.CURRENT
 
     @property
+    def url(self) -> str:
+        """The address of the board."""
+        if self.is_current:
+            return self.phase.get_absolute_url()
+        benchmark, board = self.phase.benchmark, self.board
+        return reverse(
+            "frozen_board", args=[benchmark.slug, self.phase.slug, board.gold_version.number, board.task_version]
+        )
+
+    @property
     def rank_range(self) -> tuple[int, int] | None:
         """(lowest rank, highest rank); None if the rank range is not computed or the phase does not show it."""
         low, high = self.standing.rank_low, self.standing.rank_high
@@ -69,11 +83,31 @@ class RevealedRun:
 
 def entries_of(system: System, viewer: Any) -> list[BoardEntry]:
     """Return a system's standings on boards that the viewer may see: current boards first, and newer before older."""
+    return _entries(
+        Standing.objects.filter(
+            system=system,
+            leaderboard__state__in=Leaderboard.PUBLIC,
+            leaderboard__phase__benchmark__in=Benchmark.objects.visible_to(viewer).values("pk"),
+        )
+    )
+
+
+def named_standings() -> QuerySet[Standing]:
+    """Return the standings on current boards of public benchmarks, without those of anonymous systems."""
     standings = Standing.objects.filter(
-        system=system,
-        leaderboard__state__in=Leaderboard.PUBLIC,
-        leaderboard__phase__benchmark__in=Benchmark.objects.visible_to(viewer).values("pk"),
-    ).select_related(
+        leaderboard__state=Leaderboard.State.CURRENT,
+        leaderboard__phase__benchmark__in=Benchmark.objects.public().values("pk"),
+    )
+    return standings.exclude(system__anonymous_until__gt=timezone.now())
+
+
+def public_entries_of(team: Team) -> list[BoardEntry]:
+    """Return the standings of a team's systems that everybody may see by their names, on current boards."""
+    return _entries(named_standings().filter(system__team=team).select_related("system"))
+
+
+def _entries(standings: QuerySet[Standing]) -> list[BoardEntry]:
+    standings = standings.select_related(
         "leaderboard__gold_version",
         "leaderboard__phase__benchmark__dataset",
         "leaderboard__phase__split",

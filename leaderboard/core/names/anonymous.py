@@ -23,6 +23,7 @@ class Shown:
     """A system's details as shown to one viewer.
 
     anonymous_until: the date until which the public sees no name; None: the system is not anonymous now.
+    team_id: key of the team, which has a public page; None while the system is anonymous, whoever the viewer is.
     is_hidden: this viewer sees "Anonymous N" instead of the names, and none of the other details.
     """
 
@@ -34,6 +35,7 @@ class Shown:
     bibtex: str
     anonymous_until: datetime | None
     is_hidden: bool = False
+    team_id: int | None = None
 
 
 def is_anonymous(system: System, at: datetime | None = None) -> bool:
@@ -51,7 +53,8 @@ def shown(system: System, *, knows: bool) -> Shown:
     if until is not None and not knows:
         return Shown(f"Anonymous {system.anonymous_number}", NOBODY, "", "", "", "", until, is_hidden=True)
     details = {name: getattr(system, name) for name in ("description", "paper_url", "code_url", "bibtex")}
-    return Shown(system=system.name, team=system.team.name, anonymous_until=until, **details)
+    team_id = system.team_id if until is None else None
+    return Shown(system=system.name, team=system.team.name, anonymous_until=until, team_id=team_id, **details)
 
 
 def names_for(viewer: Any, benchmark: Benchmark) -> Callable[[System], Shown]:

@@ -16,6 +16,7 @@ from leaderboard.boards.queries.system_history import (
     BoardEntry,
     RevealedRun,
     entries_of,
+    named_standings,
     primary_score,
     records,
     revealed_on,
@@ -68,6 +69,7 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
         "shown": anonymous.shown(target, knows=knows),
         "entries": entries,
         "entry": entry,
+        "team_is_public": named_standings().filter(system=target).exists(),
         "is_own": is_own,
         "manages": manages,
         "own": _own(target, entry, request.user) if is_own else [],
@@ -90,6 +92,7 @@ def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
     )
     return {
         "phase": entry.phase,
+        "board_url": entry.url,
         "benchmark": entry.phase.benchmark,
         "sheet": sheet(entry.release),
         "chart": chart_of(runs),

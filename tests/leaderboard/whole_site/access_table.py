@@ -103,6 +103,9 @@ PUBLIC = [
     *both("benchmark_feed", EVERYONE, NOBODY),
     # It has no score, so only its team sees it.
     Row("system", OWN_SYSTEM.replace("login", "404")),
+    # No board shows a system of the team, and nobody has a public profile.
+    Row("team_page", NOBODY),
+    Row("person", NOBODY),
     *both("split", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_archive", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_inputs", EVERYONE, MANAGERS_OF_DRAFT),
@@ -170,6 +173,7 @@ PEOPLE = [
     Row("invitation", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN, where={"token": "never-was"}),
     Row("own_data", LOGGED_IN),
     Row("delete_account", LOGGED_IN, "login 422 422 422 422 409 409"),
+    Row("my_profile", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("my_tokens", LOGGED_IN, LOGGED_IN),
     Row("my_notices", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("mail_notices", NO_PAGE, ELSEWHERE),

@@ -150,8 +150,8 @@ def address(row: Row, everybody: Cast) -> str:
         parameters["pk"] = everybody.upload.pk
     for part, key in (
         ("workers/", "worker"),
-        ("me/teams/", "team"),
-        ("v1/teams/", "team"),
+        ("teams/", "team"),
+        ("people/", "member"),
         ("announcements/", "announcement"),
         ("participants/", "registration"),
         ("organisers/", "organiser"),

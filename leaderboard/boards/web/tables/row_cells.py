@@ -62,7 +62,9 @@ def system_html(row: Row) -> SafeString:
         for url, label in ((row.paper_url, "paper"), (row.code_url, "code"))
         if url
     )
-    team = f'<span class="system-team"><bdi>{escape(row.team)}</bdi>{links}</span>'
+    name = f"<bdi>{escape(row.team)}</bdi>"
+    linked = name if row.team_id is None else f'<a href="{reverse("team_page", args=[row.team_id])}">{name}</a>'
+    team = f'<span class="system-team">{linked}{links}</span>'
     # Each part is escaped by the function that inserts it.
     return mark_safe("\n".join([link, *_tags(row), team, *_notes(row)]))  # noqa: S308
 
