@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.urls import reverse
 
 from leaderboard.boards.web import board_links
@@ -20,6 +21,13 @@ def about_measures(scoring: PhaseScorer, benchmark: Benchmark) -> str:
     if scoring.scorer is None:
         return reverse("measures", args=[scoring.task.name])
     return reverse("scorer_measures", args=[benchmark.slug, scoring.scorer.number])
+
+
+@register.simple_tag(takes_context=True)
+def canonical_url(context: dict[str, Any]) -> str:
+    """Return the address of a page without its query string, under which search engines know all views of it."""
+    request = context.get("request")
+    return f"{settings.BASE_URL}{request.path}" if request else ""
 
 
 @register.simple_tag(takes_context=True)

@@ -4,6 +4,7 @@ from django.urls import path
 
 from leaderboard.benchmarks.web.benchmark import benchmark, data, how_to_submit, rules
 from leaderboard.benchmarks.web.home import home
+from leaderboard.benchmarks.web.search_engines import robots, sitemap
 from leaderboard.benchmarks.web.tasks import measures, tasks
 from leaderboard.boards.web.pages.badge import badge
 from leaderboard.boards.web.pages.by_slice import board_by_slice
@@ -35,6 +36,8 @@ FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_ver
 
 urlpatterns = [
     path("", home, name="home"),
+    path("robots.txt", robots, name="robots"),
+    path("sitemap.xml", sitemap, name="sitemap"),
     path("feed.atom", site_feed, name="site_feed"),
     path("about/", about, name="about"),
     path("contact/", contact, name="contact"),

@@ -40,8 +40,9 @@ class Reader(HTMLParser):
                 page.faults.append(f"<{tag} {name}> would be refused by the content security policy")
         if tag == "style" or (tag == "script" and "src" not in attributes):
             page.faults.append(f"an inline <{tag}>")
-        for name in ("src", "href"):
-            if attributes.get(name, "").startswith(("http:", "https:", "//", "javascript:")) and tag != "a":
+        loads = tag != "a" and attributes.get("rel") != "canonical"
+        for name in ("src", "href") if loads else ():
+            if attributes.get(name, "").startswith(("http:", "https:", "//", "javascript:")):
                 page.faults.append(f"<{tag}> loads {attributes[name]}")
         if tag == "svg" and "svg" not in self.open[:-1] and not ({"aria-label", "aria-hidden"} & attributes.keys()):
             page.faults.append("an <svg> without a text alternative")

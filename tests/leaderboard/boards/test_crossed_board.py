@@ -110,7 +110,7 @@ def test_twenty_systems_take_the_queries_of_two(world, view):
         with CaptureQueriesContext(connection) as captured:
             markup = text(view)
         counts.append(len(captured))
-    assert counts[0] == counts[1] <= 6
+    assert counts[0] == counts[1] <= 7
     assert read(markup).faults == []
     assert markup.count("system 18 7") >= 2
 
@@ -225,7 +225,7 @@ def test_a_cell_orders_the_systems_and_shows_its_intervals(populated):
     assert systems(text(VIEWS[0]), *names) == [names[0], names[2], names[1]]
     markup = text(f"{VIEWS[0]}&{sort('generated', 'SUPPORTS')}")
     assert systems(markup, *names) == [names[2], names[1], names[0]]
-    assert markup.count('aria-current="true"') == 3, "the measure, the view and the cell"
+    assert markup.count('aria-current="true"') == 4, "the measure, the view, the colours and the cell"
     selected = markup[markup.index('id="selected"') :]
     assert "<bdi>origin</bdi> <bdi>generated</bdi>, <bdi>label</bdi> <bdi>SUPPORTS</bdi>" in selected
     assert "[0.850, 1.000]" in selected

@@ -54,6 +54,8 @@ PUBLIC = [
     Row("about", EVERYONE),
     Row("contact", EVERYONE),
     Row("status", EVERYONE),
+    Row("robots", EVERYONE),
+    Row("sitemap", EVERYONE),
     Row("docs", EVERYONE),
     Row("docs_page", EVERYONE, where={"name": "researchers"}),
     Row("docs_image", EVERYONE, where={"name": "board-symmetric"}),

@@ -6,8 +6,8 @@ A measure with a neutral value (a correlation of 0, an AUROC of 0.5) gets a dive
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from evaluator.measures.base import Measure
 
@@ -17,10 +17,17 @@ CHANCE_LEVEL = {"auroc": 0.5}
 
 
 def neutral(measure: Measure) -> float | None:
-    """Return the neutral value of a measure; None if it has none, so that its scale has one colour."""
-    if measure.name in CHANCE_LEVEL:
-        return CHANCE_LEVEL[measure.name]
-    return 0.0 if measure.low < 0.0 < measure.high else None
+    """Return the neutral value of a measure; None if there is none between its bounds: its scale has one colour."""
+    middle = CHANCE_LEVEL.get(measure.name, 0.0)
+    return middle if measure.low < middle < measure.high else None
+
+
+def fitted(measure: Measure, values: Iterable[float | None]) -> Measure:
+    """Return the measure with the range of these values as its bounds, for a colour scale of its own."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return measure
+    return replace(measure, low=math.floor(min(known) * 1000) / 1000, high=math.ceil(max(known) * 1000) / 1000)
 
 
 def level(value: float | None, measure: Measure) -> int | None:
@@ -31,6 +38,8 @@ def level(value: float | None, measure: Measure) -> int | None:
     if value is None or not _is_bounded(measure):
         return None
     middle = neutral(measure)
+    if measure.low == measure.high:
+        return LEVELS
     if middle is None:
         share = (value - measure.low) / (measure.high - measure.low)
         if measure.higher_is_better is False:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,8 +17,8 @@ from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.etag import with_etag
-from leaderboard.boards.web.pages.measures_by_slice import fits, is_first_choice, measures_table
-from leaderboard.boards.web.tables.heat_rows import Source, competitor_phrase, heat_rows, reasons
+from leaderboard.boards.web.pages.measures_by_slice import fits, is_first_choice, measures_table, with_units
+from leaderboard.boards.web.tables.heat_rows import Source, competitor_phrase, heat_rows, on_scale, reasons
 from leaderboard.boards.web.tables.pages import TablePage
 from leaderboard.boards.web.tables.reported_grid import reported_grid
 from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
@@ -50,7 +50,8 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
     `?measure=`: a measure that exists on the slices, or `all`. Default: all measures if the dimension has few values,
     else the first measure that exists on the slices.
     `?sort=`: `system`, `micro` (score on all units), `macro` (mean over the values), or `is VALUE` for a value of the
-    dimension; with several measures, a JSON list of measure and value. `?page=`: page of 150 systems.
+    dimension; with several measures, a JSON list of measure and value. The column that the table is sorted by is shown
+    below with intervals. `?scale=board`: colours over the range of the shown scores. `?page=`: page of 150 systems.
     """
     board = board_or_404(request.user, slug, phase, within=[dimension], **version)
     dimension = dimension_or_404(board, dimension)
@@ -105,7 +106,9 @@ def _requested_measure(
 
 
 def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure) -> dict[str, object]:
-    planned = _planned(board, measure, board.values(dimension, measure.name))
+    values, empty = with_units(board.values(dimension, measure.name))
+    measure = on_scale(request, measure, board.rows, [WHOLE, *(value.slice for value in values)])
+    planned = _planned(board, measure, values)
     keys = {key: source.key for key, (_, source, _) in planned.items()}
     keys |= {"system": Key(by_name, best_first=False)}
     sorting = Sorting.from_request(request, keys, "micro")
@@ -116,13 +119,15 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
     page_rows = cut.of(rows)
     cells = heat_rows(rows, [column.source for column in columns], page_rows)
     shown = list(zip(page_rows, cells, strict=True))
+    detail = next((i for i, column in enumerate(columns) if column.heading.key == sorting.key), 0)
     return {
         "cut": cut,
         "columns": columns,
-        "is_tall": len(columns) > MAX_HORIZONTAL_HEADINGS,
+        "empty_values": empty,
+        "is_tall": len(values) > MAX_HORIZONTAL_HEADINGS,
         "headings": headings,
         "rows": shown,
-        "details": [(column, [(row, line[i].score) for row, line in shown]) for i, column in enumerate(columns)],
+        "detail": (columns[detail], [(row, line[detail].score) for row, line in shown]),
         # The Ladder reveals no intervals, and some custom scorers return none.
         "has_intervals": any(column.source.score(row).low is not None for row in rows for column in columns),
         "legends": legends([measure]),
@@ -135,7 +140,8 @@ def _planned(board: Board, measure: Measure, values: Sequence[SliceValue]) -> di
     macro = board.measure(f"macro_{measure.name}")
     planned = {"micro": ("all (micro)" if macro else "all", Source(measure, WHOLE), board.n(measure.name))}
     if macro:
-        planned["macro"] = ("macro", Source(macro, WHOLE), board.n(macro.name))
+        on_same_scale = replace(macro, low=measure.low, high=measure.high)
+        planned["macro"] = ("macro", Source(on_same_scale, WHOLE), board.n(macro.name))
     for value in values:
         # The prefix distinguishes a value called "micro" or "system" from those keys.
         planned[f"is {value.value}"] = (value.value, Source(measure, value.slice), value.n)

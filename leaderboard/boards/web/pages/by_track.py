@@ -19,7 +19,7 @@ from leaderboard.boards.queries.tracks import Track
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.pages.by_slice import board_by_slice
-from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows, reasons
+from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows, on_scale, reasons
 
 FEW = 8
 """Maximum number of values of a dimension whose slices are shown by default."""
@@ -53,6 +53,7 @@ def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) 
 
     `?dimension=`: dimension whose slices are shown; default: the first one with 2 to FEW values, if any.
     `?measure=`: a measure that exists on these slices; default: the first such measure.
+    `?scale=board`: colours over the range of the shown scores.
     """
     head = head_or_404(request.user, slug, phase, **version)
     if not head.phase.tracks:
@@ -64,6 +65,9 @@ def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) 
     measure = next(
         (known for known in offered if known.name == request.GET.get("measure")), offered[0] if offered else None
     )
+    if measure is not None:
+        slices = [value.slice for value in board.values(dimension, measure.name)] if dimension else []
+        measure = on_scale(request, measure, board.rows, [WHOLE, *slices])
     columns = _columns(board, measure, dimension) if measure else []
     track_tables = [_track_table(board, track, columns) for track in tracks.of(board.phase)]
     context = {

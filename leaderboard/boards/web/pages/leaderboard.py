@@ -18,6 +18,7 @@ from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import by_track, other_boards
 from leaderboard.boards.web.etag import with_etag
+from leaderboard.boards.web.page_description import describe
 from leaderboard.boards.web.tables import filter_form, rows_html
 from leaderboard.boards.web.tables import table as board_columns
 from leaderboard.models import Standing, Submission
@@ -42,6 +43,7 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "page": page,
+        "preview": describe(board),
         "mistake": error,
         "table": table,
         "ranges": board.ranges,

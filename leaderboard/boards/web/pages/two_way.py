@@ -25,7 +25,7 @@ from leaderboard.boards.web.charts.matrix import ALL_VALUES, Grid, MatrixEntry, 
 from leaderboard.boards.web.charts.small_multiples import multiples
 from leaderboard.boards.web.etag import with_etag
 from leaderboard.boards.web.tables.grouped import PlannedColumn, grouped_table, sorted_by
-from leaderboard.boards.web.tables.heat_rows import competitor_phrase, reasons
+from leaderboard.boards.web.tables.heat_rows import competitor_phrase, on_scale, reasons
 from leaderboard.boards.web.tables.pages import TablePage
 from leaderboard.boards.web.tables.reported_grid import reported_grid
 
@@ -44,7 +44,8 @@ HEADING_CHARACTERS, HEADING_CHARACTERS_WIDE_ROWS = 40, 30
 def two_way_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
     """Render the two-way board.
 
-    `?measure=`: a measure that exists on the slices. `?view=`: `matrices` or `table`. `?sort=`: `system`, or a pair of
+    `?measure=`: a measure that exists on the slices. `?view=`: `matrices` or `table`. `?scale=board`: colours
+    over the range of the shown scores. `?sort=`: `system`, or a pair of
     values as JSON (null: all values). `?page=`: page of 150 systems. `?download=svg`: return all matrices as an SVG.
     Raises Http404 unless the phase crosses the two dimensions that the URL names.
     """
@@ -94,6 +95,8 @@ def pieces(pair: str) -> list[str]:
 
 
 def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> dict[str, object]:
+    grid = grid_of(board, pair, measure)
+    measure = on_scale(request, measure, board.rows, [entry.source.slice for entry in grid.entries])
     grid = grid_of(board, pair, measure)
     planned = {entry.key: _planned(entry) for entry in grid.entries}
     sorting = sorted_by(request, list(planned.values()), grid.whole.key)

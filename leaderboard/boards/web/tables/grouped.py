@@ -57,10 +57,9 @@ class GroupedTable:
         """True if any cell has an interval; the Ladder reveals none."""
         return any(heat.score.low is not None for _, groups in self.rows for cells in groups for heat in cells)
 
-    @property
-    def details(self) -> list[tuple[Group, list[tuple[Row, Sequence[HeatCell]]]]]:
-        """Each group with the cells of every system."""
-        return [(group, [(row, cells[i]) for row, cells in self.rows]) for i, group in enumerate(self.groups)]
+    def detail(self, index: int) -> tuple[Group, list[tuple[Row, Sequence[HeatCell]]]]:
+        """Return one group with the cells of every system."""
+        return self.groups[index], [(row, cells[index]) for row, cells in self.rows]
 
 
 def sorted_by(request: HttpRequest, columns: Sequence[PlannedColumn], default: str) -> Sorting:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from django.http import HttpRequest
+
 from evaluator.measures.base import Measure
 from leaderboard.boards.queries import NO_SCORE, Row, ShownScore, Slice
-from leaderboard.boards.web.charts.heat import shade
+from leaderboard.boards.web.charts.heat import fitted, shade
 from leaderboard.boards.web.tables.sorting import Key
 
+BOARD_SCALE = "board"
 NOT_SCORED = "not scored"
 NO_UNIT = "no gold units"
 
@@ -43,6 +46,14 @@ class Source:
         competing = [row for row in rows if row.competes] or rows
         values = [value for row in competing if (value := self.score(row).value) is not None]
         return (max if self.best_first else min)(values, default=None)
+
+
+def on_scale(request: HttpRequest, measure: Measure, rows: Sequence[Row], slices: Iterable[Slice]) -> Measure:
+    """Return the measure with the bounds of its colour scale: its own, or with `?scale=board` those of these scores."""
+    if request.GET.get("scale") != BOARD_SCALE:
+        return measure
+    slices = list(slices)
+    return fitted(measure, (row.score(measure.name, slice_).value for row in rows for slice_ in slices))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 
 import leaderboard
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.web.charts.heat import LEVELS, legend, legends, level, neutral, shade
+from leaderboard.boards.web.charts.heat import LEVELS, fitted, legend, legends, level, neutral, shade
 from tests.leaderboard.boards.web.test_heat import ENDLESS, RIGHT, WRONG
 from tests.leaderboard.static.test_contrast import DARK, contrast, tokens
 
@@ -81,3 +81,15 @@ def test_numbers_are_readable_on_every_warm_shade(mode: str):
     assert [int(number) for number, _, _ in shades] == list(range(1, LEVELS + 1))
     ink = tokens(mode)["ink"]
     assert not [number for number, ground, own in shades if contrast(ground, own or ink) < 4.5]
+
+
+def test_a_fitted_scale_spans_the_shown_values() -> None:
+    tight = fitted(AUROC, [0.71234, None, 0.9])
+    assert (tight.low, tight.high) == (0.712, 0.9)
+    assert [level(value, tight) for value in (0.712, 0.9)] == [0, LEVELS], "all values are above chance: one colour"
+    around = fitted(AUROC, [0.4, 0.9])
+    assert [level(value, around) for value in (0.4, 0.5, 0.9)] == [-LEVELS, 0, LEVELS]
+    assert level(0.7, fitted(AUROC, [0.7])) == LEVELS and fitted(AUROC, [None]) is AUROC
+    assert level(3.0, fitted(ENDLESS, [1.0, 3.0])) is not None, (
+        "a measure without bounds has shades on its board's scale"
+    )
