@@ -1,4 +1,4 @@
-"""Boards store the numbers of groups behind a ladder's scores, which give the range of the true scores."""
+"""Facts of systems; and boards store the numbers of groups behind a ladder's scores, for the ranges of true scores."""
 
 import json
 
@@ -40,6 +40,25 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 default=dict,
                 help_text="of a ladder: {slice key: {measure: number of groups}}, which set its steps",
+            ),
+        ),
+        *(
+            migrations.AddField(
+                model_name=model,
+                name="facts",
+                field=models.JSONField(
+                    default=list,
+                    blank=True,
+                    help_text='facts of systems that it asks for: [{"name", "title", "kind"}]',
+                ),
+            )
+            for model in ("benchmark", "historicalbenchmark")
+        ),
+        migrations.AddField(
+            model_name="system",
+            name="facts",
+            field=models.JSONField(
+                default=dict, blank=True, help_text="{name: value}, for the benchmarks that ask for it"
             ),
         ),
         migrations.RunPython(fill, migrations.RunPython.noop, elidable=True),

@@ -94,6 +94,9 @@ class Benchmark(models.Model):
     shown_organisers = models.TextField(
         blank=True, help_text="who organises it, for everybody: a line each, with affiliation and link after commas"
     )
+    facts = models.JSONField(
+        default=list, blank=True, help_text='facts of systems that it asks for: [{"name", "title", "kind"}]'
+    )
     organisers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="benchmarks", blank=True)
     teams_may_hide = models.BooleanField(
         "teams may take submissions off the board",

@@ -67,6 +67,7 @@ class System(Renamable):
     description = models.TextField(blank=True)
     paper_url = models.URLField(blank=True)
     code_url = models.URLField(blank=True)
+    facts = models.JSONField(default=dict, blank=True, help_text="{name: value}, for the benchmarks that ask for it")
     bibtex = models.TextField(blank=True, help_text="how to cite it")
     anonymous_until = models.DateTimeField(
         null=True, blank=True, help_text='until then boards show "Anonymous N"; null: the name is shown'

@@ -14,7 +14,7 @@ from leaderboard.benchmarks.web import (
     manage_organisers,
     manage_phases,
 )
-from leaderboard.boards.web import manage_tracks
+from leaderboard.boards.web import manage_facts, manage_tracks
 from leaderboard.containers.web import manage_scorers, manage_workers, submit_image, withdraw
 from leaderboard.curation.web import manage_dry_runs, manage_generators, manage_previews, manage_raw_files
 from leaderboard.datasets.web import (
@@ -153,6 +153,7 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/exports/<int:pk>/remove/", manage_exports.remove, name="manage_export_remove"),
     path("benchmarks/<slug:slug>/contact/", manage_announcements.contact, name="manage_contact"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/deadline/", manage_deadlines.deadline, name="manage_deadline"),
+    path("benchmarks/<slug:slug>/facts/", manage_facts.manage_facts, name="manage_facts"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/tracks/", manage_tracks.manage_tracks, name="manage_tracks"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/", manage_rehearsals.rehearsal, name="manage_rehearsal"),
     path(

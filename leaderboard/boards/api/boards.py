@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from leaderboard.boards.api import csv, query_parameters
 from leaderboard.boards.api.request import requested_page, stem
 from leaderboard.boards.api.serializers import ReportedSerializer, reported
-from leaderboard.boards.queries import Key, Ranges, Row, ShownScore, columns
+from leaderboard.boards.queries import Key, Ranges, Row, ShownScore, columns, facts
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.ladder_bounds import as_fields
 from leaderboard.boards.queries.reported_results import reported_of
@@ -59,6 +59,8 @@ def _field(column: RowColumn) -> serializers.Field[Any, Any, Any, Any]:
     options: dict[str, Any] = {"allow_null": True} if column.null else {}
     if column.help:
         options["help_text"] = column.help
+    if column.kind is dict:
+        return serializers.DictField(**options)
     if column.kind is list:
         return serializers.ListField(child=serializers.CharField(), **options)
     if issubclass(column.kind, Choices):
@@ -169,13 +171,13 @@ class BoardTableView(View):
         """Export the board as CSV. Each measure has four columns: value, low and high (interval), and n (gold units).
 
         On a ladder two more columns, at_least and at_most, bound the true score, which `value` rounds down.
-        Columns for costs and tracks follow, if any row has them. Text that a spreadsheet would run as a formula gets a
-        leading apostrophe.
+        Columns for costs, facts of systems and tracks follow, if there are any. Text that a spreadsheet would run as a
+        formula gets a leading apostrophe.
         """
         page, keys = requested_page(request, slug, phase)
         board = page.board
         return HttpResponse(
-            csv.written(board.rows, keys, board.cost_kinds),
+            csv.written(board.rows, keys, board.cost_kinds, facts.of(board.phase.benchmark)),
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{stem(board, slug, phase)}.csv"'},
         )

@@ -11,6 +11,7 @@ from datetime import datetime
 from leaderboard.boards.queries import Key, Row, label
 from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.queries.columns import RowColumn
+from leaderboard.boards.queries.facts import Fact, shown
 
 _CELL = r"""(^|[;|\t\r\n]["\s]*)"""
 """Pattern of a cell's start: the start of the text, or a separator; with white space and quotation marks after it.
@@ -38,7 +39,7 @@ def unescape_formula(text: str) -> str:
     return _ESCAPED.sub(r"\1\2", text)
 
 
-def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> str:
+def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str], facts: Sequence[Fact] = ()) -> str:
     """Return a board's rows as CSV text with one heading line.
 
     Columns: row columns such as rank and system, score columns, costs, and row columns such as track.
@@ -46,6 +47,7 @@ def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> s
     value, the ends of its confidence interval, and the number of gold units. On a ladder, LABEL:at_least and
     LABEL:at_most follow, which bound the true score.
     costs: names of the kinds of cost to include, such as wall_seconds; each has one column.
+    facts: the facts that the benchmark asks for; each has one column.
     """
     rows = list(rows)
     before, after = row_columns.csv_columns(rows)
@@ -54,11 +56,28 @@ def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> s
     has_bounds = any(score.bounds is not None for row in rows for score in row.scores.values())
     parts = ("", ":low", ":high", ":n", *([":at_least", ":at_most"] if has_bounds else []))
     score_headings = [escape_formula(f"{label(key)}{part}") for key in keys for part in parts]
-    writer.writerow([*(column.name for column in before), *score_headings, *costs, *(column.name for column in after)])
+    writer.writerow(
+        [
+            *(column.name for column in before),
+            *score_headings,
+            *costs,
+            *(fact.column for fact in facts),
+            *(column.name for column in after),
+        ]
+    )
     for row in rows:
-        numbers = [*_numbers(row, keys, has_bounds=has_bounds), *(row.cost_of(kind) for kind in costs)]
+        numbers = [
+            *_numbers(row, keys, has_bounds=has_bounds),
+            *(row.cost_of(kind) for kind in costs),
+            *(_fact(row, fact) for fact in facts),
+        ]
         writer.writerow([*_values(row, before), *numbers, *_values(row, after)])
     return buffer.getvalue()
+
+
+def _fact(row: Row, fact: Fact) -> object:
+    value = row.facts.get(fact.name)
+    return escape_formula(shown(value)) if isinstance(value, bool | str) else value
 
 
 def _values(row: Row, columns: Iterable[RowColumn]) -> list[object]:

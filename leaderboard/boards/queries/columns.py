@@ -112,6 +112,7 @@ COLUMNS = (
         help="when the submission was received; a rescoring does not change it",
     ),
     RowColumn("released_at", datetime, path="release__released_at", csv=7, help="when these scores were published"),
+    RowColumn("facts", dict, help="the facts that the benchmark asks for, as stated by the team, by name"),
     RowColumn("warnings", list),
     RowColumn("no_cost", str, help="why there is no cost; empty if there is one"),
     RowColumn("submission", UUID, attribute="submission_id", csv=5),

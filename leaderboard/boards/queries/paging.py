@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import ceil
 from typing import Any
 
-from django.db.models import Case, F, FilteredRelation, FloatField, Q, QuerySet, Value, When
+from django.db.models import Case, F, FilteredRelation, FloatField, Q, QuerySet, TextField, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Lower, NullIf
@@ -17,13 +17,14 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries.as_of import day_in, head_at, rows_at
 from leaderboard.boards.queries.board import Board, Summary, Version
 from leaderboard.boards.queries.columns import SORTABLE
+from leaderboard.boards.queries.facts import Fact
 from leaderboard.boards.queries.ladder_bounds import with_parts
 from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, build_rows, head_of, read_json, scores_of
 from leaderboard.boards.queries.request import BoardQuery, Column, applied, first_column
 from leaderboard.boards.queries.rows import scores_on
 from leaderboard.boards.queries.slices import Slice, slice_key
 from leaderboard.core.compiled_queries import PreparedQuery
-from leaderboard.core.names.anonymous import display_names
+from leaderboard.core.names.anonymous import display_names, hidden_from
 from leaderboard.models import Phase, Standing, System
 
 NAMES = ("system", "team")
@@ -76,8 +77,8 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
     if board.as_of is not None:
         return _past(board, query, within, viewer)
     n = board.summary.n_rows
-    if query.filters or query.sort.name in NAMES:
-        named = _named(_sliced(board.leaderboard.standings.all(), query), board, query, viewer)
+    if query.filters or query.sort.name in NAMES or query.sort.fact:
+        named = _named(_sliced(_with_facts(board, query, viewer), query), board, query, viewer)
         standings = _filtered(named, query, viewer)
         n = standings.count() if query.filters else n
         lines = list(_lines(standings, query))
@@ -158,12 +159,37 @@ def _valued(standings: Rows, query: BoardQuery, column: Column, alias: str) -> R
         return standings.alias(**{alias: _number("0", KeyTransform(measure, f"{relation}__scores"))})
     if column.name in costs.KINDS:
         return standings.alias(**{alias: _number(column.name, F("release__cost"))})
+    if column.fact is not None:
+        return standings.alias(**{alias: F(_alias(column.fact))})
     return standings
 
 
 def _number(key: str, of: Combinable | KeyTransform) -> Cast:
     # SQLite returns JSON null as the text "null".
     return Cast(NullIf(KeyTextTransform(key, of), Value("null")), FloatField())
+
+
+def _with_facts(board: Board, query: BoardQuery, viewer: Any) -> Rows:
+    """Return the board's standings with an alias for each fact that the query uses, as far as the viewer may see it."""
+    assert board.leaderboard is not None
+    standings: Rows = board.leaderboard.standings.all()
+    columns = [column.fact for column in (query.sort, query.by) if column]
+    used = {fact for fact in (*columns, *(fact for fact, _ in query.facts)) if fact}
+    if not used:
+        return standings
+    hidden = hidden_from(viewer, board.phase.benchmark, "system")
+    for fact in used:
+        value = KeyTextTransform(fact.name, "system__facts")
+        number = fact.is_number
+        shown = _number(fact.name, F("system__facts")) if number else Cast(value, TextField())
+        output = FloatField() if number else TextField()
+        visible = Case(When(hidden, then=None), default=shown, output_field=output) if hidden else shown
+        standings = standings.alias(**{_alias(fact): visible})
+    return standings
+
+
+def _alias(fact: Fact) -> str:
+    return f"shown_fact_{fact.name}"
 
 
 def _named(standings: Rows, board: Board, query: BoardQuery, viewer: Any) -> Rows:
@@ -182,6 +208,13 @@ def _filtered(standings: Rows, query: BoardQuery, viewer: Any) -> Rows:
         standings = standings.filter(release__submission__track=query.track)
     for word in query.words:
         standings = standings.filter(Q(shown_system__icontains=word) | Q(shown_team__icontains=word))
+    for fact, wanted in query.facts:
+        if isinstance(wanted, bool):  # SQLite returns JSON booleans as 1 and 0
+            texts = ("true", "1") if wanted else ("false", "0")
+            standings = standings.filter(**{f"{_alias(fact)}__in": texts})
+        else:
+            lookup = "icontains" if isinstance(wanted, str) else "exact"
+            standings = standings.filter(**{f"{_alias(fact)}__{lookup}": wanted})
     least, most = query.bounds
     if least is not None:
         standings = standings.filter(bounded__gte=least)
@@ -201,7 +234,8 @@ def _ordered(standings: Rows, query: BoardQuery) -> Rows:
     """
     column = query.sort
     path = SORTABLE[column.name].path if column.name in SORTABLE else "sorted"
-    key = Lower(path) if column.name in NAMES else F(path)
+    is_text = column.name in NAMES or (column.fact is not None and not column.fact.is_number)
+    key = Lower(path) if is_text else F(path)
     by_value = key.desc(nulls_last=True) if query.descending else key.asc(nulls_last=True)
     disqualified = Case(When(disqualified="", then=0), default=1)
     return standings.order_by(disqualified, by_value, "release__submission__received_at", "system_id")

@@ -16,6 +16,7 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.board import Board, Summary, Version
+from leaderboard.boards.queries.facts import values as facts_of
 from leaderboard.boards.queries.ladder_bounds import with_bounds, with_parts
 from leaderboard.boards.queries.rows import Row, ShownScores, scores_on
 from leaderboard.boards.queries.slices import dimensions_key, parse_slice_key
@@ -31,7 +32,13 @@ FIELDS = (
     *("system__kind", "system__team__name", *(f"system__{name}" for name in OF_A_SYSTEM)),
     *("release__submission_id", "release__run_id", "release__submission__kind", "release__submission__track"),
 )
-TEXTS = ("release__warnings", "release__cost", "release__submission__received_at", "release__released_at")
+TEXTS = (
+    "release__warnings",
+    "release__cost",
+    "release__submission__received_at",
+    "release__released_at",
+    "system__facts",
+)
 """Fields that follow FIELDS in a line. They are read as text, because Django takes longer to convert JSON and datetimes
 than for everything else."""
 TRACK = FIELDS.index("release__submission__track")
@@ -162,10 +169,11 @@ def build_rows(
     named = _named(phase, viewer)
     shown_scores = with_bounds(board, scores)
     is_public = phase.benchmark.state == Benchmark.State.PUBLIC
+    asked = bool(phase.benchmark.facts)
     titles = {track.name: track.title for track in tracks.of(phase)}
     rows = []
     for rank, low, high, disqualified, system, release, kind, team, *described in records:
-        submission, run, sent, track, warnings, cost, received_at, released_at = described[len(OF_A_SYSTEM) :]
+        submission, run, sent, track, warnings, cost, received_at, released_at, facts = described[len(OF_A_SYSTEM) :]
         name = named(system, team, described)
         track_rank, track_tied = track_ranks.get((track, rank), (None, False))
         row = Row(
@@ -193,6 +201,7 @@ def build_rows(
             disqualified=disqualified,
             anonymous_until=name.anonymous_until,
             is_hidden=name.is_hidden,
+            facts={} if name.is_hidden or not asked else facts_of(phase.benchmark, read_json(facts)),
             track=track,
             track_title=titles.get(track, track),
             track_rank=track_rank,

@@ -8,9 +8,10 @@ from math import isfinite
 from typing import Any
 
 from leaderboard.boards.disclosure import costs
-from leaderboard.boards.queries import tracks
+from leaderboard.boards.queries import facts, tracks
 from leaderboard.boards.queries.board import Board
 from leaderboard.boards.queries.columns import SORTABLE
+from leaderboard.boards.queries.facts import Fact
 from leaderboard.boards.queries.rows import Key, Row, in_order
 from leaderboard.boards.queries.slices import WHOLE, Slice
 from leaderboard.models import System
@@ -29,20 +30,24 @@ class InvalidQuery(Exception):
 
 @dataclass(frozen=True)
 class Column:
-    """A column to sort or filter by: a row column, a cost, or a measure on a slice.
+    """A column to sort or filter by: a row column, a cost, a fact, or a measure on a slice.
 
-    key: the measure and slice; None for other columns. best_first: True if sorting in descending order puts the best
-    rows first.
+    key: the measure and slice; None for other columns. fact: the fact; None for other columns. best_first: True if
+    sorting in descending order puts the best rows first.
     """
 
     name: str
     key: Key | None = None
     best_first: bool = False
+    fact: Fact | None = None
 
     def value(self, row: Row) -> Any:
         """Return the row's sort key in this column; None if it has no value."""
         if self.key is not None:
             return row.score(*self.key).value
+        if self.fact is not None:
+            value = row.facts.get(self.fact.name)
+            return value.casefold() if isinstance(value, str) else value
         if self.name in costs.KINDS:
             return row.cost_of(self.name)
         value = SORTABLE[self.name].value(row)
@@ -55,7 +60,8 @@ class BoardQuery:
 
     kind, track, words, mine, by: filters; empty or None: no filter. words: each must occur in the name of a row's
     system or team, as shown to the viewer. mine: only systems of the viewer's teams. bounds: least and greatest allowed
-    value in the column `by`, both inclusive; None: no bound.
+    value in the column `by`, both inclusive; None: no bound. facts: facts with the value that a system must have, or
+    the text that must occur in its value.
     """
 
     sort: Column
@@ -65,6 +71,7 @@ class BoardQuery:
     track: str = ""
     words: tuple[str, ...] = ()
     mine: bool = False
+    facts: tuple[tuple[Fact, facts.Value], ...] = ()
     by: Column | None = None
     bounds: tuple[float | None, float | None] = (None, None)
     page: int = 1
@@ -72,7 +79,7 @@ class BoardQuery:
 
     @property
     def filters(self) -> bool:
-        return bool(self.kind or self.track or self.words or self.mine or self.by)
+        return bool(self.kind or self.track or self.words or self.mine or self.facts or self.by)
 
     @property
     def dimensions(self) -> set[str]:
@@ -99,6 +106,7 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
         kind=_kind(params.get("kind", "")),
         track=_track(board, params.get("track", "")),
         words=tuple(params.get("search", "").split()),
+        facts=_facts(board, params),
         mine=bool(params.get("mine", "")),
         by=by,
         bounds=bounds,
@@ -123,6 +131,8 @@ def _matches(query: BoardQuery, row: Row) -> bool:
         return False
     if query.kind not in ("", row.kind) or query.track not in ("", row.track):
         return False
+    if not all(_has_fact(row, fact, wanted) for fact, wanted in query.facts):
+        return False
     if query.by is None:
         return True
     value, (least, most) = query.by.value(row), query.bounds
@@ -139,6 +149,8 @@ def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "
     """Return the column with this name, or raise InvalidQuery. A measure without brackets is on `slice_`."""
     if name in SORTABLE or name in costs.KINDS:
         return Column(name)
+    if fact := next((fact for fact in facts.of(board.phase.benchmark) if fact.column == name), None):
+        return Column(name, best_first=fact.is_number, fact=fact)
     measure, bracket, inner = name.partition("[")
     declared = board.measure(measure)
     if declared is None or (bracket and not inner.endswith("]")):
@@ -177,7 +189,13 @@ def _part(board: Board, text: str, joint: str) -> tuple[str, str] | None:
 
 
 def _unknown(board: Board, name: str) -> str:
-    known = [*(measure.name for measure in board.measures), *SORTABLE, *costs.KINDS, "measure[dimension=value]"]
+    known = [
+        *(measure.name for measure in board.measures),
+        *SORTABLE,
+        *costs.KINDS,
+        *(fact.column for fact in facts.of(board.phase.benchmark)),
+        "measure[dimension=value]",
+    ]
     return f'"{name}" is not a column of this board, expected one of: {", ".join(known)}.'
 
 
@@ -205,9 +223,28 @@ def _bounds(
     if ends == (None, None):
         return None, ends
     by = column_in(board, params["by"], slice_, "by") if params.get("by") else first_column(board, slice_)
-    if by.key is None and by.name not in costs.KINDS:
-        raise InvalidQuery("by", f'"{by.name}" is not a column of numbers, expected a measure or a cost.')
+    if by.key is None and by.name not in costs.KINDS and not (by.fact and by.fact.is_number):
+        raise InvalidQuery("by", f'"{by.name}" is not a column of numbers, expected a measure, a cost or such a fact.')
     return by, ends
+
+
+def _facts(board: Board, params: Mapping[str, str]) -> tuple[tuple[Fact, facts.Value], ...]:
+    wanted = []
+    for fact in facts.of(board.phase.benchmark):
+        try:
+            value = fact.parse(params.get(fact.column, ""))
+        except ValueError as error:
+            raise InvalidQuery(fact.column, f"{str(error).capitalize()}.") from error
+        if value is not None:
+            wanted.append((fact, value))
+    return tuple(wanted)
+
+
+def _has_fact(row: Row, fact: Fact, wanted: facts.Value) -> bool:
+    value = row.facts.get(fact.name)
+    if isinstance(wanted, str):
+        return isinstance(value, str) and wanted.casefold() in value.casefold()
+    return value == wanted
 
 
 def _number(params: Mapping[str, str], name: str) -> float | None:

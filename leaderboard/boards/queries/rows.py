@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from leaderboard.boards.disclosure.costs import Cost
 from leaderboard.boards.disclosure.ladder import Bounds
+from leaderboard.boards.queries.facts import Value as FactValue
 from leaderboard.boards.queries.slices import WHOLE, Slice
 from leaderboard.models import System
 
@@ -52,6 +53,7 @@ class Row:
     cost: cost of the system's container; None if none is shown, and `no_cost` says why.
     disqualified: the organisers' public reason; empty: the system is not disqualified.
     track: name of the track that its submissions declare; empty: the phase has no tracks.
+    facts: the values of the facts that the benchmark asks for, by name.
     track_rank: rank among systems of the same track; None if `rank` is None. track_tied: as `tied`, within the track.
     """
 
@@ -83,6 +85,7 @@ class Row:
     track_rank: int | None = None
     track_tied: bool = False
     team_id: int | None = None
+    facts: Mapping[str, FactValue] = field(default_factory=dict)
 
     @property
     def competes(self) -> bool:

@@ -82,14 +82,25 @@ def display_names(viewer: Any, benchmark: Benchmark, system: str) -> dict[str, C
     these expressions leak no hidden name.
     """
     name, team = F(f"{system}__name"), F(f"{system}__team__name")
-    hidden = Q(**{f"{system}__anonymous_until__gt": timezone.now()})
-    if getattr(viewer, "is_authenticated", False):
-        if benchmark.is_managed_by(viewer):
-            return {"shown_system": name, "shown_team": team}
-        hidden &= ~Q(**{f"{system}__team__in": list(viewer.teams.values_list("pk", flat=True))})
+    hidden = hidden_from(viewer, benchmark, system)
+    if hidden is None:
+        return {"shown_system": name, "shown_team": team}
     number = Concat(Value("Anonymous "), Cast(F(f"{system}__anonymous_number"), CharField()))
     text = CharField()
     return {
         "shown_system": Case(When(hidden, then=number), default=name, output_field=text),
         "shown_team": Case(When(hidden, then=Value(NOBODY)), default=team, output_field=text),
     }
+
+
+def hidden_from(viewer: Any, benchmark: Benchmark, system: str) -> Q | None:
+    """Return the condition for systems whose details are hidden from a viewer; None: the viewer sees all.
+
+    system: lookup path from the queried rows to their system.
+    """
+    hidden = Q(**{f"{system}__anonymous_until__gt": timezone.now()})
+    if getattr(viewer, "is_authenticated", False):
+        if benchmark.is_managed_by(viewer):
+            return None
+        hidden &= ~Q(**{f"{system}__team__in": list(viewer.teams.values_list("pk", flat=True))})
+    return hidden

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure.policies import lets_choose
+from leaderboard.boards.queries.facts import Value
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
@@ -32,10 +34,19 @@ MAX_ANONYMITY = timedelta(days=3 * 365)
 
 
 @transaction.atomic
-def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime | None, **described: str) -> System:
+def describe(
+    *,
+    system: System,
+    by: User,
+    bibtex: str,
+    anonymous_until: datetime | None,
+    facts: Mapping[str, Value | None] | None = None,
+    **described: str,
+) -> System:
     """Update a system's description, links, BibTeX and anonymity, as a member of its team.
 
-    described: the fields description, paper_url and code_url. anonymous_until: until then the public sees "Anonymous"
+    described: the fields description, paper_url and code_url. facts: new values by the name of the fact; None removes
+    the value, and facts that are missing stay. anonymous_until: until then the public sees "Anonymous"
     with a fixed number instead of the names of system and team; None: the names are shown. Raises Refused:
     NOT_A_MEMBER; INVALID_NAME for an invalid field, and for a changed `anonymous_until` that is not within
     MAX_ANONYMITY from now.
@@ -52,6 +63,7 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
     system.bibtex, system.anonymous_until = bibtex, anonymous_until
     for name, value in described.items():
         setattr(system, name, value)
+    system.facts = {name: value for name, value in {**system.facts, **(facts or {})}.items() if value is not None}
     if anonymous_until is not None and system.anonymous_number is None:
         system.anonymous_number = _next_number()
     validation.check(system)

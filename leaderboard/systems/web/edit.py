@@ -37,7 +37,7 @@ def edit(request: PersonRequest, pk: int) -> HttpResponse:
     # The form modifies its instance during validation, so the action gets the stored row.
     if form.is_valid():
         try:
-            systems.describe(system=own_or_404(request, pk), by=request.user, **form.cleaned_data)
+            systems.describe(system=own_or_404(request, pk), by=request.user, **form.described)
         except Refused as refused:
             refusal = Refusal(refused)
         else:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django import forms
 from django.utils import timezone
 
-from leaderboard.models import System
+from leaderboard.boards.queries import facts
+from leaderboard.boards.queries.facts import Fact
+from leaderboard.boards.web.forms.facts import FactField
+from leaderboard.models import Benchmark, System
 from leaderboard.systems.actions.systems import MAX_ANONYMITY
 
 
@@ -18,7 +22,7 @@ class RenameForm(forms.Form):
 
 
 class DescribeForm(forms.ModelForm):
-    """Form for a system's description, links, BibTeX and anonymity."""
+    """Form for a system's description, links, BibTeX, anonymity, and the facts that its benchmarks ask for."""
 
     paper_url = forms.URLField(label="Paper URL", required=False, assume_scheme="https")
     code_url = forms.URLField(label="Code URL", required=False, assume_scheme="https")
@@ -34,6 +38,17 @@ class DescribeForm(forms.ModelForm):
             "most three years from now. Leave empty to show the names.",
         }
         widgets = {"anonymous_until": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.facts = {fact.column: fact for fact in _asked(self.instance)}
+        self.fields.update({name: FactField(fact, self.instance.facts) for name, fact in self.facts.items()})
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The cleaned values as arguments of `systems.describe`."""
+        values = {name: value for name, value in self.cleaned_data.items() if name not in self.facts}
+        return {**values, "facts": {fact.name: self.cleaned_data[name] for name, fact in self.facts.items()}}
 
     def clean_anonymous_until(self) -> datetime | None:
         """Return the date if it is unchanged, or in the future and within MAX_ANONYMITY from now.
@@ -52,6 +67,12 @@ class DescribeForm(forms.ModelForm):
                 f"{now + MAX_ANONYMITY:%Y-%m-%d} (UTC) at the latest."
             )
         return until
+
+
+def _asked(system: System) -> list[Fact]:
+    """Return the facts that the benchmarks ask for to which the system was submitted."""
+    asking = Benchmark.objects.filter(phases__submissions__system=system).exclude(facts=[]).distinct()
+    return list({fact.name: fact for benchmark in asking for fact in facts.of(benchmark)}.values())
 
 
 class DisqualifyForm(forms.Form):

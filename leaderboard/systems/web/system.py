@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.disclosure.policies import lets_choose
-from leaderboard.boards.queries import ShownScore
+from leaderboard.boards.queries import ShownScore, facts
 from leaderboard.boards.queries.system_history import (
     BoardEntry,
     RevealedRun,
@@ -85,6 +85,7 @@ def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
     sees_all: the viewer is of the system's team or manages the benchmark, and sees all runs.
     """
     scored = of_board(entry.board)
+    stated = entry.standing.system.facts
     measure = scored.measure(entry.release.primary)
     releases = revealed_on(entry.board, [entry.standing.system_id])
     runs = runs_shown(
@@ -95,6 +96,7 @@ def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
         "board_url": entry.url,
         "benchmark": entry.phase.benchmark,
         "sheet": sheet(entry.release),
+        "facts": [(fact.title, facts.shown(fact.value(stated))) for fact in facts.of(entry.phase.benchmark)],
         "chart": chart_of(runs),
         "runs": runs,
         "n_unseen": len(releases) - len(runs),

@@ -269,6 +269,8 @@ MANAGE = [
     Row("manage_contact", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_deadline", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_deadline", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_facts", MANAGERS, "login 404 404 302 404 302 404"),
+    Row("manage_facts", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
     # No tracks are named: there are none, as before.
     Row("manage_tracks", MANAGERS, "login 404 404 302 404 302 404"),
     Row("manage_tracks", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),

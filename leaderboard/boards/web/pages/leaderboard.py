@@ -55,7 +55,8 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         ),
         "own": own,
         "has_teams": request.user.is_authenticated,
-        "n_columns": 2 + sum(len(part) for part in (table.before, table.measures, table.costs, table.after)),
+        "n_columns": 2
+        + sum(len(part) for part in (table.before, table.measures, table.costs, table.facts, table.after)),
         "primary": board.measure(board.primary),
         "costs": table.costs,
         "no_costs": table.no_costs,

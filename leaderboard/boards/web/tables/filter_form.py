@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from leaderboard.boards.queries import Board, Page, tracks
 from leaderboard.boards.queries import columns as row_columns
+from leaderboard.boards.queries.facts import Fact, shown
 from leaderboard.boards.web.tables.cost_columns import ABOUT
-from leaderboard.boards.web.tables.table import Table
+from leaderboard.boards.web.tables.table import Table, facts_of
 from leaderboard.models import System
 
 PRESERVED_PARAMS = ("sort", "order")
@@ -41,7 +42,8 @@ class BoardForm:
     """State of the filter form.
 
     values: current values of the fields, by parameter. slices: the options by dimension. preserved: (name, value) of
-    hidden fields. today: the latest day that can be chosen. chips: the active filters.
+    hidden fields. today: the latest day that can be chosen. chips: the active filters. facts: facts that are texts or
+    yes-no, with the wanted value.
     """
 
     values: dict[str, str]
@@ -50,6 +52,7 @@ class BoardForm:
     tracks: Sequence[Choice]
     by: Sequence[Choice]
     columns: Sequence[Choice]
+    facts: Sequence[tuple[Fact, str]]
     preserved: Sequence[tuple[str, str]]
     today: str
     chips: Sequence[Chip] = field(default_factory=list)
@@ -62,7 +65,8 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
         (name, [Choice(f"{name}:{value}", value, params["slice"] == f"{name}:{value}") for value in values])
         for name, values in board.dimensions.items()
     ]
-    numbers = [*(measure.name for measure in board.measures), *board.cost_kinds]
+    number_facts = (name for name, fact in facts_of(board).items() if fact.is_number)
+    numbers = [*(measure.name for measure in board.measures), *board.cost_kinds, *number_facts]
     return BoardForm(
         values=params,
         slices=slices,
@@ -70,6 +74,7 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
         tracks=[Choice(track.name, track.title, params["track"] == track.name) for track in tracks.of(board.phase)],
         by=[Choice(name, _title(board, name), params["by"] == name) for name in numbers],
         columns=[Choice(name, _title(board, name), name in table.shown) for name in table.all],
+        facts=[(fact, request.GET.get(name, "")) for name, fact in facts_of(board).items() if not fact.is_number],
         preserved=[(name, request.GET[name]) for name in PRESERVED_PARAMS if request.GET.get(name)],
         today=timezone.now().date().isoformat(),
         chips=_chips(request, page, table),
@@ -78,7 +83,9 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
 
 def _title(board: Board, name: str) -> str:
     titles = {column.name: column.page for column in row_columns.COLUMNS if column.page}
-    measure = board.measure(name)
+    measure, fact = board.measure(name), facts_of(board).get(name)
+    if fact is not None:
+        return fact.title
     return measure.title if measure else ABOUT[name][0] if name in ABOUT else titles.get(name, name)
 
 
@@ -93,6 +100,7 @@ def _chips(request: HttpRequest, page: Page, table: Table) -> list[Chip]:
         "kind": f"{str(System.Kind(query.kind).label).lower()} only" if query.kind else "",
         "track": f"track {tracks.title_of(board.phase, query.track)}" if query.track else "",
         "search": "name contains “{}”".format(" ".join(query.words)) if query.words else "",
+        **{fact.column: f"{fact.title}: {shown(value)}" for fact, value in query.facts},
         "mine": "only mine" if query.mine else "",
         "at_least": f"{by} at least {least:g}" if least is not None else "",
         "at_most": f"{by} at most {most:g}" if most is not None else "",

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from leaderboard.boards.queries import Board, Ranges, Row
 from leaderboard.boards.queries.columns import RowColumn
+from leaderboard.boards.queries.facts import Fact, shown
 from leaderboard.boards.web.tables import cost_columns
 from leaderboard.boards.web.tables.number_format import scored
 from leaderboard.boards.web.tables.row_cells import CELLS, cost, may_lead, rank_html, rank_range_html, system_html
@@ -55,6 +56,7 @@ def written(
             *(_cell(row, column) for column in before),
             *(f'<td class="{css}">{scored(row.score(name, slice_))}</td>' for name, css in measures),
             *_costs(row, costs),
+            *(_fact(row, fact) for fact, _ in table.facts),
             *(_cell(row, column) for column in after),
             "</tr>\n",
         ]
@@ -67,6 +69,11 @@ def _cell(row: Row, column: RowColumn) -> str:
     value = column.value(row)
     shown = CELLS[column.name](row) if column.name in CELLS else escape("" if value is None else value)
     return f"<td{css}>{shown}</td>"
+
+
+def _fact(row: Row, fact: Fact) -> str:
+    css = "num" if fact.is_number else "fact"
+    return f'<td class="{css}"><bdi>{escape(shown(row.facts.get(fact.name)))}</bdi></td>'
 
 
 def _row_class(row: Row, own: bool) -> str:

@@ -10,8 +10,9 @@ from functools import cached_property
 from django.http import HttpRequest
 
 from evaluator.measures.base import Measure
-from leaderboard.boards.queries import Board, Column, Page
+from leaderboard.boards.queries import Board, Column, Page, facts
 from leaderboard.boards.queries.columns import SORTABLE, RowColumn, page_columns
+from leaderboard.boards.queries.facts import Fact
 from leaderboard.boards.web.tables import cost_columns
 from leaderboard.boards.web.tables.cost_columns import CostColumn
 from leaderboard.boards.web.tables.sorting import Heading
@@ -52,7 +53,7 @@ class Table:
         """
         board, slice_ = page.board, page.query.slice_
         before, after = ([column.name for column in columns] for columns in page_columns(board.phase))
-        known = [*before, *(measure.name for measure in board.measures), *board.cost_kinds, *after]
+        known = [*before, *(measure.name for measure in board.measures), *board.cost_kinds, *facts_of(board), *after]
         requested = names(request.GET.getlist("columns"))
         hidden = {measure.name for measure in board.measures if slice_ and board.n(measure.name, slice_) is None}
         default = [name for name in known if name not in hidden or name == board.primary]
@@ -76,6 +77,12 @@ class Table:
     def costs(self) -> list[tuple[CostColumn, Heading]]:
         columns = [column for column in cost_columns.columns(self.board) if column.kind in self.shown]
         return [(column, self._heading(column.kind, best_first=False)) for column in columns]
+
+    @cached_property
+    def facts(self) -> list[tuple[Fact, Heading]]:
+        """Visible facts of systems with their headings."""
+        shown = [fact for name, fact in facts_of(self.board).items() if name in self.shown]
+        return [(fact, self._heading(fact.column, fact.is_number)) for fact in shown]
 
     @property
     def no_costs(self) -> list[str]:
@@ -108,6 +115,11 @@ class Table:
         descending = not query.descending if active else best_first
         state = ("descending" if query.descending else "ascending") if active else "none"
         return Heading(name, state, name, "desc" if descending else "asc")
+
+
+def facts_of(board: Board) -> dict[str, Fact]:
+    """Return the facts that the board's benchmark asks for, by the names of their columns."""
+    return {fact.column: fact for fact in facts.of(board.phase.benchmark)}
 
 
 def _is_date(name: str) -> bool:

@@ -1,0 +1,106 @@
+"""Facts of systems that organisers ask for, such as the number of parameters; their teams state them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+from leaderboard.models import Benchmark
+
+NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+KINDS = {"text": "text", "number": "number", "yes-no": "yes or no"}
+MOST, LONGEST_NAME, LONGEST_TITLE, LONGEST_TEXT = 20, 40, 60, 200
+PREFIX = "fact:"
+"""Begins the names of facts among the columns of a board, so that none is mistaken for a measure."""
+Value = str | float | bool
+Stored = list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact that a benchmark asks for. name: for programs; title: heading of its column; kind: a key of KINDS."""
+
+    name: str
+    title: str
+    kind: str
+
+    @property
+    def column(self) -> str:
+        return PREFIX + self.name
+
+    @property
+    def is_number(self) -> bool:
+        return self.kind == "number"
+
+    def value(self, stored: Mapping[str, Any]) -> Value | None:
+        """Return a system's value; None if it has none of this kind."""
+        value = stored.get(self.name)
+        return value if type(value) in _TYPES[self.kind] else None
+
+    def parse(self, text: str) -> Value | None:
+        """Parse a value that was entered; None for empty text. Raises ValueError, which names what is expected."""
+        text = text.strip()
+        if not text:
+            return None
+        if self.kind == "yes-no":
+            if text not in ("yes", "no"):
+                raise ValueError(f"{text!r} is not an answer, expected yes or no")
+            return text == "yes"
+        if self.kind == "text":
+            if len(text) > LONGEST_TEXT:
+                raise ValueError(f"the text has {len(text):,} characters, expected at most {LONGEST_TEXT}")
+            return text
+        try:
+            number = float(text)
+        except ValueError:
+            number = float("nan")
+        if not isfinite(number):
+            raise ValueError(f"{text!r} is not a number, expected one such as 7e9")
+        return number
+
+
+_TYPES: dict[str, tuple[type, ...]] = {"text": (str,), "number": (int, float), "yes-no": (bool,)}
+
+
+def of(benchmark: Benchmark) -> list[Fact]:
+    """Return the facts that a benchmark asks for, in the organisers' order."""
+    return [Fact(**row) for row in benchmark.facts]
+
+
+def values(benchmark: Benchmark, stored: Mapping[str, Any]) -> dict[str, Value]:
+    """Return a system's values of the facts that a benchmark asks for; others are left out."""
+    known = ((fact.name, fact.value(stored)) for fact in of(benchmark))
+    return {name: value for name, value in known if value is not None}
+
+
+def validated(rows: Sequence[Mapping[str, str]]) -> Stored:
+    """Validate facts for storage; raise ValueError that names the first problem."""
+    if len(rows) > MOST:
+        raise ValueError(f"there are {len(rows)} facts, expected at most {MOST}")
+    facts = [Fact(**row) for row in rows]
+    for fact in facts:
+        if not NAME.match(fact.name) or len(fact.name) > LONGEST_NAME:
+            expected = f"up to {LONGEST_NAME} lower-case letters a-z, digits and underscores, with a letter first"
+            raise ValueError(f"the name {fact.name!r} is not valid, expected {expected}")
+        if not 0 < len(fact.title) <= LONGEST_TITLE:
+            raise ValueError(
+                f"the title of {fact.name} has {len(fact.title)} characters, expected 1 to {LONGEST_TITLE}"
+            )
+        if fact.kind not in KINDS:
+            raise ValueError(f"the kind of {fact.name} is {fact.kind!r}, expected one of {', '.join(KINDS)}")
+    names = [fact.name for fact in facts]
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"the fact {duplicates[0]} is listed twice, expected each name once")
+    return [asdict(fact) for fact in facts]
+
+
+def shown(value: Value | None) -> str:
+    """Format a value for a page: `yes`, `7,000,000,000`, `0.5`; empty without a value."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{value:,.15g}"
+    return value or ""

@@ -1,0 +1,138 @@
+"""Facts of systems: organisers ask for them, teams state them, boards show, sort and filter by them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from leaderboard.boards.actions import facts as actions
+from leaderboard.boards.queries import facts
+from leaderboard.boards.queries.facts import Fact
+from leaderboard.models import AuditEntry, Benchmark, Leaderboard, System
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
+
+PAGE = "/benchmarks/tiny/test/"
+API = "/api/v1/benchmarks/tiny/phases/test/leaderboard/"
+ASKED = [
+    {"name": "parameters", "title": "Parameters", "kind": "number"},
+    {"name": "open_weights", "title": "Open weights", "kind": "yes-no"},
+    {"name": "licence", "title": "Licence", "kind": "text"},
+]
+STATED: dict[str, dict[str, Any]] = {
+    "Small": {"parameters": 7e9, "open_weights": True, "licence": "MIT"},
+    "Large": {"parameters": 70e9, "open_weights": False, "licence": "=proprietary <b>"},
+    "Silent": {},
+    "Odd": {"parameters": "many", "open_weights": "yes", "unasked": 1},
+}
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    new_world = build()
+    new_world.benchmark.organisers.add(new_world.curator)
+    for index, (name, stated) in enumerate(STATED.items()):
+        stand(new_world, name, [score("accuracy", 0.9 - index / 10)], facts=stated)
+    actions.change(benchmark=new_world.benchmark, new_facts=ASKED, by=new_world.curator)
+    return new_world
+
+
+def systems(query: str, client: Client | None = None) -> list[str]:
+    response = (client or Client()).get(f"{API}?{query}")
+    assert response.status_code == 200, response.content
+    return [row["system"] for row in response.json()["rows"]]
+
+
+def test_a_board_shows_what_the_benchmark_asks_for(world: World) -> None:
+    rows = {row["system"]: row["facts"] for row in Client().get(API).json()["rows"]}
+    assert rows == {**STATED, "Odd": {}}, "values of another kind, and facts that nobody asks for, are left out"
+    text = Client().get(f"{API.rstrip('/')}.csv").content.decode()
+    table = list(csv.DictReader(io.StringIO(text)))
+    assert [row["fact:parameters"] for row in table] == ["7000000000.0", "70000000000.0", "", ""]
+    assert [row["fact:open_weights"] for row in table] == ["yes", "no", "", ""]
+    assert table[1]["fact:licence"] == "'=proprietary <b>"
+    page = Client().get(PAGE).content.decode()
+    assert "<bdi>70,000,000,000</bdi>" in page and "&lt;b&gt;" in page and "Sort by Open weights" in page
+    assert "Sort by Open weights" not in Client().get(f"{PAGE}?columns=accuracy").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("sort=fact:parameters", ["Large", "Small", "Silent", "Odd"]),
+        ("sort=-fact:parameters", ["Small", "Large", "Silent", "Odd"]),
+        ("sort=fact:licence", ["Large", "Small", "Silent", "Odd"]),
+        ("by=fact:parameters&at_least=1e10", ["Large"]),
+        ("by=fact:parameters&at_most=1e10", ["Small"]),
+        ("fact:open_weights=yes", ["Small"]),
+        ("fact:open_weights=no", ["Large"]),
+        ("fact:licence=mi", ["Small"]),
+        ("fact:parameters=7e9", ["Small"]),
+        ("fact:unasked=1", ["Small", "Large", "Silent", "Odd"]),
+    ],
+)
+def test_facts_sort_and_filter(world: World, query: str, expected: list[str]) -> None:
+    if "Odd" in expected:
+        System.objects.filter(name="Odd").update(facts={})
+    else:
+        System.objects.filter(name="Odd").update(facts={"unasked": 1})
+    assert systems(query) == expected
+    day = Leaderboard.objects.get().shown_from
+    assert day is not None
+    assert systems(f"{query}&as_of={day.date().isoformat()}") == expected, "also on a past day, in Python"
+
+
+def test_a_value_that_cannot_be_is_refused(world: World) -> None:
+    response = Client().get(f"{API}?fact:open_weights=perhaps")
+    assert response.status_code == 400 and "yes or no" in response.content.decode()
+    assert Client().get(f"{API}?sort=fact:unasked").status_code == 400
+
+
+def test_facts_of_an_anonymous_system_are_hidden(world: World) -> None:
+    System.objects.filter(name="Large").update(anonymous_until="2100-01-01T00:00Z", anonymous_number=5)
+    rows = {row["system"]: row["facts"] for row in Client().get(API).json()["rows"]}
+    assert rows["Anonymous 5"] == {}
+    for query in ("fact:licence=proprietary", "fact:open_weights=no", "by=fact:parameters&at_least=1e10"):
+        assert systems(query) == [], query
+    assert systems("sort=fact:parameters")[0] == "Small", "as if it had stated nothing"
+    system = System.objects.get(name="Large")
+    assert "proprietary" not in Client().get(f"/systems/{system.pk}/").content.decode()
+    own = Client()
+    own.force_login(world.researcher)
+    assert systems("fact:licence=proprietary", own) == ["Large"]
+
+
+def test_a_team_states_the_facts_on_the_page_of_its_system(world: World) -> None:
+    system = System.objects.get(name="Silent")
+    client = Client()
+    client.force_login(world.researcher)
+    form = f"/systems/{system.pk}/edit/"
+    assert "Open weights" in client.get(form).content.decode()
+    before = client.get(PAGE)["ETag"]
+    answers = {"fact:parameters": "1.5e6", "fact:open_weights": "yes", "fact:licence": " "}
+    assert client.post(form, {"fact:parameters": "a few"}).status_code == 422
+    assert client.post(form, answers).status_code == 302
+    system.refresh_from_db()
+    assert system.facts == {"parameters": 1.5e6, "open_weights": True}
+    assert client.get(PAGE)["ETag"] != before
+    page = client.get(f"/systems/{system.pk}/").content.decode()
+    assert "1,500,000" in page and "not stated" in page
+
+
+def test_organisers_choose_the_facts(world: World) -> None:
+    client = Client()
+    client.force_login(world.curator)
+    address = reverse("manage_facts", args=["tiny"])
+    assert "parameters | Parameters | number" in client.get(address).content.decode()
+    for wrong in ("parameters | Parameters", "Über | Title | text", "a | A | colour", "a | A | text\na | B | text"):
+        assert client.post(address, {"facts": wrong}).status_code == 422, wrong
+    assert client.post(address, {"facts": "\nlicence | Licence | text\n"}).status_code == 302
+    assert facts.of(Benchmark.objects.get()) == [Fact("licence", "Licence", "text")]
+    assert AuditEntry.objects.filter(action="benchmark.facts_changed").count() == 2
+    assert set(Client().get(API).json()["rows"][0]["facts"]) == {"licence"}
+    assert System.objects.get(name="Small").facts == STATED["Small"], "answers stay stored"
