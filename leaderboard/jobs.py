@@ -26,6 +26,7 @@ from leaderboard.near_duplicates.actions import detect
 from leaderboard.notifications.actions import deliver as notices
 from leaderboard.operations import disk_alarm, periodic
 from leaderboard.operations import sweep as housekeeping
+from leaderboard.plots.actions import pictures
 from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.scoring.actions import releases, runs, sealed_phases
 from leaderboard.submissions.actions import validation
@@ -49,6 +50,7 @@ SWEEPS: tuple[Part, ...] = (
     *((notices.sweep,) if settings.NOTIFICATIONS else ()),
     head_to_head.WORK,
     detect.WORK,
+    pictures.WORK,
     audits.WORK,
     run_generator.WORK,
     run_dry_run.WORK,

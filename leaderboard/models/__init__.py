@@ -16,6 +16,7 @@ from .invitation import Invitation
 from .leaderboard import Disqualification, Leaderboard, Release, ReleasePlot, ReleaseSlice, Representative, Standing
 from .near_duplicate import NearDuplicate, SimilarityCheck
 from .notice import Follow, Notice, RankSnapshot, Webhook
+from .plot_picture import PlotPicture, PlotRendering
 from .raw_file import RawFile, RawUpload
 from .registration import Registration, RulesAgreement
 from .rehearsal import Rehearsal
@@ -63,6 +64,8 @@ __all__ = [
     "Notice",
     "Phase",
     "Placement",
+    "PlotPicture",
+    "PlotRendering",
     "Prediction",
     "Profile",
     "PublicPrivatePartition",

@@ -1,4 +1,4 @@
-"""Template tag for the address of a plot's specification."""
+"""Template tags for the addresses of plots."""
 
 from __future__ import annotations
 
@@ -19,3 +19,14 @@ def plot_spec(context: dict[str, Any], plot: str) -> str:
         query["gold_version"], query["task_version"] = map(str, board.frozen)
     address = reverse("api_plot", args=[board.phase.benchmark.slug, board.phase.slug, plot])
     return address + (f"?{query.urlencode()}" if query else "")
+
+
+@register.simple_tag(takes_context=True)
+def plot_picture(context: dict[str, Any], plot: str, suffix: str) -> str:
+    """Return the address of a plot of the page's board as a picture, which exists once it is rendered.
+
+    suffix: `svg` or `png`.
+    """
+    board = context["board"]
+    name = f"{'frozen_' if board.frozen else ''}plot_{suffix}"
+    return reverse(name, args=[board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ()), plot])

@@ -28,6 +28,7 @@ from leaderboard.datasets.web.downloads import download_file, download_gold, dow
 from leaderboard.datasets.web.split import archive, split
 from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
 from leaderboard.operations.status_page import public_status
+from leaderboard.plots.web.pictures import picture
 from leaderboard.systems.web.public_profiles import person, team
 from leaderboard.systems.web.system import system
 
@@ -77,6 +78,10 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/<slug:phase>/significance/", significance, name="significance"),
     path(f"{FROZEN}/pairs/", pairs, name="frozen_pairs"),
     path("benchmarks/<slug:slug>/<slug:phase>/pairs/", pairs, name="pairs"),
+    path(f"{FROZEN}/plots/<slug:plot>.svg", picture, {"suffix": "svg"}, name="frozen_plot_svg"),
+    path(f"{FROZEN}/plots/<slug:plot>.png", picture, {"suffix": "png"}, name="frozen_plot_png"),
+    path("benchmarks/<slug:slug>/<slug:phase>/plots/<slug:plot>.svg", picture, {"suffix": "svg"}, name="plot_svg"),
+    path("benchmarks/<slug:slug>/<slug:phase>/plots/<slug:plot>.png", picture, {"suffix": "png"}, name="plot_png"),
     path(f"{FROZEN}/roc/", roc, name="frozen_roc"),
     path("benchmarks/<slug:slug>/<slug:phase>/roc/", roc, name="roc"),
     path(f"{FROZEN}/agreement/", agreement, name="frozen_agreement"),

@@ -41,6 +41,8 @@ from leaderboard.models import (
     Notice,
     Phase,
     Placement,
+    PlotPicture,
+    PlotRendering,
     Prediction,
     Profile,
     PublicPrivatePartition,
@@ -186,6 +188,8 @@ LEFT_OUT: dict[type[Model], str] = {
     Rehearsal: "submissions in a rehearsal do not count",
     WorkerReport: "it describes this server's own processes",
     Placement: "it names this server's own hosts",
+    PlotRendering: "rendered again by the server that imports the archive",
+    PlotPicture: "rendered again by the server that imports the archive",
     # django-simple-history's copies of Benchmark, Dataset, Phase and ReportedResult, made as those are saved.
     **{
         model: "edit history of this server's admin; the audit trail is exported instead"

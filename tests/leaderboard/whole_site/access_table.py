@@ -92,6 +92,11 @@ PUBLIC = [
     *both("frozen_roc", NOBODY, NOBODY),
     *both("agreement", NOBODY, NOBODY),
     *both("frozen_agreement", NOBODY, NOBODY),
+    # Nothing is rendered: neither has a result.
+    *both("plot_svg", NOBODY, NOBODY),
+    *both("plot_png", NOBODY, NOBODY),
+    *both("frozen_plot_svg", NOBODY, NOBODY),
+    *both("frozen_plot_png", NOBODY, NOBODY),
     # No system has run as a container in either benchmark, so there are no costs.
     *both("cost_board", NOBODY, NOBODY),
     *both("cite", EVERYONE, MANAGERS_OF_DRAFT),

@@ -26,6 +26,7 @@ from leaderboard.models import (
     Generation,
     HeadToHead,
     Leaderboard,
+    PlotRendering,
     Prediction,
     QuotaCharge,
     Ranking,
@@ -86,6 +87,9 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
     "head_to_head": head_to_head,
     "detect_near_duplicates": lambda world, at: SimilarityCheck.objects.create(
         prediction=world.insert_run().prediction, phase=world.phase, queued_at=at, enqueued_at=at
+    ),
+    "render_plots": lambda world, at: PlotRendering.objects.create(
+        leaderboard=board(world), revision=0, queued_at=at, enqueued_at=at
     ),
     "audit_split": lambda world, at: SplitAudit.objects.create(gold=world.gold, queued_at=at, enqueued_at=at),
     "generate": lambda world, at: Generation.objects.create(
