@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0034_gpus'),
+        ('leaderboard', '0040_fact_columns'),
     ]
 
     operations = [
