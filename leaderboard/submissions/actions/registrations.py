@@ -59,7 +59,7 @@ def may_submit(benchmark: Benchmark, user: User) -> bool:
 
 
 def has_agreed(benchmark: Benchmark, user: User) -> bool:
-    """Return whether the user has agreed to the present rules, or need not."""
+    """Return whether the user has agreed to the current rules, or need not."""
     agreements = RulesAgreement.objects.filter(benchmark=benchmark, user=user, rules_sha256=benchmark.rules_sha256)
     return not benchmark.needs_agreement or agreements.exists()
 

@@ -18,6 +18,7 @@ from tests.support.api_calls import client_of, footprint, person, send
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.module_rows import shared
 from tests.support.rows.tiny_world import World, build, prediction_lines
+from tests.support.strict_html import read
 
 pytestmark = pytest.mark.django_db
 JOIN = "/join/tiny/"
@@ -97,12 +98,12 @@ def test_changed_rules_are_agreed_to_again(world):
     # The page was opened before the change: what it shows is not what would be agreed to.
     answer = browser(world.researcher).post(JOIN, {"agrees": "on", "rules_sha256": digest})
     assert answer.status_code == 409 and b"Other rules." in answer.content
-    assert "present rules" not in browser(world.curator).get(PARTICIPANTS).content.decode()
+    assert "current rules" not in browser(world.curator).get(PARTICIPANTS).content.decode()
     changed = Benchmark.objects.get()
     registrations.agree(benchmark=changed, rules_sha256=changed.rules_sha256, by=world.researcher)
     check(world)
     page = browser(world.curator).get(PARTICIPANTS).content.decode()
-    assert "the present rules" in page and "earlier rules" in page
+    assert "the current rules" in page and "earlier rules" in page
 
 
 def test_a_team_registers_and_the_organisers_decide(world):
@@ -116,7 +117,9 @@ def test_a_team_registers_and_the_organisers_decide(world):
     assert "have not answered yet" in client.get(JOIN).content.decode()
     with pytest.raises(Refused, match="have not answered the registration of"):
         check(world)
-    assert "We parse." in organiser.get(PARTICIPANTS).content.decode()
+    page = organiser.get(PARTICIPANTS).content.decode()
+    assert "We parse." in page and read(page).faults == []
+    assert read(client.get(JOIN).content.decode()).faults == []
     assert organiser.post(f"{PARTICIPANTS}{row.pk}/decide/", {"decision": "decline"}).status_code == 302
     with pytest.raises(Refused, match="declined the registration of"):
         check(world)
