@@ -39,7 +39,9 @@ class FilterForm(forms.Form):
         groups: dict[str, list[tuple[str, str]]] = {}
         for phase in Phase.objects.filter(pk__in=own).select_related("benchmark"):
             slug, title = phase.benchmark.slug, phase.benchmark.title
-            groups.setdefault(title, [(slug, f"{title}: all phases")]).append((f"{slug}/{phase.slug}", phase.title))
+            groups.setdefault(title, [(slug, f"{title}: all phases")]).append(
+                (f"{slug}/{phase.slug}", f"{title}: {phase.title}")
+            )
         field = self.fields["phase"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", "All benchmarks"), *sorted(groups.items())]
