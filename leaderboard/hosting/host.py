@@ -32,6 +32,8 @@ from leaderboard.models import AuditEntry, Benchmark, Dataset, PublicPrivatePart
 BEGAN, ENDED = "hosting.began", "hosting.ended"
 DOWNLOAD = "download "
 """Prefix of the keys under which the audit trail records the digests of downloads."""
+TEXTS = {"summary", "description", "rules"}
+"""Texts of a manifest that another release may reword, and that organisers edit on pages: they may differ."""
 LATER = ("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks")
 """Fields of a phase that may change after the phase was hosted, so they are not part of the digests."""
 
@@ -131,7 +133,8 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
     if taken is not None:
         began = AuditEntry.objects.filter(action=BEGAN, subject=f"dataset:{taken.pk}").first()
         hosted = began.detail["parts"] if began else {}
-        differing = sorted(name for name in parts.keys() | hosted.keys() if parts.get(name) != hosted.get(name))
+        names = (parts.keys() | hosted.keys()) - TEXTS
+        differing = sorted(name for name in names if parts.get(name) != hosted.get(name))
         if taken.benchmarks.exists():
             # Downloads may be added to a hosted benchmark; `downloads.add` refuses a changed file.
             differing = [name for name in differing if not name.startswith(DOWNLOAD)]

@@ -140,6 +140,13 @@ class TestHosting:
         assert refused.code is Code.NAME_TAKEN
         assert f"other content: {message}." in str(refused)
 
+    def test_reworded_texts_and_answers_are_the_same_content(self, folder: Path, curator: User) -> None:
+        """Organisers edit the texts on pages; those of a later release do not replace them."""
+        host.host(manifest=manifest(), folder=folder, by=curator)
+        reworded = manifest(summary="Other", description="Other", rules="Other", audit_answers={"one-label": "Known."})
+        hosted = host.host(manifest=reworded, folder=folder, by=curator)
+        assert not hosted.changed and hosted.benchmark.description == "One paragraph.\n\nAnother."
+
     def test_changed_gold_is_refused(self, folder: Path, curator: User) -> None:
         host.host(manifest=manifest(), folder=folder, by=curator)
         (folder / "test.jsonl").write_bytes(gold_lines(dict(reversed(LABELS.items()))))
