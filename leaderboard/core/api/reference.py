@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -259,7 +259,7 @@ def _call(path: str, method: str, operation: Json, group: str) -> Call:
             )
             for part in parameters
         ],
-        body=_fields(body[body_type]["schema"]) if body_type in STRUCTURED else [],
+        body=_body_fields(body[body_type]["schema"]) if body_type in STRUCTURED else [],
         body_type=body_type,
         results=results,
         errors=list(_errors(operation, group)),
@@ -322,6 +322,11 @@ def _fields(part: Json) -> list[Field]:
         for name, field in whole.get("properties", {}).items()
         if not field.get("deprecated")
     ]
+
+
+def _body_fields(part: Json) -> list[Field]:
+    # The generator describes an uploaded file by the type of its address.
+    return [replace(field, type="file") if field.type == "uri" else field for field in _fields(part)]
 
 
 def _field(name: str, part: Json, text: str, *, note: str = "") -> Field:

@@ -51,6 +51,7 @@ def test_a_call_has_parameters_fields_errors_and_examples(pages: dict[str, str])
     call = re.sub(r"<[^>]+>", "", html.unescape(submissions.partition('id="submit"')[2].partition("</article")[0]))
     parts = ("system", "predictions.jsonl", "$HOLDOUT_TOKEN", "import requests", "invalid_predictions", "201", "422")
     assert [part for part in parts if part not in call] == []
+    assert "file file, required" in call
     assert '<a href="#object-Submission">' in submissions and '<h3 id="object-Submission">' in submissions
 
 
