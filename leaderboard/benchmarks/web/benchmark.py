@@ -22,6 +22,7 @@ from leaderboard.datasets.web import data_examples
 from leaderboard.evaluation import container_limits_text, scorer_of_phase
 from leaderboard.models import Benchmark, Extension, GoldVersion, Phase, Team
 from leaderboard.submissions.queries.quotas import quota_of
+from leaderboard.submissions.web import prediction_format
 
 SHOWN = 10
 
@@ -65,7 +66,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
         "tab": "data",
         "splits": splits,
         "examples": data_examples.examples_of(splits),
-        "format": data_examples.format_of(benchmark.task, shown.split if shown else None),
+        "format": prediction_format.format_of(benchmark.task, shown.split if shown else None),
         "starter": shown,
         "site": settings.BASE_URL,
         "is_packed": bool(shown and str(shown.split.inputs.name).endswith(".gz")),

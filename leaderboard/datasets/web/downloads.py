@@ -21,8 +21,8 @@ from django.views.decorators.http import condition, require_safe
 from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
 from leaderboard.datasets.actions import public_files
 from leaderboard.datasets.actions.public_files import PublicFile
-from leaderboard.datasets.web import data_examples
 from leaderboard.models import Download
+from leaderboard.submissions.web import prediction_format
 
 LINES_PER_CHUNK = 1000
 CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
@@ -53,9 +53,9 @@ def download_sample(request: HttpRequest, slug: str, split: str) -> HttpResponse
     """Send a valid predictions file for a split with public inputs, made from its ids; 404 for any other split."""
     split_row = split_or_404(request.user, slug, split)
     gold = split_row.current_gold
-    if gold is None or not data_examples.has_sample(split_row.dataset.task, split_row):
+    if gold is None or not prediction_format.has_sample(split_row.dataset.task, split_row):
         raise Http404("the split has no sample submission")
-    lines = data_examples.sample_lines(split_row.dataset.task, split_row, gold)
+    lines = prediction_format.sample_lines(split_row.dataset.task, split_row, gold)
     response = StreamingHttpResponse(
         iter(lambda: "".join(islice(lines, LINES_PER_CHUNK)), ""),
         content_type=CONTENT_TYPES["jsonl"],

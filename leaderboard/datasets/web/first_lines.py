@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from leaderboard.core.storage import opened
+from leaderboard.core.stored_lines import lines, raw_lines
 from leaderboard.models import GoldVersion, Split
 
 LINES = 4
@@ -19,12 +17,7 @@ IDENTITIES = ("documentId", "id")
 
 def first_inputs(split: Split) -> list[str]:
     """Return the first LINES lines of the inputs, each as indented JSON of at most about LONGEST characters."""
-    return [pretty(value) for value in islice(_lines(split.inputs), LINES)] if split.inputs else []
-
-
-def input_lines(split: Split) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a split's inputs, parsed."""
-    return _lines(split.inputs)
+    return [pretty(value) for value in islice(lines(split.inputs), LINES)] if split.inputs else []
 
 
 def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
@@ -32,9 +25,9 @@ def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
 
     Lines are matched by the item's id, since the gold file may be in another order.
     """
-    public = {_identity(line): line for line in islice(_lines(split.inputs), LINES)}
+    public = {_identity(line): line for line in islice(lines(split.inputs), LINES)}
     gold_texts: dict[str, str] = {}
-    for line in _lines(gold.file):
+    for line in lines(gold.file):
         identity = _identity(line)
         if identity in public:
             gold_texts[identity] = pretty(hidden(line, public[identity]))
@@ -45,14 +38,14 @@ def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
 
 def sampled_pairs(split: Split, gold: GoldVersion, most: int) -> list[tuple[int, str, str]]:
     """Return (line number, raw line of the inputs, what gold adds to it) for up to `most` evenly spaced lines."""
-    n_lines = sum(1 for _ in _raw_lines(split.inputs))  # The file is read twice, so that it is never held in memory.
+    n_lines = sum(1 for _ in raw_lines(split.inputs))  # The file is read twice, so that it is never held in memory.
     count = min(most, n_lines)
     indices = {number * n_lines // count for number in range(count)}
-    sampled = [(index, line) for index, line in enumerate(_raw_lines(split.inputs)) if index in indices]
+    sampled = [(index, line) for index, line in enumerate(raw_lines(split.inputs)) if index in indices]
     public_lines = {index: json.loads(line) for index, line in sampled}
     missing = {_identity(line) for line in public_lines.values()}
     gold_lines = {}
-    for line in _lines(gold.file):
+    for line in lines(gold.file):
         if (identity := _identity(line)) in missing:
             missing.discard(identity)
             gold_lines[identity] = line
@@ -90,13 +83,3 @@ def pretty(value: Any) -> str:
 def _identity(line: dict[str, Any]) -> str:
     """Return the id of an item as JSON text, so that the ids 1 and "1" are different."""
     return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))
-
-
-def _lines(stored: Any) -> Iterator[dict[str, Any]]:
-    yield from map(json.loads, _raw_lines(stored))
-
-
-def _raw_lines(stored: Any) -> Iterator[bytes]:
-    with opened(stored) as file:
-        file.seek(0)
-        yield from gzip.GzipFile(fileobj=file) if stored.name.endswith(".gz") else file

@@ -19,11 +19,11 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
-from leaderboard.datasets.web import data_examples
 from leaderboard.models import Phase, Split, Submission, System
 from leaderboard.submissions.actions import registrations
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.submissions.queries import deadlines, same_file
+from leaderboard.submissions.web import prediction_format
 from leaderboard.submissions.web.forms import SubmissionForm
 from leaderboard.submissions.web.join import redirect_to_join
 from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
@@ -116,7 +116,7 @@ def _page(
         "benchmark": phase.benchmark,
         "phase": phase,
         "task": TASKS[phase.benchmark.task],
-        "format": data_examples.format_of(phase.benchmark.task, visible),
+        "format": prediction_format.format_of(phase.benchmark.task, visible),
         "form": form,
         "quotas": quotas,
         "own_time": deadlines.extensions_of(phase, request.user),
