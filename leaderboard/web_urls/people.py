@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from leaderboard.accounts.web import delete_account, invitations, profile, teams, tokens
+from leaderboard.accounts.web import delete_account, invitations, profile, settings, teams, tokens
 from leaderboard.archives.web import manage_exports, manage_imports
 from leaderboard.benchmarks.web import (
     manage_announcements,
@@ -232,6 +232,7 @@ urlpatterns = [
     path("me/follows/<slug:slug>/", notices.follow, name="follow_benchmark"),
     path("me/webhooks/<uuid:pk>/test/", notices.test, name="test_webhook"),
     path("me/webhooks/<uuid:pk>/remove/", notices.remove, name="remove_webhook"),
+    path("me/settings/", settings.settings, name="settings"),
     path("me/data.zip", own_data.own_data, name="own_data"),
     path("me/delete/", delete_account.delete, name="delete_account"),
     path("me/profile/", profile.my_profile, name="my_profile"),

@@ -61,6 +61,7 @@ ANYBODY = {
 }
 RESEARCHER = {
     "my-submissions": "/me/submissions/",
+    "settings": "/me/settings/",
     "delete-account": "/me/delete/",
     "my-teams": "/me/teams/",
     "my-tokens": "/me/tokens/",
@@ -265,6 +266,7 @@ def test_two_systems_are_chosen_by_keyboard(page: Page) -> None:
 def test_new_token(page: Page, cookies: dict[str, Any]) -> None:
     page.context.add_cookies(cookies["ada"])
     page.goto("/me/tokens/")
+    page.get_by_label("Name").fill("nightly job")
     page.get_by_role("button", name="Create token").click()
     expect(page.locator("#token")).to_have_text(re.compile(r"^\w{40,}$"))
     assert faults(page) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import socket
 import sys
 
 from evaluator.cli.output import say
@@ -25,13 +26,15 @@ def login(args: argparse.Namespace) -> int:
     server = Server(address, None)
     if server.is_open:
         say("warning: the address is plain http, so others on the network can read what is sent")
-    token = from_file(args.token_file) if args.token_file else _prompt_for_token(server, args.user)
+    token, until = (from_file(args.token_file), "") if args.token_file else _prompt_for_token(server, args.user)
     # Only the server knows if the token is valid.
     Server(address, token).get("submissions/", page_size="1")
     stored.tokens[address] = token
     stored.latest = address
     token_store.write(stored)
     say(f"logged in to {address}; the token is stored in {token_store.token_path()}, which only you can read")
+    if until:
+        say(f"the token expires on {until}")
     return DONE
 
 
@@ -56,11 +59,16 @@ def logout(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _prompt_for_token(server: Server, user: str | None) -> str:
-    """Prompt for name and password, and return a token for them. The password is neither displayed nor stored."""
+def _prompt_for_token(server: Server, user: str | None) -> tuple[str, str]:
+    """Prompt for name and password, and return a token for them, and the day on which it expires.
+
+    The password is neither displayed nor stored. The token's name has the host's, so that users recognise it in their
+    settings on the site.
+    """
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask for a password, expected --token-file FILE")
     say(f"log in to {server.address}")
     name = user or input("Username or e-mail: ")
-    response = server.post("auth/tokens/", {"username": name, "password": getpass.getpass("Password: ")})
-    return str(response["token"])
+    credentials = {"username": name, "password": getpass.getpass("Password: ")}
+    response = server.post("auth/tokens/", {**credentials, "name": f"holdout login on {socket.gethostname()}"[:60]})
+    return str(response["token"]), str(response.get("expires_at", ""))[:10]

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
 from knox.models import AuthToken
 
+from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, User
+from leaderboard.models import AuditEntry, TokenDetails, User
+
+LIFETIMES = (30, 90, 365)
+"""Days after which a token may expire."""
+DEFAULT_DAYS = 90
 
 
 @transaction.atomic
-def issue(*, by: User) -> tuple[AuthToken, str]:
+def issue(
+    *, by: User, name: str = "", scope: str = TokenDetails.Scope.SUBMIT, days: int = DEFAULT_DAYS
+) -> tuple[AuthToken, str]:
     """Create an API token for the user `by`. Return its row and its secret, which is shown once and not stored.
 
-    Raises Refused NOT_ACCEPTED if the password has changed since `by` was read.
+    days: one of LIFETIMES. Raises Refused: INVALID_NAME for a name with control characters; NOT_ACCEPTED if the
+    password has changed since `by` was read.
     """
+    names.check_signs(name, of="token's name")
     # Without the lock, a token that is requested with the old password could outlive the change.
     if User.objects.select_for_update().filter(pk=by.pk, password=by.password).first() is None:
         raise Refused(
@@ -24,8 +34,9 @@ def issue(*, by: User) -> tuple[AuthToken, str]:
             "The password has just been changed; expected a request with the present one.",
             heading="No token was created",
         )
-    token, secret = AuthToken.objects.create(user=by)
-    AuditEntry.record("token.issued", by, by=by, key=token.token_key, until=token.expiry.isoformat())
+    token, secret = AuthToken.objects.create(user=by, expiry=timedelta(days=days))
+    TokenDetails.objects.create(token=token, name=name, scope=scope)
+    AuditEntry.record("token.issued", by, by=by, key=token.token_key, scope=scope, until=token.expiry.isoformat())
     return token, secret
 
 

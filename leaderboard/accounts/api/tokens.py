@@ -20,17 +20,24 @@ from leaderboard.accounts.actions import tokens
 from leaderboard.core.api.base import View
 from leaderboard.core.api.parsers import JSONParser
 from leaderboard.core.api.serializers import errors
-from leaderboard.models import User
+from leaderboard.models import TokenDetails, User
 
 
 class Credentials(serializers.Serializer[Any]):
     username = serializers.CharField(max_length=254, help_text="user name or email address")
     password = serializers.CharField(max_length=1024, trim_whitespace=False, write_only=True)
+    name = serializers.CharField(max_length=60, default="", allow_blank=True, help_text="what the token is for")
+    scope = serializers.ChoiceField(
+        TokenDetails.Scope.choices, default=TokenDetails.Scope.SUBMIT, help_text="`read`: GET requests only"
+    )
+    days = serializers.ChoiceField(tokens.LIFETIMES, default=tokens.DEFAULT_DAYS, help_text="until it expires")
 
 
 class IssuedToken(serializers.Serializer[Any]):
     token = serializers.CharField(help_text="shown once; send it as `Authorization: Token ...`")
     expires_at = serializers.DateTimeField()
+    name = serializers.CharField()
+    scope = serializers.ChoiceField(TokenDetails.Scope.choices)
     username = serializers.CharField()
 
 
@@ -56,8 +63,18 @@ class TokensView(View):
         """Issue a token for a user name or email address and a password."""
         credentials = Credentials(data=request.data)
         credentials.is_valid(raise_exception=True)
-        token, secret = tokens.issue(by=_who_is(request, **credentials.validated_data))
-        content = IssuedToken({"token": secret, "expires_at": token.expiry, "username": token.user.username})
+        described = dict(credentials.validated_data)
+        user = _who_is(request, username=described.pop("username"), password=described.pop("password"))
+        token, secret = tokens.issue(by=user, **described)
+        content = IssuedToken(
+            {
+                "token": secret,
+                "expires_at": token.expiry,
+                "name": described["name"],
+                "scope": described["scope"],
+                "username": user.username,
+            }
+        )
         return Response(content.data, status=201, headers={"Cache-Control": "no-store"})
 
 
@@ -88,6 +105,8 @@ def _who_is(request: Request, username: str, password: str) -> User:
 
 class CurrentTokenView(View):
     """View of the API token with which the request is authenticated."""
+
+    read_only_tokens_may_write = True
 
     permission_classes = (IsAuthenticated,)
 

@@ -8,6 +8,9 @@ from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm, Sign
 from django import forms
 from django.conf import settings
 
+from leaderboard.accounts.actions import tokens
+from leaderboard.models import TokenDetails
+
 RULES_HELP = "At least 8 characters. Not a common password, not only digits, and not like your name or email address."
 
 
@@ -44,6 +47,25 @@ class PasswordForm(forms.Form):
 
     password = forms.CharField(
         label="Your password", strip=False, widget=forms.PasswordInput({"autocomplete": "current-password"})
+    )
+
+
+class TokenForm(forms.Form):
+    """Form to create an API token."""
+
+    name = forms.CharField(max_length=60, help_text="What the token is for, such as “laptop” or “nightly job”.")
+    scope = forms.ChoiceField(
+        label="It may",
+        choices=TokenDetails.Scope.choices,
+        initial=TokenDetails.Scope.SUBMIT,
+        widget=forms.RadioSelect,
+        help_text="With “read only”, a script can follow your submissions and read scores, but cannot submit.",
+    )
+    days = forms.TypedChoiceField(
+        label="It expires after",
+        coerce=int,
+        choices=[(days, f"{days} days") for days in tokens.LIFETIMES],
+        initial=tokens.DEFAULT_DAYS,
     )
 
 

@@ -1,4 +1,4 @@
-"""API tokens: create, show once, revoke. Only a digest is stored."""
+"""API tokens: create with name, scope and lifetime, show once, revoke. Only a digest is stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from knox.models import AuthToken
 
 from leaderboard.accounts.actions import tokens
-from leaderboard.core.refusal import Refused
+from leaderboard.accounts.web.forms import TokenForm
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.web.access import PersonRequest
 
 
@@ -20,19 +21,26 @@ from leaderboard.core.web.access import PersonRequest
 @require_http_methods(["GET", "POST"])
 def my_tokens(request: PersonRequest) -> HttpResponse:
     """List the user's valid tokens; a POST issues a token and shows its secret once."""
-    secret = ""
-    if request.method == "POST":
+    secret, form = "", TokenForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
         try:
-            _, secret = tokens.issue(by=request.user)
-        except Refused:  # the password has just been changed, which ended this session too
-            return redirect("my_tokens")
+            _, secret = tokens.issue(by=request.user, **form.cleaned_data)
+        except Refused as refused:
+            if refused.code is Code.NOT_ACCEPTED:  # the password has just been changed, which ended this session too
+                return redirect("my_tokens")
+            form.add_error("name", refused.message)
+        else:
+            form = TokenForm()
     alive = AuthToken.objects.filter(Q(expiry=None) | Q(expiry__gt=timezone.now()), user=request.user)
     context = {
-        "tokens": alive.order_by("-created"),
+        "form": form,
+        "tokens": alive.select_related("details").order_by("-created"),
         "secret": secret,
         "ended": tokens.ended_by_password(request.user),
     }
-    return render(request, "accounts/tokens.html", context)
+    return render(
+        request, "accounts/tokens.html", context, status=422 if request.method == "POST" and not secret else 200
+    )
 
 
 @login_required

@@ -6,6 +6,7 @@ import json
 import re
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -15,9 +16,10 @@ from django.test import Client
 from django.utils import timezone
 from knox.models import AuthToken
 
+from leaderboard import api_urls
 from leaderboard.accounts.actions import tokens
 from leaderboard.core.refusal import Refused
-from leaderboard.models import AuditEntry, User
+from leaderboard.models import AuditEntry, TokenDetails, User
 from tests.support.api_calls import ROOT, person
 
 pytestmark = pytest.mark.django_db
@@ -168,7 +170,10 @@ def test_a_new_password_ends_every_token(ada, mailoutbox, act):
     browser = Client()
     browser.force_login(ada)
     assert "This revoked 2 tokens" in browser.get("/me/tokens/").content.decode()
-    assert "This revoked" not in browser.post("/me/tokens/").content.decode()
+    assert (
+        "This revoked"
+        not in browser.post("/me/tokens/", {"name": "job", "scope": "submit", "days": "90"}).content.decode()
+    )
 
 
 def test_other_changes_of_a_user_and_a_renewed_hash_end_no_token(ada, settings):
@@ -252,3 +257,87 @@ def test_no_password_is_logged(ada, caplog):
     caplog.set_level(0)
     request_token(password="hunter2 is my secret")
     assert "hunter2" not in caplog.text
+
+
+def issued(ada: User, **described: Any) -> Any:
+    return Client(headers={"Authorization": f"Token {tokens.issue(by=ada, **described)[1]}"})
+
+
+def test_a_read_only_token_reads_and_revokes_itself_and_does_nothing_else(ada):
+    client = issued(ada, scope="read")
+    assert client.get(f"{ROOT}/submissions/").status_code == 200
+    routes = [route for route, view in api_views() if {"post", "delete"} & set(dir(view))]
+    assert len(routes) > 10
+    for route in routes:
+        for verb in ("post", "delete", "put", "patch"):
+            if "auth/tokens" not in route:
+                answer = getattr(client, verb)(route)
+                assert (answer.status_code, answer.json()["code"]) == (403, "read_only_token"), (verb, route)
+    assert client.delete(f"{TOKENS}current/").status_code == 204
+    assert not AuthToken.objects.exists()
+
+
+def api_views() -> list[tuple[str, Any]]:
+    """Return an address of each view of the API with its class."""
+    values = {"pk": {"uuid": uuid4(), "int": 1}, "slug": "tiny", "phase": "test"}
+
+    def address(match: re.Match[str]) -> str:
+        kind, name = (["str", *match[1].split(":")])[-2:]
+        value = values.get(name, 1)
+        return str(value.get(kind, 1) if isinstance(value, dict) else value)
+
+    return [
+        (f"{ROOT}/{re.sub('<([^>]+)>', address, str(pattern.pattern))}", pattern.callback.view_class)
+        for pattern in api_urls.urlpatterns
+        if hasattr(getattr(pattern, "callback", None), "view_class") and not str(pattern.pattern).startswith("^")
+    ]
+
+
+def test_the_last_use_is_recorded_to_the_day(ada):
+    client = issued(ada, name="nightly job")
+    assert TokenDetails.objects.get().last_used is None
+    client.get(f"{ROOT}/submissions/")
+    assert TokenDetails.objects.get().last_used == timezone.now().date()
+    TokenDetails.objects.update(last_used=timezone.now().date() - timedelta(days=1))
+    client.get(f"{ROOT}/submissions/")
+    assert TokenDetails.objects.get().last_used == timezone.now().date()
+
+
+def test_a_token_from_before_scopes_works_and_gets_its_last_use(ada):
+    secret = tokens.issue(by=ada)[1]
+    TokenDetails.objects.all().delete()
+    client = Client(headers={"Authorization": f"Token {secret}"})
+    assert client.post(f"{ROOT}/teams/", {"name": "New team"}, "application/json").status_code == 201
+    details = TokenDetails.objects.get()
+    assert (details.scope, details.last_used) == ("submit", timezone.now().date())
+
+
+@pytest.mark.parametrize("days", tokens.LIFETIMES)
+def test_a_token_ends_when_it_expires(ada, days):
+    client = issued(ada, days=days)
+    left = AuthToken.objects.get().expiry - timezone.now()
+    assert timedelta(days=days - 1) < left <= timedelta(days=days)
+    AuthToken.objects.update(expiry=timezone.now())
+    assert client.get(f"{ROOT}/submissions/").status_code == 401
+
+
+def test_the_api_takes_name_scope_and_days(ada):
+    body = {"username": "ada", "password": "correct horse", "name": "laptop", "scope": "read", "days": 30}
+    answer = Client().post(TOKENS, body, "application/json").json()
+    assert (answer["name"], answer["scope"]) == ("laptop", "read")
+    assert TokenDetails.objects.get().scope == "read"
+    for wrong in ({"scope": "all"}, {"days": 36500}, {"name": "x" * 61}):
+        refused = Client().post(TOKENS, {**body, **wrong}, "application/json")
+        assert refused.status_code == 400 and set(refused.json()["fields"]) == set(wrong)
+
+
+def test_the_page_lists_name_scope_and_last_use(ada):
+    browser = Client()
+    browser.force_login(ada)
+    fields = {"name": "<b>job</b>", "scope": "read", "days": "365"}
+    assert "Your token" in browser.post("/me/tokens/", fields).content.decode()
+    page = browser.get("/me/tokens/").content.decode()
+    for text in ("&lt;b&gt;job&lt;/b&gt;", "read only", "never", f"{timezone.now() + timedelta(days=365):%Y-%m-%d}"):
+        assert text in page, text
+    assert browser.post("/me/tokens/", {**fields, "days": "9999"}).status_code == 422
+    assert AuthToken.objects.count() == 1

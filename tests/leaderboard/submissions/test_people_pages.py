@@ -28,6 +28,7 @@ from tests.support.rows.tiny_world import World
 pytestmark = pytest.mark.django_db
 SUBMIT = "/benchmarks/tiny/test/submit/"
 PASSWORD = "correct horse battery staple"
+TOKEN = {"name": "nightly job", "scope": "submit", "days": "90"}
 
 
 @pytest.fixture
@@ -393,7 +394,7 @@ def test_a_reset_does_not_reveal_who_has_an_account(client: Client, mailoutbox: 
 
 
 def test_a_token_is_shown_once_works_and_is_revoked(world: World, ada: Client) -> None:
-    page = ada.post("/me/tokens/")
+    page = ada.post("/me/tokens/", TOKEN)
     secret = re.search(r'<code id="token">(\w+)</code>', page.content.decode())
     assert secret is not None
     assert "no-store" in page["Cache-Control"]
@@ -405,7 +406,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(world: World, ada: Client) -
 
 
 def test_nobody_revokes_anothers_token(world: World, ada: Client, stranger: Client) -> None:
-    ada.post("/me/tokens/")
+    ada.post("/me/tokens/", TOKEN)
     address = reverse("revoke_token", args=[AuthToken.objects.get().token_key])
     assert stranger.post(address).status_code == 404
     assert AuthToken.objects.count() == 1

@@ -178,10 +178,11 @@ PEOPLE = [
     # Everybody with the link may answer it; a POST without an answer changes nothing.
     Row("invitation", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("invitation", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN, where={"token": "never-was"}),
+    Row("settings", LOGGED_IN),
     Row("own_data", LOGGED_IN),
     Row("delete_account", LOGGED_IN, "login 422 422 422 422 409 409"),
     Row("my_profile", LOGGED_IN, "login 422 422 422 422 422 422"),
-    Row("my_tokens", LOGGED_IN, LOGGED_IN),
+    Row("my_tokens", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("my_notices", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("mail_notices", NO_PAGE, ELSEWHERE),
     Row("read_notices", NO_PAGE, ELSEWHERE),
