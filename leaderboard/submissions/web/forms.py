@@ -6,11 +6,13 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.db.models import Q
 
 from leaderboard.boards.queries import tracks
 from leaderboard.models import ImageUpload, Phase, Submission, System, Team, User
 from leaderboard.models.submission import systems_visible_to
 from leaderboard.submissions.actions.hide import LONGEST_REASON
+from leaderboard.submissions.queries.quotas import team_of_phase
 
 OTHER_FIELDS = "Choose one of your systems or enter a new name, not both."
 ONE_IMAGE = "Choose an archive or enter an image in a registry, not both."
@@ -47,9 +49,13 @@ class SystemForm(forms.Form):
         systems = systems_visible_to(user).filter(team__in=user.teams.values("pk")).select_related("team")
         systems = systems.order_by("name")
         teams = user.teams.order_by("membership__id")
+        bound = team_of_phase(phase=phase, user=user)
+        if bound is not None:  # the user may submit for this team alone, and for systems that do not compete
+            systems = systems.filter(Q(team=bound) | ~Q(kind=System.Kind.PARTICIPANT))
+            teams = teams.filter(Q(pk=bound.pk) | Q(baselines_of__isnull=False))
         self.fields["system"].queryset = systems  # type: ignore[attr-defined]
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]
-        if len(teams) < 2:
+        if user.teams.count() < 2:
             del self.fields["team"]
         if not systems:
             del self.fields["system"]

@@ -11,14 +11,15 @@ Quotas = list[tuple[Team | None, Quota]]
 
 
 def quotas_of_person(user: User, phase: Phase) -> Quotas:
-    """Return the quotas of the user's teams in a phase, or only that of the team for which the user competes there.
+    """Return the quotas of the teams for which the user may submit to a phase.
 
-    For a user without a team, returns the full quota of a team that does not exist yet (None).
+    If the user competes there already, these are that team, and teams of baselines; the list is empty if the user has
+    left that team. For a user without a team, returns the full quota of a team that does not exist yet (None).
     """
     teams: list[Team | None] = [*user.teams.order_by("membership__id")] or [None]
     bound = team_of_phase(phase=phase, user=user)
-    if bound in teams:
-        teams = [bound]
+    if bound is not None:
+        teams = [team for team in teams if team == bound or (team is not None and hasattr(team, "baselines_of"))]
     return [(team, quota_of(phase=phase, team=team)) for team in teams]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
 
 from leaderboard.accounts.actions import membership, teams
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import Membership, Phase, QuotaCharge, Submission, System, User
+from leaderboard.models import Membership, Phase, QuotaCharge, Submission, System, Team, User
 from leaderboard.submissions.queries.quotas import quota_of
 from tests.support.api_calls import client_of, person, send
 from tests.support.rows.tiny_world import World, build, prediction_lines
@@ -112,3 +113,22 @@ def test_a_member_removed_while_the_file_is_checked_cannot_submit(monkeypatch: p
 
     monkeypatch.setattr(validation, "validate_now", removed_meanwhile)
     assert refusal_code(world, world.system, world.researcher) is Code.NOT_A_MEMBER
+
+
+def test_the_form_offers_only_the_team_for_which_the_user_competes(world: World) -> None:
+    ada, own = world.researcher, world.system
+    second = other_system(ada)
+    browser, address = Client(), "/benchmarks/tiny/test/submit/"
+    browser.force_login(ada)
+
+    def offered() -> tuple[set[System], set[Team]]:
+        fields = browser.get(address).context["form"].fields
+        return set(fields["system"].queryset), set(fields["team"].queryset)
+
+    assert offered() == ({own, second}, {own.team, second.team})
+    world.insert_run()
+    assert offered() == ({own}, {own.team})
+    Membership.objects.create(team=own.team, user=person("bob"), is_owner=True)
+    membership.leave(team=own.team, by=ada)
+    page = browser.get(address).content.decode()
+    assert "for a team that you have left" in page and 'type="file"' not in page
