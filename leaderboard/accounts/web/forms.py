@@ -31,7 +31,7 @@ class SignUpForm(ShortPasswordRules, SignupForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not settings.SENDS_MAIL:
-            self.fields["email"].help_text = "To log in with. This server sends no mail."
+            self.fields["email"].help_text = "You can log in with it. This server sends no mail."
 
 
 class NewPasswordForm(ShortPasswordRules, ChangePasswordForm):
