@@ -1,4 +1,4 @@
-"""Pages of the settings: valid HTML, one menu with the present page marked, and the name in the masthead leads to it."""
+"""Pages of the settings: valid HTML, and one menu with the present page marked, to which the masthead leads."""
 
 from __future__ import annotations
 

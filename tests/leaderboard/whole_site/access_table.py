@@ -167,7 +167,7 @@ PEOPLE = [
     Row("revoke_invitation", NO_PAGE, "login 302 404 404 404 404 404"),
     Row("revoke_invitation", NO_PAGE, NOBODY_LOGGED_IN, where={"invitation": "999999"}),
     Row("rename_team", OWN_SYSTEM, "login 422 404 404 404 404 404"),
-    Row("close_team", NO_PAGE, "login 302 404 404 404 404 404"),
+    Row("close_team", NO_PAGE, "login 409 404 404 404 404 404"),
     Row("leave_team", NO_PAGE, "login 409 404 404 404 404 404"),
     Row("transfer_team", NO_PAGE, "login 302 404 404 404 404 404"),
     Row("transfer_team", NO_PAGE, NOBODY_LOGGED_IN, where={"member": "999999"}),
