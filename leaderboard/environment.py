@@ -80,6 +80,9 @@ VARIABLES = {
         "announcements and deadlines",
         former="NOTICES",
     ),
+    "PLOT_PICTURES": Variable(
+        bool, True, "workers render the plots of public boards as pictures, for pages without scripts and link previews"
+    ),
     "WEBHOOK_HOSTS": Variable(list, [], "hosts that webhooks may call although their addresses are not public"),
     "S3_BUCKET": Variable(
         str, "", "empty: files are stored in local folders; otherwise the bucket of everything but gold"

@@ -334,6 +334,7 @@ if 0 < len(METRICS_TOKEN) < 20:
 
 # --- notifications
 NOTIFICATIONS = env("NOTIFICATIONS")
+PLOT_PICTURES = env("PLOT_PICTURES")
 WEBHOOK_HOSTS = env("WEBHOOK_HOSTS")
 
 # --- mail

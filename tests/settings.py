@@ -33,6 +33,8 @@ if "postgresql" in DATABASES["default"]["ENGINE"]:  # noqa: F405
     )
 # Only the tests of throttling enable it; elsewhere results would depend on the order of tests.
 ACCOUNT_RATE_LIMITS = False
+# A sweep would queue renderings, each of which takes a second of processor time.
+PLOT_PICTURES = False
 # Tests write rows directly, and roll back to keys that were used before.
 CACHES_RESPONSES = False
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405

@@ -61,7 +61,7 @@ CONFIG: Spec = {
 }
 ROW_HEIGHT = 28
 """Height of a system's row in pixels; narrow screens, where its name is above the plot, use more."""
-NAME_WIDTH = 220
+NAME_WIDTH = 250
 """Maximum width of a system's name, left of the plot."""
 WIDE = 700
 """Width of a plot that `plots.js` makes as wide as the page."""

@@ -69,7 +69,7 @@ def serving(folder: Path) -> Iterator[str]:
         server = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--port", "0"],
             cwd=ROOT,
-            env={**own, "HOLDOUT_DATA": str(folder)},
+            env={**own, "HOLDOUT_DATA": str(folder), "HOLDOUT_PLOT_PICTURES": "false"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

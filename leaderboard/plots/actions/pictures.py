@@ -12,6 +12,7 @@ import json
 import subprocess
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 from django.http import Http404
@@ -75,6 +76,8 @@ def _public_specs(board: Leaderboard) -> dict[str, Spec]:
 
 def _queue() -> None:
     """Create a row for each public board with results that has changed since its plots were rendered."""
+    if not settings.PLOT_PICTURES:
+        return
     renderings = PlotRendering.objects.filter(leaderboard=OuterRef("pk"))
     now = timezone.now()
     changed = Leaderboard.objects.filter(

@@ -25,6 +25,12 @@
     return spec;
   };
 
+  /** Return a Vega view that evaluates expressions without `eval`, which the site's policy forbids. */
+  const viewOf = (spec, options) => {
+    const compiled = vega.compile(spec, { logger: vega.logger(vega.ERROR_LEVEL) }).spec;
+    return new vega.View(vega.parse(compiled, null, { ast: true }), { expr: vega.expressionInterpreter, ...options });
+  };
+
   /** Return the elements with a tooltip, from the top of the plot to its end. */
   const targets = (box) =>
     [...box.querySelectorAll("svg *")].filter((element) => element.__data__?.tooltip && element.__data__.mark?.items);
@@ -57,13 +63,7 @@
 
     async draw() {
       this.view?.finalize();
-      const compiled = vega.compile(adapted(this.spec, this.box.clientWidth), { logger: vega.logger(vega.ERROR_LEVEL) }).spec;
-      this.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
-        container: this.canvas,
-        expr: vega.expressionInterpreter,
-        renderer: "svg",
-        hover: true,
-      });
+      this.view = viewOf(adapted(this.spec, this.box.clientWidth), { container: this.canvas, renderer: "svg", hover: true });
       this.view.tooltip((_, event, item, value) => (value ? this.show(value, event.clientX, event.clientY) : this.hide()));
       await this.view.runAsync();
       this.box.setAttribute("role", "application");
@@ -120,7 +120,15 @@
 
     /** Save the plot as it is now, in the light colours, as a file. */
     async save(format) {
-      let svg = await this.view.toSVG();
+      const spec = adapted(this.spec, this.box.clientWidth);
+      spec.config.font = "sans-serif"; // a picture cannot load the site's font
+      if (spec.width === "container") Object.assign(spec, { width: this.box.clientWidth, autosize: { type: "fit-x", contains: "padding" } });
+      const view = viewOf(spec, { renderer: "none" });
+      const isOfReader = (name) => /^(zoom|pick)/.test(name);
+      view.setState(this.view.getState({ signals: isOfReader, data: (name) => isOfReader(name) && name.endsWith("_store") }));
+      await view.runAsync();
+      let svg = await view.toSVG();
+      view.finalize();
       for (const [name, colour] of Object.entries(this.spec.usermeta.palette)) svg = svg.replaceAll(`var(--${name})`, colour);
       const source = new Blob([svg], { type: "image/svg+xml" });
       const link = document.createElement("a");

@@ -19,7 +19,8 @@ SVG, PNG = (f"/benchmarks/tiny/test/plots/intervals.{suffix}" for suffix in ("sv
 
 
 @pytest.fixture
-def world(db: None, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> World:
+    settings.PLOT_PICTURES = True
     world = build()
     stand(world, "First", [score("accuracy", 0.5)])
     monkeypatch.setattr(pictures.WORK, "is_ready", lambda: True)
@@ -90,6 +91,11 @@ class TestPictures:
         member = Client()
         member.force_login(world.researcher)
         assert member.get(SVG).status_code == 404, "not for those who may see the name either: caches share pictures"
+
+    def test_an_operator_may_turn_them_off(self, world: World, specs: list[dict[str, Any]], settings: Any) -> None:
+        settings.PLOT_PICTURES = False
+        render()
+        assert specs == [] and not PlotRendering.objects.exists()
 
     def test_drafts_are_neither_rendered_nor_served(self, world: World, specs: list[dict[str, Any]]) -> None:
         Benchmark.objects.update(state=Benchmark.State.DRAFT)
