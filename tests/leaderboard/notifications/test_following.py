@@ -252,6 +252,7 @@ def test_the_button_follows_and_unfollows(world: World) -> None:
 
 
 def test_mails_off_leave_notices_on_the_site(world: World, fan: User) -> None:
+    User.objects.update(mailed_since=LONG_AGO)
     close(world, timezone.now() + timedelta(hours=2))
     remind(timezone.now())
     client = client_of(fan)
