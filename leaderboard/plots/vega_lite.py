@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from evaluator.statistics.confidence import percent
 from leaderboard.boards.queries import Board, Row, ShownScore
-from leaderboard.boards.web.tables.number_format import score
+from leaderboard.boards.web.tables.number_format import score, shown_value, true_score
 
 Spec = dict[str, Any]
 Values = Sequence[Mapping[str, object]]
@@ -95,20 +95,29 @@ def system_values(board: Board, row: Row) -> Spec:
     }
 
 
+def measure_title(board: Board) -> str:
+    """Return the title of the measure that ranks a board."""
+    measure = board.measure(board.primary)
+    return measure.title if measure is not None else board.primary
+
+
 def system_url(board: Board, system_id: int) -> str:
     query = f"?board={board.leaderboard.pk}" if board.leaderboard else ""
     return reverse("system", args=[system_id]) + query
 
 
 def score_values(shown: ShownScore) -> Spec:
-    """Return value, low and high of a score, and its interval as text for the tooltip."""
-    has_interval = shown.low is not None and shown.high is not None
-    return {
-        "value": shown.value,
-        "low": shown.low,
-        "high": shown.high,
-        "interval": f"{score(shown.low)} to {score(shown.high)}" if has_interval else "none",
-    }
+    """Return value, low and high of a score, and value and interval as text.
+
+    On a ladder, low and high are the bounds of the true score.
+    """
+    if shown.bounds is not None:
+        low, high, interval = shown.bounds.at_least, shown.bounds.at_most, true_score(shown)
+    elif shown.low is None or shown.high is None:
+        low, high, interval = None, None, "none"
+    else:
+        low, high, interval = shown.low, shown.high, f"{score(shown.low)} to {score(shown.high)}"
+    return {"value": shown.value, "low": low, "high": high, "text": shown_value(shown), "interval": interval}
 
 
 def quantitative(field: str, title: str | None = None, **scale: Any) -> Spec:
@@ -121,7 +130,7 @@ def tooltip(measure: str, *more: tuple[str, str]) -> list[Spec]:
     """Return the tooltip of a system's score with its interval. more: (field, title) of further lines."""
     return [
         {"field": "system", "title": "System"},
-        {"field": "value", "title": measure, "format": ".3f"},
+        {"field": "text", "title": measure},
         {"field": "interval", "title": f"{percent()} interval"},
         *({"field": field, "title": title} for field, title in more),
     ]

@@ -13,6 +13,7 @@ from leaderboard.plots.vega_lite import (
     PALETTE,
     STRONG,
     Spec,
+    measure_title,
     quantitative,
     score_values,
     spec,
@@ -44,11 +45,12 @@ def cost(board: Board, systems: Sequence[CostedSystem], column: CostColumn) -> S
     axis = {"tickCount": {"expr": "narrow ? 4 : 8"}, "format": "~r", "grid": True}
     title = f"{column.title.lower()}{of_inputs}"
     x = {"field": "cost", "type": "quantitative", "title": title, "scale": scale, "axis": axis}
-    y = quantitative("value", board.primary, padding=8)
+    measure = measure_title(board)
+    y = quantitative("value", measure, padding=8)
     color = {"condition": {"test": "datum.front", "value": ACCENT}, "value": STRONG}
     fill = {"condition": {"test": "datum.front", "value": ACCENT}, "value": PALETTE["paper"]}
     return spec(
-        f"{board.primary} against {title} of {len(values)} systems. The table has the same numbers.",
+        f"{measure} against {title} of {len(values)} systems. The table has the same numbers.",
         values,
         height=HEIGHT,
         layer=[
@@ -61,7 +63,7 @@ def cost(board: Board, systems: Sequence[CostedSystem], column: CostColumn) -> S
                 "mark": {"type": "rule"},
                 "encoding": {
                     "x": x,
-                    "y": quantitative("low", board.primary),
+                    "y": quantitative("low", measure),
                     "y2": {"field": "high"},
                     "color": color,
                 },
@@ -80,7 +82,7 @@ def cost(board: Board, systems: Sequence[CostedSystem], column: CostColumn) -> S
                     "stroke": color,
                     "fill": fill,
                     "href": {"field": "url"},
-                    "tooltip": tooltip(board.primary, ("cost_text", column.title)),
+                    "tooltip": tooltip(measure, ("cost_text", column.title)),
                 },
             },
         ],

@@ -10,6 +10,7 @@ from leaderboard.plots.vega_lite import (
     STRONG,
     WASH,
     Spec,
+    measure_title,
     names,
     quantitative,
     row_targets,
@@ -25,11 +26,11 @@ MAX_SYSTEMS = 30
 
 def intervals(board: Board, slice_: Slice = WHOLE) -> Spec | None:
     """Return the plot of the best systems with a value on the slice, best first; None if there are none."""
-    measure = board.primary
-    scores = [(row, row.score(measure, slice_)) for row in by_primary(board, slice_)[:MAX_SYSTEMS]]
+    scores = [(row, row.score(board.primary, slice_)) for row in by_primary(board, slice_)[:MAX_SYSTEMS]]
     shown = [(row, score) for row, score in scores if score.value is not None]
     if not shown:
         return None
+    measure = measure_title(board)
     values = [
         {**system_values(board, row), **score_values(score), "order": order}
         for order, (row, score) in enumerate(shown, start=1)
@@ -43,6 +44,8 @@ def intervals(board: Board, slice_: Slice = WHOLE) -> Spec | None:
         "encoding": {"x": quantitative("low"), "x2": {"field": "high"}, "y": {"value": 0}, "y2": {"value": "height"}},
     }
     color = {"condition": {"test": "datum.competes", "value": ACCENT}, "value": STRONG}
+    # A ladder's score is a range, in which no value is the likeliest.
+    point = {"mark": {"type": "point", "size": 80}, "encoding": {"x": quantitative("value"), "color": color}}
     return spec(
         f"{measure} of {len(values)} systems with their intervals. The table has the same numbers.",
         values,
@@ -54,10 +57,10 @@ def intervals(board: Board, slice_: Slice = WHOLE) -> Spec | None:
                 "mark": {"type": "rule", "strokeWidth": 2},
                 "encoding": {"x": quantitative("low", measure), "x2": {"field": "high"}, "color": color},
             },
-            {"mark": {"type": "point", "size": 80}, "encoding": {"x": quantitative("value"), "color": color}},
+            *([point] if board.step is None else []),
             {
                 "mark": {"type": "text", "align": "left", "baseline": "middle"},
-                "encoding": {"x": {"value": {"expr": "width + 12"}}, "text": {"field": "value", "format": ".3f"}},
+                "encoding": {"x": {"value": {"expr": "width + 12"}}, "text": {"field": "text"}},
             },
             names(),
             row_targets(tooltip(measure)),

@@ -14,6 +14,7 @@ from leaderboard.plots.vega_lite import (
     SOFT,
     STRONG,
     Spec,
+    measure_title,
     quantitative,
     score_values,
     spec,
@@ -57,7 +58,8 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
         "scale": {"type": "utc", "domain": [f"{at:%Y-%m-%dT%H:%M:%S}Z" for at in (first - margin, last + margin)]},
         "axis": {"grid": False, "format": date_format, "tickCount": {"expr": "narrow ? 2 : 5"}},
     }
-    y = quantitative("value", board.primary, padding=8)
+    measure = measure_title(board)
+    y = quantitative("value", measure, padding=8)
     color = {"condition": {"test": "datum.is_human", "value": HELD}, "value": STRONG}
     reference = {"data": {"values": reference_values(levels, [value["value"] for value in values])}}
     layers: list[Spec] = [
@@ -83,14 +85,14 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             },
             "encoding": {
                 "x": {"value": {"expr": "width + 8"}},
-                "y": quantitative("label_at", board.primary),
+                "y": quantitative("label_at", measure),
                 "text": {"field": "name"},
                 "color": {"condition": {"test": "datum.is_human", "value": HELD}, "value": SOFT},
             },
         },
     ]
     return spec(
-        f"Best {board.primary} over time: {len(values)} improvements. The table has the same numbers.",
+        f"Best {measure} over time: {len(values)} improvements. The table has the same numbers.",
         values,
         height=HEIGHT,
         layer=[
@@ -101,7 +103,7 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             },
             {
                 "mark": {"type": "rule", "color": ACCENT},
-                "encoding": {"x": x, "y": quantitative("low", board.primary), "y2": {"field": "high"}},
+                "encoding": {"x": x, "y": quantitative("low", measure), "y2": {"field": "high"}},
             },
             {
                 "params": [zoom()],
@@ -111,7 +113,7 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
                     "y": y,
                     "href": {"field": "url"},
                     "tooltip": [
-                        *tooltip(board.primary),
+                        *tooltip(measure),
                         {
                             "field": "received",
                             "type": "temporal",

@@ -12,6 +12,7 @@ from leaderboard.plots.vega_lite import (
     ROW_HEIGHT,
     ROWS,
     Spec,
+    measure_title,
     names,
     quantitative,
     row_targets,
@@ -30,14 +31,14 @@ def significance(board: Board, rows: Sequence[Row], differ: Callable[[Row, Row],
 
     rows: ranked systems, best first. differ: returns True if two systems differ significantly.
     """
-    measure = board.primary
-    valued = [row for row in rows if row.score(measure).value is not None]
+    measure = measure_title(board)
+    valued = [row for row in rows if row.score(board.primary).value is not None]
     if len(valued) < 2:
         return None
     values = [
         {
             **system_values(board, row),
-            **score_values(row.score(measure)),
+            **score_values(row.score(board.primary)),
             "order": order,
             "system": row.system,
             "label": f"{row.rank}. {row.system}",
@@ -65,7 +66,7 @@ def significance(board: Board, rows: Sequence[Row], differ: Callable[[Row, Row],
             {"mark": {"type": "point", "size": 90, "color": ACCENT}, "encoding": {"x": quantitative("value", measure)}},
             {
                 "mark": {"type": "text", "align": "left", "baseline": "middle"},
-                "encoding": {"x": {"value": {"expr": "width + 10"}}, "text": {"field": "value", "format": ".3f"}},
+                "encoding": {"x": {"value": {"expr": "width + 10"}}, "text": {"field": "text"}},
             },
             names("label"),
             row_targets(tooltip(measure)),

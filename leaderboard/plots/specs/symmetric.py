@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leaderboard.boards.queries import Board, Row
 from leaderboard.boards.web.pages.symmetric import CLAIM_ONLY_ACCURACY, GENERATED, ORIGINAL
-from leaderboard.boards.web.tables.number_format import in_words
+from leaderboard.boards.web.tables.number_format import in_words, shown_value
 from leaderboard.plots.vega_lite import (
     ACCENT,
     HELD,
@@ -35,6 +35,7 @@ def symmetric(board: Board) -> Spec | None:
             "generated": generated.value,
             "original_text": in_words(original),
             "generated_text": in_words(generated),
+            "shown": shown_value(generated),
         }
         for row, original, generated in rows
         if original.value is not None and generated.value is not None
@@ -88,7 +89,7 @@ def symmetric(board: Board) -> Spec | None:
                 "mark": {"type": "text", "align": "left", "baseline": "middle"},
                 "encoding": {
                     "x": {"value": {"expr": "width + 12"}},
-                    "text": {"field": "generated", "format": ".3f"},
+                    "text": {"field": "shown"},
                 },
             },
             names(),
