@@ -117,7 +117,7 @@ def _find_other_split(
 ) -> tuple[Split | None, float]:
     """Return the split of the dataset whose ids a refused file has, and the seconds of processor time of the search.
 
-    Only splits with public inputs are tried, and only if most of the file's problems are unknown ids.
+    Only splits with public inputs are compared, and only if most of the file's problems are unknown ids.
     """
     n_unknown = 0 if answer.reason else _count_unknown(answer, split)
     if 2 * n_unknown < _count(answer) or not n_unknown:
@@ -130,11 +130,11 @@ def _find_other_split(
             continue
         file.seek(0)
         try:
-            tried = sandbox_client.validate(split=other, gold=gold, predictions=file, name=name, options=options)
+            comparison = sandbox_client.validate(split=other, gold=gold, predictions=file, name=name, options=options)
         except (sandbox_client.SandboxError, *STORAGE_ERRORS):
             return None, seconds
-        seconds += tried.cpu_seconds
-        if tried.ok or (not tried.reason and 2 * _count_unknown(tried, split) < n_unknown):
+        seconds += comparison.cpu_seconds
+        if comparison.ok or (not comparison.reason and 2 * _count_unknown(comparison, split) < n_unknown):
             return other, seconds
     return None, seconds
 
