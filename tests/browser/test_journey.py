@@ -210,6 +210,7 @@ def test_curator_creates_and_publishes_a_benchmark(page: Page, site: Site, tmp_p
     shoot(page, "manage-gold-read")
     page.goto("/manage/benchmarks/mirrors-again/")
     page.get_by_role("link", name="Add a phase").click()
+    page.get_by_role("link", name="Open", exact=True).click()
     page.get_by_label("Title").fill("Final")
     page.get_by_label("Short name").fill("final")
     shoot(page, "manage-phase")
