@@ -95,7 +95,7 @@ def test_only_boards_that_were_shown_are_available(world: World, view: str) -> N
 def test_a_rescoring_keeps_the_date_of_a_submission(world: World) -> None:
     for address in (PAGE, FROZEN, "/benchmarks/tiny/"):
         markup = page(address)
-        assert markup.count(f'<time datetime="{LONG_AGO.isoformat()}">2026-02-03</time>') == 2, address
+        assert markup.count(f'<time datetime="{LONG_AGO.isoformat()}" title="2026-02-03 ') == 2, address
         assert "Received" in markup
     for row in body(f"{API}/")["rows"]:
         assert datetime.fromisoformat(row["received_at"]) == LONG_AGO < datetime.fromisoformat(row["released_at"])
