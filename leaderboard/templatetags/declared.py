@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from django import template
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluator.measures.base import Measure
 from leaderboard.boards.queries import Board, tracks
-from leaderboard.models import Submission
+from leaderboard.boards.web.tables.number_format import bound
+from leaderboard.models import Benchmark, Submission
+from leaderboard.templatetags.addresses import about_measures
 
 register = template.Library()
 
@@ -33,4 +38,27 @@ def better(measure: Measure) -> SafeString:
     words = f'<span class="visually-hidden"> {word} is better</span>'
     return SafeString(
         f'<span class="better" title="{word} is better"><span aria-hidden="true">{arrow}</span>{words}</span>'
+    )
+
+
+@register.simple_tag
+def about_measure(board: Board, benchmark: Benchmark, name: str, number: object = "") -> SafeString:
+    """Render a button that opens the explanation of a measure; empty if the board has no such measure."""
+    measure = board.measure(name)
+    if measure is None:
+        return SafeString("")
+    ends = f"From {bound(measure.low)} to {bound(measure.high)}"
+    ends += {True: "; higher is better", False: "; lower is better", None: ""}[measure.higher_is_better]
+    url = about_measures(board.scoring, benchmark)
+    return _about((f"about-{name}-{number}", name, measure.title, measure.doc, ends, url))
+
+
+@lru_cache(maxsize=1000)
+def _about(texts: tuple[str, ...]) -> SafeString:
+    """Render the explanation. texts: its id, name, title, doc and bounds of the measure, and the URL of its page."""
+    return format_html(
+        '<button type="button" class="about" popovertarget="{0}" aria-label="What {2} means">?</button>'
+        '<div class="about-text" popover id="{0}" role="dialog" aria-label="{2}"><p><strong>{2}</strong> '
+        '<code>{1}</code></p><p>{3}</p><p>{4}. <a href="{5}#{1}">How it is computed</a></p></div>',
+        *texts,
     )

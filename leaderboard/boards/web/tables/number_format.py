@@ -100,9 +100,9 @@ def scored(shown: object) -> SafeString:
     ends = interval(shown)
     # Only digits and signs that we format: nothing needs escaping.
     below = f' <span class="interval">{ends}</span>' if ends else ""
-    about = true_score(shown)
-    title = f' title="{about}"' if about else ""
-    return SafeString(f'<span class="value"{title}>{shown_value(shown)}</span>{below}')
+    if getattr(shown, "bounds", None) is None:
+        return SafeString(f'<span class="value">{score(getattr(shown, "value", None))}</span>{below}')
+    return SafeString(f'<span class="value" title="{true_score(shown)}">{shown_value(shown)}</span>')
 
 
 def in_words(shown: object) -> str:
