@@ -88,7 +88,7 @@ class BoardQuery(VersionQuery):
     kind = OptionalText(help_text="`participant`, `baseline` or `organiser`: only systems of that kind")
     track = OptionalText(help_text="name of one of the phase's tracks: only systems that declare it")
     search = OptionalText(help_text="words that all occur in the names of system or team, as shown to you")
-    mine = OptionalText(help_text="`1`: only systems of your teams")
+    own = OptionalText(help_text="`1`: only systems of your teams")
     by = OptionalText(max_length=2000, help_text="column for `at_least` and `at_most`; default: the primary measure")
     at_least = OptionalText(help_text="only rows with at least this value in the column `by`")
     at_most = OptionalText(help_text="only rows with at most this value in the column `by`")

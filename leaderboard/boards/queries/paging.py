@@ -129,7 +129,7 @@ def _past(board: Board, query: BoardQuery, within: Collection[str] | None, viewe
     """Return a page of a board as of a past day, for which the database holds no standings."""
     dimensions = None if within is None else {*within, *query.dimensions}
     all_rows = rows_at(board, within=dimensions, viewer=viewer)
-    rows = applied(all_rows, query, own=set(_own_systems(viewer)) if query.mine else ())
+    rows = applied(all_rows, query, own=set(_own_systems(viewer)) if query.own else ())
     start = (query.page - 1) * query.size
     paged = replace(board, rows=rows[start : start + query.size], stored_summary=Summary.of(all_rows))
     return Page(paged, query, len(rows))
@@ -200,7 +200,7 @@ def _named(standings: Rows, board: Board, query: BoardQuery, viewer: Any) -> Row
 
 
 def _filtered(standings: Rows, query: BoardQuery, viewer: Any) -> Rows:
-    if query.mine:
+    if query.own:
         standings = standings.filter(system__in=_own_systems(viewer))
     if query.kind:
         standings = standings.filter(system__kind=query.kind)
@@ -208,13 +208,13 @@ def _filtered(standings: Rows, query: BoardQuery, viewer: Any) -> Rows:
         standings = standings.filter(release__submission__track=query.track)
     for word in query.words:
         standings = standings.filter(Q(shown_system__icontains=word) | Q(shown_team__icontains=word))
-    for fact, wanted in query.facts:
-        if isinstance(wanted, bool):  # SQLite returns JSON booleans as 1 and 0
-            texts = ("true", "1") if wanted else ("false", "0")
+    for fact, answer in query.facts:
+        if isinstance(answer, bool):  # SQLite returns JSON booleans as 1 and 0
+            texts = ("true", "1") if answer else ("false", "0")
             standings = standings.filter(**{f"{_alias(fact)}__in": texts})
         else:
-            lookup = "icontains" if isinstance(wanted, str) else "exact"
-            standings = standings.filter(**{f"{_alias(fact)}__{lookup}": wanted})
+            lookup = "icontains" if isinstance(answer, str) else "exact"
+            standings = standings.filter(**{f"{_alias(fact)}__{lookup}": answer})
     least, most = query.bounds
     if least is not None:
         standings = standings.filter(bounded__gte=least)

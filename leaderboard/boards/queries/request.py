@@ -58,8 +58,8 @@ class Column:
 class BoardQuery:
     """Parsed request parameters of a board. slice_: the slice whose scores are shown. size: rows per page.
 
-    kind, track, words, mine, by: filters; empty or None: no filter. words: each must occur in the name of a row's
-    system or team, as shown to the viewer. mine: only systems of the viewer's teams. bounds: least and greatest allowed
+    kind, track, words, own, by: filters; empty or None: no filter. words: each must occur in the name of a row's
+    system or team, as shown to the viewer. own: only systems of the viewer's teams. bounds: least and greatest allowed
     value in the column `by`, both inclusive; None: no bound. facts: facts with the value that a system must have, or
     the text that must occur in its value.
     """
@@ -70,7 +70,7 @@ class BoardQuery:
     kind: str = ""
     track: str = ""
     words: tuple[str, ...] = ()
-    mine: bool = False
+    own: bool = False
     facts: tuple[tuple[Fact, facts.Value], ...] = ()
     by: Column | None = None
     bounds: tuple[float | None, float | None] = (None, None)
@@ -79,7 +79,7 @@ class BoardQuery:
 
     @property
     def filters(self) -> bool:
-        return bool(self.kind or self.track or self.words or self.mine or self.facts or self.by)
+        return bool(self.kind or self.track or self.words or self.own or self.facts or self.by)
 
     @property
     def dimensions(self) -> set[str]:
@@ -89,7 +89,7 @@ class BoardQuery:
 
 
 def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> BoardQuery:
-    """Parse the parameters slice, sort, kind, track, search, mine, by, at_least, at_most, page and page_size.
+    """Parse the parameters slice, sort, kind, track, search, own, by, at_least, at_most, page and page_size.
 
     sorting: returns True for a column that is to be sorted in descending order. None: the column's best values come
     first, and a leading - in the parameter `sort` reverses the order.
@@ -107,7 +107,7 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
         track=_track(board, params.get("track", "")),
         words=tuple(params.get("search", "").split()),
         facts=_facts(board, params),
-        mine=bool(params.get("mine", "")),
+        own=bool(params.get("own", "")),
         by=by,
         bounds=bounds,
         page=_count(params, "page", 1, None),
@@ -118,9 +118,9 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
 def applied(rows: Iterable[Row], query: BoardQuery, *, own: Collection[int] = ()) -> list[Row]:
     """Filter and sort rows in Python, for boards of past days, which the database cannot page.
 
-    own: ids of the viewer's systems, for the filter `mine`.
+    own: ids of the viewer's systems, for the filter `own`.
     """
-    matches = [row for row in rows if _matches(query, row) and (not query.mine or row.system_id in own)]
+    matches = [row for row in rows if _matches(query, row) and (not query.own or row.system_id in own)]
     matches.sort(key=lambda row: (row.received_at, row.system_id))
     return in_order(matches, query.sort.value, descending=query.descending)
 
@@ -131,7 +131,7 @@ def _matches(query: BoardQuery, row: Row) -> bool:
         return False
     if query.kind not in ("", row.kind) or query.track not in ("", row.track):
         return False
-    if not all(_has_fact(row, fact, wanted) for fact, wanted in query.facts):
+    if not all(_has_fact(row, fact, answer) for fact, answer in query.facts):
         return False
     if query.by is None:
         return True
@@ -229,22 +229,22 @@ def _bounds(
 
 
 def _facts(board: Board, params: Mapping[str, str]) -> tuple[tuple[Fact, facts.Value], ...]:
-    wanted = []
+    answers = []
     for fact in facts.of(board.phase.benchmark):
         try:
             value = fact.parse(params.get(fact.column, ""))
         except ValueError as error:
             raise InvalidQuery(fact.column, f"{str(error).capitalize()}.") from error
         if value is not None:
-            wanted.append((fact, value))
-    return tuple(wanted)
+            answers.append((fact, value))
+    return tuple(answers)
 
 
-def _has_fact(row: Row, fact: Fact, wanted: facts.Value) -> bool:
+def _has_fact(row: Row, fact: Fact, answer: facts.Value) -> bool:
     value = row.facts.get(fact.name)
-    if isinstance(wanted, str):
-        return isinstance(value, str) and wanted.casefold() in value.casefold()
-    return value == wanted
+    if isinstance(answer, str):
+        return isinstance(value, str) and answer.casefold() in value.casefold()
+    return value == answer
 
 
 def _number(params: Mapping[str, str], name: str) -> float | None:

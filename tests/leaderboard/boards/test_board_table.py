@@ -69,24 +69,24 @@ def test_search_needs_no_unfolding(world: World) -> None:
 
 
 def test_mine_shows_the_systems_of_the_viewers_teams(world: World) -> None:
-    assert shown(text(f"{PAGE}?mine=1")) == [] and "Only mine" not in text(PAGE)
+    assert shown(text(f"{PAGE}?own=1")) == [] and "Only mine" not in text(PAGE)
     client = Client()
     client.force_login(world.researcher)
-    assert shown(text(f"{PAGE}?mine=1", client)) == ["First", "Best of all"]
-    assert 'name="mine" value="1" checked' in text(f"{PAGE}?mine=1", client)
+    assert shown(text(f"{PAGE}?own=1", client)) == ["First", "Best of all"]
+    assert 'name="own" value="1" checked' in text(f"{PAGE}?own=1", client)
     day = Leaderboard.objects.get().shown_from.date().isoformat()
-    assert sorted(shown(text(f"{PAGE}?mine=1&as_of={day}", client))) == ["Best of all", "First"]
-    assert shown(text(f"{PAGE}?mine=1&as_of={day}")) == []
+    assert sorted(shown(text(f"{PAGE}?own=1&as_of={day}", client))) == ["Best of all", "First"]
+    assert shown(text(f"{PAGE}?own=1&as_of={day}")) == []
     assert not Team.objects.get(name="Others").members.filter(pk=world.researcher.pk).exists()
 
 
 def test_own_systems_stay_anonymous_to_others(world: World) -> None:
-    """The filter `mine` must not tell which team an anonymous system belongs to."""
+    """The filter `own` must not tell which team an anonymous system belongs to."""
     standing = Standing.objects.get(system__name="Foreign")
     System.objects.filter(pk=standing.system_id).update(anonymous_until="2100-01-01T00:00Z", anonymous_number=7)
     client = Client()
     client.force_login(world.researcher)
-    assert "Anonymous 7" not in shown(text(f"{PAGE}?mine=1", client))
+    assert "Anonymous 7" not in shown(text(f"{PAGE}?own=1", client))
 
 
 def test_measures_have_titles_arrows_and_an_explanation_on_the_page(world: World) -> None:

@@ -17,7 +17,7 @@ from leaderboard.models import System
 
 PRESERVED_PARAMS = ("sort", "order")
 """Parameters that column headings set and the form passes on in hidden fields."""
-OFFERED = ("slice", "kind", "track", "search", "mine", "by", "at_least", "at_most", "as_of", "columns")
+OFFERED = ("slice", "kind", "track", "search", "own", "by", "at_least", "at_most", "as_of", "columns")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class BoardForm:
 
     values: current values of the fields, by parameter. slices: the options by dimension. preserved: (name, value) of
     hidden fields. today: the latest day that can be chosen. chips: the active filters. facts: facts that are texts or
-    yes-no, with the wanted value.
+    yes-no, with the answer to filter by.
     """
 
     values: dict[str, str]
@@ -101,7 +101,7 @@ def _chips(request: HttpRequest, page: Page, table: Table) -> list[Chip]:
         "track": f"track {tracks.title_of(board.phase, query.track)}" if query.track else "",
         "search": "name contains “{}”".format(" ".join(query.words)) if query.words else "",
         **{fact.column: f"{fact.title}: {shown(value)}" for fact, value in query.facts},
-        "mine": "only mine" if query.mine else "",
+        "own": "only mine" if query.own else "",
         "at_least": f"{by} at least {least:g}" if least is not None else "",
         "at_most": f"{by} at most {most:g}" if most is not None else "",
         "columns": f"{len(table.shown)} of {len(table.all)} columns" if len(table.shown) < len(table.all) else "",
