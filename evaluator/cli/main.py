@@ -105,7 +105,7 @@ def _overview(commands: Any) -> str:
     summaries = {action.dest: action.help for action in commands._choices_actions}
     lines = []
     for group, names in arguments.GROUPS.items():
-        lines += [f"{group}:", *(f"  {name:17}{summaries[name]}" for name in names if name in summaries), ""]
+        lines += [f"{group}:", *(f"  {name:18}{summaries[name]}" for name in names if name in summaries), ""]
     return "\n".join([*lines, EXIT_STATUSES, "", f"Run `{PROGRAM} COMMAND --help` for the arguments of a command."])
 
 

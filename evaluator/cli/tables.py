@@ -15,7 +15,7 @@ def score_table(scores: Sequence[Row]) -> str:
     """Render scores as a table. scores: in the form of `score --json`."""
     rows: list[tuple[str, ...]] = [("measure", "slice", "value", _interval_heading(), "n")]
     for score in scores:
-        value = _bounds(score) if "at_least" in score else _number(score["value"])
+        value = _bounds(score) if _is_bounded(score) else _number(score["value"])
         rows.append((score["measure"], _slice_name(score), value, _interval(score), str(score["n"])))
     return _aligned(rows)
 
@@ -111,10 +111,14 @@ def _rank(row: Row) -> str:
 
 
 def _value(score: Row) -> str:
-    if "at_least" in score:
+    if _is_bounded(score):
         return _bounds(score)
     ends = "" if score["low"] is None else f" [{score['low']:.4f}, {score['high']:.4f}]"
     return _number(score["value"]) + ends
+
+
+def _is_bounded(score: Row) -> bool:
+    return score.get("at_least") is not None or score.get("at_most") is not None
 
 
 def _bounds(score: Row) -> str:

@@ -12,7 +12,6 @@ from .dry_run import DryRun
 from .generation import GeneratedFrom, GeneratedPart, Generation
 from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
-from .invitation import Invitation
 from .leaderboard import Disqualification, Leaderboard, Release, ReleasePlot, ReleaseSlice, Representative, Standing
 from .near_duplicate import NearDuplicate, SimilarityCheck
 from .notice import Follow, Notice, RankSnapshot, Webhook
@@ -26,7 +25,7 @@ from .scorer import Scorer
 from .split_audit import AuditAnswer, SplitAudit
 from .state import ACTIVE, TERMINAL, Reason, State
 from .submission import Final, Prediction, QuotaCharge, Stage, Submission
-from .team import Membership, System, Team
+from .team import Invitation, Membership, System, Team
 from .user import Profile, TokenDetails, User
 from .worker import Placement, WorkerReport
 

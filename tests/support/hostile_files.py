@@ -196,7 +196,7 @@ JSON = [
     Case("trailing_garbage", lambda: good() + b"}}\n", 5),
     Case("wrong_top_type", with_line(b'["a2", "REFUTES"]'), 2),
     Case("top_level_null", with_line(b"null"), 2),
-    Case("one_array", lambda: b"[" + b",".join(good().splitlines()) + b"]"),
+    Case("one_array", lambda: b"[" + b",".join(good().splitlines()) + b"]", line=None),
     Case("comments", with_line(b'{"id": "a2", "predicted_label": "REFUTES"} // so there'), 2),
     Case("two_documents_on_a_line", lambda: good().replace(b"\n", b" ", 1)),
     Case("blank_line", with_line(b""), 2),
@@ -255,8 +255,10 @@ NUMBERS = [
     Case("score_1e308", with_score("-1e308"), 2, SCORES, accepted=True),
 ]
 FILES = [
-    Case("zip", lambda: zipped("predictions.jsonl")),
-    Case("zip_slip", lambda: zipped("../../predictions.jsonl", "/etc/x", "a\\..\\b"), file="predictions.zip"),
+    Case("zip", lambda: zipped("predictions.jsonl"), line=None),
+    Case(
+        "zip_slip", lambda: zipped("../../predictions.jsonl", "/etc/x", "a\\..\\b"), file="predictions.zip", line=None
+    ),
     Case("zip_called_gz", lambda: zipped("predictions.jsonl"), None, file="predictions.jsonl.gz"),
     Case("tar_of_a_symlink", linked, file="predictions.tar"),
     Case("gzip_without_gz", lambda: gzip.compress(good()), None),

@@ -15,7 +15,6 @@ _HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
     "list-benchmarks": read.benchmarks,
     "list-teams": read.teams,
     "list-submissions": read.submissions,
-    "submissions": read.submissions,
     "download-inputs": read.inputs,
     "show-scores": read.scores,
     "show-board": read.board,

@@ -218,7 +218,7 @@ def line(progress: Progress, request: Request, ranks: Mapping[UUID, int]) -> dic
 def whole(progress: Progress, request: Request) -> dict[str, Any]:
     run = progress.run
     return {
-        **line(progress, request, own_submissions.ranks_of([progress.submission.pk])),
+        **line(progress, request, own_submissions.ranks_of([progress.submission.pk] if progress.release else [])),
         "revealed": progress.revealed.value,
         "is_final": progress.is_final,
         "reason_text": progress.reason.label if progress.reason else "",

@@ -29,7 +29,11 @@ def rename_team(*, team: Team, name: str, by: User) -> Team:
     team = membership.held(team)
     membership.check_owner(team, by)
     if hasattr(team, "baselines_of"):
-        raise Refused(Code.NOT_ACCEPTED, "The team of a benchmark's baselines cannot be renamed.")
+        raise Refused(
+            Code.NOT_ACCEPTED,
+            "The team of a benchmark's baselines cannot be renamed.",
+            heading="The team was not renamed",
+        )
     name = teams.checked_name(name, by=by)
     teams.check_free(name, by=by, but=team)
     _rename(team, name, by=by)

@@ -71,6 +71,8 @@ class DescribeForm(forms.ModelForm):
 
 def _asked(system: System) -> list[Fact]:
     """Return the facts that the benchmarks ask for to which the system was submitted."""
+    if system.pk is None:
+        return []
     asking = Benchmark.objects.filter(phases__submissions__system=system).exclude(facts=[]).distinct()
     return list({fact.name: fact for benchmark in asking for fact in facts.of(benchmark)}.values())
 

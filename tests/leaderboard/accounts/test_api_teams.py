@@ -173,6 +173,7 @@ def test_a_list_of_teams_takes_a_constant_number_of_queries(world: World, ada: C
             assert ada.get(TEAMS).status_code == 200
         return len(queries)
 
+    cost()  # once a day, the first request with a token stores the day
     before = cost()
     for number in range(4):
         teams.system(team=teams.create(name=f"Team {number}", by=world.researcher), name="S", by=world.researcher)

@@ -17,7 +17,7 @@ from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.rows.tiny_world import build
 
 NOT_IN_A_TRAIL = re.compile(
-    r"(team|token|user|webhook|curator|final|image|image_upload|raw_upload|submission|archive|records|worker)\."
+    r"(team|profile|token|user|webhook|curator|final|image|image_upload|raw_upload|submission|archive|records|worker)\."
     r"|system\.(anonymous|created|described|represented)$|dataset\.discarded$"
 )
 """Actions on teams and people, actions that never concern a benchmark, and actions whose subject is deleted."""

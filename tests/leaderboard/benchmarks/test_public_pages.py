@@ -242,8 +242,8 @@ def test_a_form_that_is_too_large_gets_an_explanation(world, settings):
 
 def test_the_leaderboard_shows_ranks_marks_and_warnings(populated):
     markup = text(BOARD)
-    names = ["First", "Majority", "&lt;script&gt;", RIGHT_TO_LEFT, "Nothing"]
-    assert order_of(markup, *names) == names
+    names = ["First", "&lt;script&gt;", RIGHT_TO_LEFT, "Nothing", "Majority"]
+    assert order_of(markup, *names) == names, "baselines are last"
     assert markup.count('class="tie" title="shared') == 2
     assert "baseline</span>" in markup
     assert "1 warning<" in markup
@@ -263,9 +263,9 @@ def test_a_system_without_a_value_shows_a_dash_not_zero(populated):
 def test_every_column_sorts_and_is_marked_as_sorted(populated):
     markup = text(f"{BOARD}?sort=symmetric_gap&order=desc")
     assert read(markup).sorted_by == ["descending"]
-    names = ["&lt;script&gt;", "Majority", RIGHT_TO_LEFT, "First"]
+    names = ["&lt;script&gt;", RIGHT_TO_LEFT, "First", "Majority"]
     assert order_of(markup, *names) == names
-    assert order_of(text(f"{BOARD}?sort=system"), "First", "Majority", "Nothing") == ["First", "Majority", "Nothing"]
+    assert order_of(text(f"{BOARD}?sort=system"), "First", "Nothing", "Majority") == ["First", "Nothing", "Majority"]
     first_by_date = text(f"{BOARD}?sort=received_at&order=asc")
     assert order_of(first_by_date, "First", "Majority")[0] == "First"
 
@@ -273,12 +273,6 @@ def test_every_column_sorts_and_is_marked_as_sorted(populated):
 @pytest.mark.parametrize("query", ["sort=nothing", "order=up", "sort=accuracy&sort=%00", "sort=" + 900 * "a"])
 def test_an_unknown_sort_order_falls_back_to_the_default(populated, query):
     assert order_of(text(f"{BOARD}?{query}"), "First", "Majority") == ["First", "Majority"]
-
-
-def test_the_plot_has_its_numbers_as_text(populated):
-    markup = text(BOARD)
-    assert 'aria-label="0.900, interval 0.800 to 1.000, n 4"' in markup
-    assert markup.count('role="img"') == 5, "one strip for each system with a value"
 
 
 def test_reported_rows_are_separate_and_printed_unchanged(populated):
@@ -309,10 +303,9 @@ def test_the_board_by_slice_sorts_by_every_column(populated):
     markup = text(BY_ORIGIN + link)
     names = ["First", RIGHT_TO_LEFT, "Majority", "&lt;script&gt;"]
     assert order_of(markup, *names) == names
-    descending_link = next(
-        link for link in read(markup).links if link.startswith("?sort=is+generated") and "measure" not in link
-    )
-    assert order_of(text(BY_ORIGIN + descending_link), *names)[0] == "&lt;script&gt;"
+    ascending_link = next(link for link in read(markup).links if link == "?sort=is+generated&order=asc")
+    table = text(BY_ORIGIN + ascending_link).partition("<tbody")[2]
+    assert order_of(table, *names)[0] == "&lt;script&gt;"
 
 
 def test_an_empty_slice_shows_a_dash_and_no_shade(populated):
@@ -354,8 +347,6 @@ def test_the_symmetric_board_shows_both_halves_the_gap_and_the_floor(populated):
         "Claim-only floor",
     ):
         assert heading in markup
-    assert '<line class="floor" x1="50.00%" x2="50.00%"' in markup
-    assert "original 1.000, interval 0.900 to 1.000, n 1; generated 0.900" in markup
     assert order_of(markup, "First", RIGHT_TO_LEFT, "Majority") == ["First", RIGHT_TO_LEFT, "Majority"]
     assert read(text(f"{SYMMETRIC}?sort=gap")).sorted_by == ["descending"]
 

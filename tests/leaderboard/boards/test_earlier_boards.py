@@ -65,7 +65,7 @@ def values(board: dict[str, Any]) -> dict[str, float]:
 
 
 def test_a_frozen_page_links_to_its_own_numbers(world: World) -> None:
-    (table,) = [link for link in links(page(FROZEN)) if "leaderboard.csv" in link]
+    (table,) = {link for link in links(page(FROZEN)) if "leaderboard.csv" in link}
     (document,) = [link for link in links(page(FROZEN)) if link.startswith(f"{API}/?")]
     content = body(document)
     assert (content["gold_version"], content["task_version"]) == (1, 1)

@@ -93,11 +93,12 @@ def test_each_standing_team_is_notified_once(world: World) -> None:
     assert len(mail.outbox) == 1
 
 
-def test_a_subscription_after_the_switch_gets_no_notice(world: World) -> None:
+def test_a_subscription_after_the_switch_gets_no_mail(world: World) -> None:
     correct(world)
     score_all()
     webhooks.mail(to=world.researcher, is_on=True)
-    assert deliver_notices() == []
+    (notice,) = deliver_notices()
+    assert (notice.state, mail.outbox) == ("site", [])
 
 
 def test_a_cancelled_rescoring_and_a_draft_notify_nobody(world: World) -> None:

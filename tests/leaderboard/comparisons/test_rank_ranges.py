@@ -485,7 +485,7 @@ def test_a_large_board_compares_neighbours_and_the_leader(world: World, few_pair
     assert "compared with the one directly above and below it, and with the leader." in markup
     assert "These 5 pairs are compared" in markup and "Every compared pair as JSON" in markup
     pairs_page = Client().get(f"{PAGE}significance/").content.decode()
-    assert "Systems that are not compared count as not different." in pairs_page
+    assert "Pairs that are not compared count as not different." in pairs_page
     content = Client().get(f"/api/v1{PAGE.replace('tiny/', 'tiny/phases/')}leaderboard/comparisons/").json()
     rows = {(row["a"]["system"], row["b"]["system"]): row for row in content["results"]}
     assert content["count"] == len(rows) == 5 and ("Good", "Most") not in rows

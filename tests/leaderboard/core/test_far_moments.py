@@ -84,7 +84,9 @@ def deadline_of(world: World) -> str:
 def test_adding_a_phase_refuses_it_with_a_message(
     world: World, manager: Client, field: str, local: str, zone: str
 ) -> None:
-    answer = manager.post("/manage/benchmarks/tiny/phases/create/", {**form(world), "time_zone": zone, field: local})
+    kind = {"sealed_until": Phase.Disclosure.SEALED}.get(field, Phase.Disclosure.FULL)
+    values = {**form(world), "disclosure": kind, "time_zone": zone, field: local}
+    answer = manager.post("/manage/benchmarks/tiny/phases/create/", values)
     assert answer.status_code == 422
     assert "is out of range; expected a year from 2000 to 2099." in answer.content.decode()
     assert not Phase.objects.filter(slug="final").exists()

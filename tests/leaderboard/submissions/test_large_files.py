@@ -179,10 +179,3 @@ class TestSealedPhases:
         assert not self.unseal(phase) and not Final.objects.exists()
         validation.WORK.run(latest.predictions.get().pk)
         assert sealed_phases.sweep() == 1 and Final.objects.get().submission == latest
-
-
-def test_a_waiting_file_is_not_withdrawn(world: World, client: Client) -> None:
-    submission = world.submit()
-    client.force_login(world.researcher)
-    client.post(f"{submission.get_absolute_url()}withdraw/")
-    assert Prediction.objects.get().state == State.QUEUED

@@ -23,7 +23,7 @@ PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 ROUTES = {name: route for route, name in patterns() if "<slug:slug>" in route and not route.startswith("manage/")}
 """Management pages are for managers, of whichever benchmark: see the access matrix."""
 PARAMETERS = {"phase": "test", "split": "test", "task": "t", "name": "pages", "dimension": "origin", "number": 1}
-PARAMETERS |= {"pair": "origin/label", "gold": 1, "task_version": 1, "generator": "folds", "pk": 1}
+PARAMETERS |= {"pair": "origin/label", "gold": 1, "task_version": 1, "generator": "folds", "pk": 1, "plot": "intervals"}
 LISTS = ["/", "/?search=Tiny", "/?search=Secret", "/feed.atom", "/tasks/", "/api/v1/benchmarks/", "/me/submissions/"]
 
 
