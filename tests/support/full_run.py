@@ -99,6 +99,36 @@ CASES: dict[str, tuple[str, ...]] = {
     "core/test_store_faults.py::test_no_part_of_a_large_file_is_left": ("Fault.LOST", "Fault.UNAVAILABLE"),
     "local/test_run_command.py::test_errors_of_a_system_are_reported": ("a label that is none", "a crash"),
     "local/test_run_command.py::test_an_image_that_a_server_refuses_is_refused": ("more0-VOLUME /data-volume",),
+    "core/test_manage.py::test_a_folder_without_a_database_is_named_in_one_line": ("cleanup",),
+    "core/test_hostile_uploads.py::test_upload": (  # evaluator/jsonl/test_readers.py has all
+        *(
+            "empty",
+            "utf8_bom",
+            "utf16le",
+            "bad_utf8",
+            "nul_escaped",
+            "crlf",
+            "homoglyph_id",
+            "duplicate_keys",
+            "infinity",
+        ),
+        *("depth_100000", "one_array", "a_million_unknown_keys", "extra_id", "a_training_id", "label_of_8_mb"),
+        *("offset_of_5000_digits", "score_1e308", "zip_slip", "gzip_bomb", "nested_gzip", "gzip_cut_off", "pickle"),
+    ),
+    "process/test_operations.py::test_each_part_of_an_audit": (
+        "sizes-fact-checking",
+        "balance-fact-extraction",
+        "duplicates-fact-verification",
+        "overlaps-knowledge-base-population",
+        "cues-fact-verification",
+        "trivial-link-prediction",
+        "tells-metric-correlation",
+        "agreement-fact-checking",
+    ),
+    "process/test_operations.py::test_invalid_files_give_the_same_report_in_the_sandbox": (
+        *(f"{fault}-fact-verification" for fault in ("BOM", "UTF-16", "NUL", "depth 100,000", "8 MB label", "pickle")),
+        *("unknown label-metric-correlation", "unknown id-knowledge-base-population", "code-link-prediction"),
+    ),
 }
 """Test -> its cases that every run includes; the other cases are marked slow."""
 TESTS = (
@@ -131,6 +161,9 @@ TESTS = (
     "curation/test_new_split_pages.py::test_content_that_only_raw_files_have_is_shown_nowhere",  # as test_canary
     "curation/test_generations_faults.py::test_another_worker_completes_a_killed_workers_preview",  # in work_queue/
     "scoring/test_rescoring_faults.py::test_a_worker_killed_during_a_rescoring_loses_nothing",  # in work_queue/
+    "scoring/test_faults.py::test_the_same_message_delivered_ten_times",  # in work_queue/
+    "whole_site/test_installed_task.py::test_the_commands_of_its_readme_run",
+    "whole_site/test_installed_task.py::test_the_command_line_uses_the_task",
     "browser/test_admin.py::test_axe_finds_no_violations",  # Django's own pages, with few styles of ours
     "containers/test_hostile_containers.py::test_a_hostile_system_is_rejected_and_charged",  # as in test_containers.py
     "process/test_attacks.py::test_attack_is_real",  # the attacks' own check: without a sandbox they succeed
