@@ -26,7 +26,7 @@ def test_a_plot_shows_systems_under_the_pointer_and_on_the_keyboard(page: Page) 
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
     plot.locator("path[aria-roledescription=rect], .mark-rect path").last.hover()
-    expect(tip).to_contain_text("accuracy")
+    expect(tip).to_contain_text("Accuracy")
     with page.expect_download() as download:
         page.get_by_role("button", name="PNG").click()
     assert download.value.path().read_bytes().startswith(b"\x89PNG")

@@ -47,7 +47,7 @@ def test_html_in_a_bad_file_is_escaped(page: Page, site: Site, tmp_path: Path) -
     page.get_by_label("System name").fill("Harmless")
     page.get_by_label("Predictions file").set_input_files(file)
     page.get_by_role("button", name="Upload and submit").click()
-    expect(page.get_by_role("list", name="Problems")).to_contain_text("onerror")
+    expect(page.get_by_role("region", name="Problems")).to_contain_text("onerror")
     assert page.locator("main img").count() == 0
     assert page.title() != "taken"
 

@@ -16,6 +16,7 @@ from django.core.files.base import ContentFile
 from django.db import models
 from django.test import Client
 from django.utils import timezone
+from knox.models import AuthToken
 from playwright.sync_api import Browser
 
 from leaderboard.models import (
@@ -34,11 +35,13 @@ from leaderboard.models import (
     Profile,
     RawFile,
     RawUpload,
+    Registration,
     ReportedResult,
     Split,
     Standing,
     State,
     System,
+    TokenDetails,
     User,
     Webhook,
 )
@@ -58,7 +61,10 @@ IMMUTABLE = {"GoldVersion", "Release", "AuditEntry", "Scorer"}
 WRITTEN = {
     "Dataset": ["title", "description", "licence", "citation", "source_url"],
     "Split": ["retired_reason"],
-    "Benchmark": ["title", "summary", "description", "rules", "contact"],
+    "Benchmark": [
+        *("title", "summary", "description", "rules", "contact"),
+        *("questions_url", "paper_url", "shown_organisers"),
+    ],
     "Phase": ["title"],
     "ReportedResult": ["system", "paper", "table", "split", "note"],
     "Team": ["name"],
@@ -85,6 +91,8 @@ WRITTEN = {
     "Correction": ["name"],
     "ChangedItem": ["item"],
     "ArchiveImport": ["name"],
+    "Registration": ["message"],
+    "TokenDetails": ["name"],
 }
 """Fields with free text from users or from their files."""
 ONLY_SOME = {"retired_reason", "disqualified"}
@@ -115,6 +123,7 @@ OURS = {
     *("Generation.salt", "Generation.code_sha256", "GeneratedFrom.role", "GeneratedPart.name", "GeneratedPart.sha256"),
     *("DryRun.scored_as", "DryRun.subset", "DryRun.inputs_sha256", "DryRun.sha256", "Correction.sha256"),
     *("Correction.inputs_sha256", "ChangedItem.kinds", "RankChange.measure"),
+    *("PlotPicture.plot", "PlotPicture.digest", "PlotPicture.svg", "RulesAgreement.rules_sha256"),
     *("ArchiveExport.recipients", "ArchiveExport.sha256", "ArchiveImport.sha256"),
 }
 
@@ -217,6 +226,12 @@ def spoiled() -> dict[str, User | None]:
         split="x",
         values=[{**score("accuracy", 0.9), "shown": NASTY}],
     )
+    Registration.objects.create(
+        benchmark=world.benchmark, team=world.system.team, message="x", requested_by=world.researcher, requested_at=at
+    )
+    TokenDetails.objects.create(token=AuthToken.objects.create(user=world.researcher)[0], name="x")
+    System.objects.update(former_names=[{"name": NASTY, "until": "2026-01-01"}], facts={"size": NASTY})
+    type(world.benchmark).objects.update(facts=[{"name": "size", "title": NASTY, "kind": "text"}])
     ImageUpload.objects.create(phase=world.phase, by=world.researcher, name="x", bytes=5)
     Profile.objects.create(user=world.researcher, is_public=True, name="x", affiliation="x", url="https://x.example/")
     Webhook.objects.create(user=world.researcher, url="https://x.example/", created_at=at)
