@@ -11,7 +11,8 @@ from django.utils.safestring import SafeString
 from evaluator.measures.base import Measure
 from leaderboard.boards.queries import Board, tracks
 from leaderboard.boards.web.tables.number_format import bound
-from leaderboard.models import Benchmark, Submission
+from leaderboard.evaluation import scorer_of_phase
+from leaderboard.models import Benchmark, Phase, Submission
 from leaderboard.templatetags.addresses import about_measures
 
 register = template.Library()
@@ -21,6 +22,12 @@ register = template.Library()
 def track_title(submission: Submission) -> str:
     """Return the title of the track that a submission declares; empty if it declares none."""
     return tracks.title_of(submission.phase, submission.track) if submission.track else ""
+
+
+@register.filter
+def measure_title(phase: Phase, name: str) -> str:
+    """Return the title of a phase's measure; `name` itself if the phase's current scorer does not declare it."""
+    return next((measure.title for measure in scorer_of_phase.of(phase).declared if measure.name == name), name)
 
 
 @register.simple_tag

@@ -116,7 +116,7 @@ def _compared(
         if values and scored:
             lines = pair.lines(scored)
             tables.append(Table(f"By {dimension}", dimension, lines, differences(lines)))
-    whole = [pair.line(declared.name, declared.name, WHOLE) for declared in board.measures]
+    whole = [pair.line(declared.title, declared.name, WHOLE) for declared in board.measures]
     return {
         "a": a,
         "b": b,
