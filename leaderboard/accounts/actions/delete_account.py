@@ -18,9 +18,13 @@ from leaderboard.accounts.actions import membership
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
+    Follow,
     Invitation,
     Leaderboard,
     Membership,
+    Notice,
+    Profile,
+    Registration,
     Submission,
     Team,
     User,
@@ -84,9 +88,9 @@ def delete(*, user: User) -> None:
     addresses = [user.email, *EmailAddress.objects.filter(user=user).values_list("email", flat=True)]
     Invitation.objects.filter(address__in=addresses).delete()
     Invitation.objects.filter(invited_by=user, answer=Invitation.Answer.OPEN).delete()
-    for model in (EmailAddress, Authenticator, AuthToken, Webhook):
+    for model in (EmailAddress, Authenticator, AuthToken, Webhook, Follow, Notice, Profile):
         model.objects.filter(user=user).delete()
-    user.notices.all().delete()
+    Registration.objects.filter(requested_by=user).update(message="")
     _empty(user)
     AuditEntry.record("user.deleted", user, by=user)
 
@@ -129,7 +133,8 @@ def _empty(user: User) -> None:
     user.username = USERNAME.format(user.pk)
     user.email = f"{user.username}@invalid"
     user.first_name = user.last_name = ""
-    user.is_active, user.mailed_since, user.last_login = False, None, None
+    user.is_active, user.last_login = False, None
+    user.mailed_since = user.news_mailed_since = None
     user.set_unusable_password()
     user.save()
     admin_entries = LogEntry.objects.filter(content_type__model="user", object_id=str(user.pk))

@@ -14,9 +14,11 @@ from django.core.files.base import ContentFile
 from django.db.models import CharField, JSONField, TextField
 from django.test import Client
 
-from leaderboard.accounts.actions import delete_account, invitations, teams, tokens, usernames
+from leaderboard.accounts.actions import delete_account, invitations, profiles, teams, tokens, usernames
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import Membership, Submission, System, Team, User
+from leaderboard.models import Benchmark, Follow, Membership, Submission, System, Team, User
+from leaderboard.notifications.actions import follows
+from leaderboard.submissions.actions import registrations
 from tests.support.api_calls import client_of, person
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.tiny_world import World, build
@@ -61,6 +63,11 @@ def test_names_and_addresses_go_and_scores_stay(world: World) -> None:
     api, browser, other = client_of(ada), session_of(ada), session_of(ada)
     invitations.invite(team=world.system.team, address="bob@holdout.example", by=ada)
     browser.post("/me/webhooks/")
+    profiles.update(by=ada, is_public=True, name=NAME, affiliation=NAME)
+    follows.follow(benchmark=world.benchmark, by=ada)
+    world.benchmark.access = Benchmark.Access.APPROVAL
+    world.benchmark.save()
+    registrations.request(benchmark=world.benchmark, team=world.system.team, message=f"I am {NAME}.", by=ada)
     before = Client().get(BOARD)
     page = browser.get("/me/delete/").content.decode()
     assert "The team is closed and renamed" in page and "/me/data.zip" in page
@@ -70,7 +77,8 @@ def test_names_and_addresses_go_and_scores_stay(world: World) -> None:
     after = Client().get(BOARD)
     assert before["ETag"] != after["ETag"] and "0.750" in after.content.decode()
     assert f"Deleted account {ada.pk}" in after.content.decode() and "Engine" in after.content.decode()
-    assert stored_with(NAME) == set()
+    assert stored_with(NAME) == set() and not Follow.objects.exists()
+    assert browser.get(f"/people/{ada.pk}/").status_code == 404
     assert api.get("/api/v1/submissions/").status_code == 401
     for client in (browser, other):
         assert client.get("/me/teams/").status_code == 302

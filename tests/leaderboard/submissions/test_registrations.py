@@ -29,7 +29,7 @@ PARTICIPANTS = "/manage/benchmarks/tiny/participants/"
 def tiny() -> World:
     world = build()
     world.benchmark.organisers.add(world.curator)
-    Benchmark.objects.filter(pk=world.benchmark.pk).update(rules="No training on the test split.")
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(rules="No *training* on the test split.")
     return world
 
 
@@ -76,7 +76,7 @@ def test_the_form_leads_to_the_rules_and_back(world):
     answer = client.get(SUBMIT)
     assert (answer.status_code, answer["Location"]) == (302, f"{JOIN}?next={quote(SUBMIT, safe='')}")
     page = client.get(answer["Location"])
-    assert "No training on the test split." in page.content.decode()
+    assert "No <em>training</em> on the test split." in page.content.decode()
     untouched = client.post(answer["Location"], {"rules_sha256": benchmark.rules_sha256})
     assert untouched.status_code == 422 and not RulesAgreement.objects.exists()
     agreed = client.post(answer["Location"], {"agrees": "on", "rules_sha256": benchmark.rules_sha256})
