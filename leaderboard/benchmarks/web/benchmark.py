@@ -21,6 +21,7 @@ from leaderboard.datasets.queries.errata import errata_of
 from leaderboard.datasets.web import data_examples
 from leaderboard.evaluation import container_limits_text, scorer_of_phase
 from leaderboard.models import Benchmark, Extension, GoldVersion, Phase, Team
+from leaderboard.submissions.actions import registrations
 from leaderboard.submissions.queries.quotas import quota_of
 from leaderboard.submissions.web import prediction_format
 
@@ -113,6 +114,7 @@ def _page(request: HttpRequest, slug: str) -> tuple[Benchmark, list[Phase], dict
         "measure": scoring.measure(scoring.primary(gold)) if scoring and gold else None,
         "quota": quota_of(phase=main, team=_team(request)) if main and request.user.is_authenticated else None,
         "follows": request.user.is_authenticated and benchmark.follows.filter(user=request.user).exists(),
+        "may_join": not (request.user.is_authenticated and registrations.may_submit(benchmark, request.user)),
         "is_manager": benchmark.is_managed_by(request.user),
         "is_draft": benchmark.state == Benchmark.State.DRAFT,
     }

@@ -22,6 +22,7 @@ from leaderboard.datasets.actions import lifecycle
 from leaderboard.datasets.queries import audit_results
 from leaderboard.datasets.queries.audit_results import Finding
 from leaderboard.datasets.web import manage_lifecycle, steps
+from leaderboard.datasets.web.audit_finding_texts import describe
 from leaderboard.datasets.web.audit_status_texts import audit_progress
 from leaderboard.datasets.web.charts import audit as charts
 from leaderboard.models import AuditAnswer, AuditEntry, Benchmark, SplitAudit, State, User
@@ -130,7 +131,12 @@ def _page(
         "report": results,
         "trains": audit.trains.select_related("split").order_by("split", "pk"),
         "findings": [
-            (finding, may_answer and finding.severity in answerable, _initial_text(request, finding, earlier))
+            (
+                finding,
+                describe(finding.code),
+                may_answer and finding.severity in answerable,
+                _initial_text(request, finding, earlier),
+            )
             for finding in findings
         ],
         "may_answer": may_answer and any(finding.severity in answerable for finding in findings),

@@ -48,6 +48,16 @@ def check(*, benchmark: Benchmark, team: Team, by: User) -> None:
     raise Refused(Code.NOT_REGISTERED, f"{why_not}: {address}")
 
 
+def check_person(*, benchmark: Benchmark, by: User) -> None:
+    """Raise Refused RULES_NOT_AGREED or NOT_REGISTERED unless the user may submit for at least one team."""
+    if may_submit(benchmark, by):
+        return
+    address = settings.BASE_URL + reverse("join", args=[benchmark.slug])
+    if not has_agreed(benchmark, by):
+        raise Refused(Code.RULES_NOT_AGREED, f"First agree to the rules of {benchmark}: {address}")
+    raise Refused(Code.NOT_REGISTERED, f"None of your teams is registered for {benchmark}: {address}")
+
+
 def may_submit(benchmark: Benchmark, user: User) -> bool:
     """Return whether the user meets the conditions with at least one team."""
     if benchmark.access == Benchmark.Access.OPEN and not benchmark.needs_agreement:

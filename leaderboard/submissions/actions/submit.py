@@ -121,6 +121,7 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
     if not phase.takes_predictions:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
     check_open_to(phase, by, timezone.now())
+    registrations.check_person(benchmark=phase.benchmark, by=by)
     gold = _data_of(phase)
     name = (file.name or "predictions.jsonl")[-255:]
     if validation.is_large(name, file.size or 0):

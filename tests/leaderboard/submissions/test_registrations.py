@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 from django.conf import settings
+from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
 from django.test import Client
 
@@ -87,6 +88,24 @@ def test_the_form_leads_to_the_rules_and_back(world):
     check(world)
 
 
+@pytest.mark.parametrize(("access", "agreement"), [("open", True), ("approval", False)])
+def test_only_checking_a_file_needs_the_conditions_too(world, access, agreement):
+    benchmark = ask_for(world, access, agreement)
+    client, about = browser(world.researcher), "/benchmarks/tiny/about/submit/"
+
+    def answer():
+        return client.post(SUBMIT, {"check": "1", "file": ContentFile(prediction_lines(), name="p.jsonl")})
+
+    assert answer().status_code == 403
+    assert f'href="{JOIN}"' in client.get(about).content.decode()
+    if agreement:
+        registrations.agree(benchmark=benchmark, rules_sha256=benchmark.rules_sha256, by=world.researcher)
+    else:
+        registrations.invite(benchmark=benchmark, team=world.system.team, by=world.curator)
+    assert answer().status_code == 200
+    assert f'href="{JOIN}"' not in client.get(about).content.decode()
+
+
 def test_changed_rules_are_agreed_to_again(world):
     benchmark = ask_for(world, agreement=True)
     digest = benchmark.rules_sha256
@@ -139,6 +158,7 @@ def test_a_team_registers_and_the_organisers_decide(world):
 def test_a_user_without_a_team_registers_in_one_step(world):
     ask_for(world, "approval")
     newcomer = person("newcomer")
+    assert "One is created for you" in browser(newcomer).get(JOIN).content.decode()
     assert browser(newcomer).post(JOIN, {"message": ""}).status_code == 302
     assert Registration.objects.get().team in newcomer.teams.all()
 
