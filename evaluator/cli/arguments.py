@@ -97,6 +97,13 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
         "--track", default="", help="one of the phase's tracks, if it has tracks; the phase's page lists them"
     )
     submit.add_argument("--note", default="", help="a note for your own list; never published")
+    submit.add_argument(
+        "--fact",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a fact about the system that the benchmark asks for, such as parameters=7e9; may be repeated",
+    )
     submit.add_argument("--resume", metavar="ID", help="continue an interrupted upload of an image, by its printed id")
     submit.add_argument("--wait", action="store_true", help="wait until it is scored, then print score and rank")
     submit.add_argument("--json", action="store_true", help=JSON)

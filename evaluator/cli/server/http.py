@@ -92,7 +92,7 @@ class Server:
         verb: str,
         path: str,
         *,
-        query: Mapping[str, str] | None = None,
+        query: Mapping[str, str | list[str]] | None = None,
         body: Body | None = None,
         content_type: str = "application/octet-stream",
         seconds: float = _SECONDS,
@@ -109,7 +109,7 @@ class Server:
         with self._opened(verb, path, query=query, body=body, headers=headers, seconds=seconds) as response:
             return _json(self._read(response, _MOST_BYTES))
 
-    def fetch(self, path: str, to: IO[bytes], *, query: Mapping[str, str] | None = None) -> str:
+    def fetch(self, path: str, to: IO[bytes], *, query: Mapping[str, str | list[str]] | None = None) -> str:
         """Send a GET request and write the response's bytes to `to`; return its ETag without quotes.
 
         Raises RefusedError, UnavailableError.
@@ -130,12 +130,12 @@ class Server:
         verb: str,
         path: str,
         *,
-        query: Mapping[str, str] | None,
+        query: Mapping[str, str | list[str]] | None,
         body: Body | None,
         headers: dict[str, str],
         seconds: float,
     ) -> Any:
-        query_string = f"?{urllib.parse.urlencode(query)}" if query else ""
+        query_string = f"?{urllib.parse.urlencode(query, doseq=True)}" if query else ""
         if self._token is not None:
             headers["Authorization"] = f"Token {self._token}"
         request = urllib.request.Request(  # noqa: S310 - the scheme was checked

@@ -47,7 +47,9 @@ def submit(args: argparse.Namespace) -> int:
 
 def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
     """Send the submission and return it as the API represents it."""
-    metadata = {"system": args.system, "team": args.team, "track": args.track, "note": args.note}
+    metadata: dict[str, Any] = {"system": args.system, "team": args.team, "track": args.track, "note": args.note}
+    if args.fact:  # a server of an earlier version does not know it
+        metadata["fact"] = args.fact
     phase = f"benchmarks/{args.benchmark}/phases/{args.phase}"
     if args.reference is not None:
         payload = {**metadata, "reference": args.reference}
@@ -64,7 +66,7 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
             raise
     with _opened(args.predictions) as file:
         kind = "application/gzip" if args.predictions.endswith(".gz") else "application/x-ndjson"
-        query = {**{name: text for name, text in metadata.items() if text}, "name": Path(args.predictions).name}
+        query = {**{name: value for name, value in metadata.items() if value}, "name": Path(args.predictions).name}
         return _send_once(
             args,
             server,

@@ -1,4 +1,4 @@
-"""Changes of the facts that a benchmark asks for (docs/adr/0051)."""
+"""Changes of the facts that a benchmark asks for, and of those that a system states (docs/adr/0051)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from django.db import transaction
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import facts
+from leaderboard.boards.queries.facts import Value
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
-from leaderboard.models import AuditEntry, Benchmark, Leaderboard, User
+from leaderboard.models import AuditEntry, Benchmark, Leaderboard, System, User
 
 
 @transaction.atomic
@@ -26,3 +28,21 @@ def change(*, benchmark: Benchmark, new_facts: Sequence[Mapping[str, str]], by: 
     boards.revise(Leaderboard.objects.filter(phase__benchmark=locked))
     after = [fact.name for fact in facts.of(locked)]
     AuditEntry.record("benchmark.facts_changed", locked, by=by, before=before, after=after)
+
+
+@transaction.atomic
+def state(*, system: System, stated: Mapping[str, Value | None], by: User) -> None:
+    """Store facts of a system by name, as a member of its team; None removes one, and others stay.
+
+    Raises Refused NOT_A_MEMBER.
+    """
+    if not system.team.members.filter(pk=by.pk).exists():
+        raise Refused(Code.NOT_A_MEMBER, "Only members of the system's team may do this.")
+    locked = System.objects.select_for_update(of=("self",), no_key=True).get(pk=system.pk)
+    new = {name: value for name, value in {**locked.facts, **stated}.items() if value is not None}
+    if new == locked.facts:
+        return
+    locked.facts = new
+    locked.save(update_fields=["facts"])
+    boards.revise(Leaderboard.objects.filter(standings__system=locked))
+    AuditEntry.record("system.described", locked, by=by)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
@@ -74,6 +74,27 @@ def values(benchmark: Benchmark, stored: Mapping[str, Any]) -> dict[str, Value]:
     """Return a system's values of the facts that a benchmark asks for; others are left out."""
     known = ((fact.name, fact.value(stored)) for fact in of(benchmark))
     return {name: value for name, value in known if value is not None}
+
+
+def parse_stated(benchmark: Benchmark, pairs: Iterable[str]) -> dict[str, Value | None]:
+    """Parse facts of a system that were entered as NAME=VALUE; an empty value is None.
+
+    Raises ValueError for the first that is not NAME=VALUE, that the benchmark does not ask for, or whose value is not
+    of its kind.
+    """
+    asked = {fact.name: fact for fact in of(benchmark)}
+    stated: dict[str, Value | None] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        fact = asked.get(name.strip())
+        if not equals or fact is None:
+            names = f", with one of the names {', '.join(asked)}" if asked else "; this benchmark asks for no facts"
+            raise ValueError(f"the fact is {pair!r}, expected NAME=VALUE{names}")
+        try:
+            stated[fact.name] = fact.parse(text)
+        except ValueError as error:
+            raise ValueError(f"{fact.name}: {error}") from error
+    return stated
 
 
 def validated(rows: Sequence[Mapping[str, str]]) -> Stored:

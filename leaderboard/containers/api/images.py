@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import teams
+from leaderboard.boards.actions import facts
 from leaderboard.boards.queries import lookup
 from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.api import addresses
@@ -24,7 +25,7 @@ from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 from leaderboard.models import ImageUpload, Submission, System, User
 from leaderboard.submissions.api import serializers as shapes
-from leaderboard.submissions.api.submissions import team_named
+from leaderboard.submissions.api.submissions import facts_of, team_named
 from leaderboard.submissions.queries import progress
 
 Data = serializers.Serializer[Any]
@@ -73,6 +74,12 @@ class Description(Data):
     )
     note = serializers.CharField(
         max_length=300, required=False, allow_blank=True, default="", help_text="never published"
+    )
+    fact = serializers.ListField(
+        child=serializers.CharField(max_length=300),
+        required=False,
+        default=list,
+        help_text="facts about the system that the benchmark asks for, each as NAME=VALUE",
     )
 
 
@@ -152,10 +159,12 @@ class ReferencesView(View):
         """Submit an image in an allowed registry; `reference` names the image by its digest."""
         row = lookup.phase_or_404(request.user, slug, phase)
         params = _valid(Reference, request)
+        stated = facts_of(row, params["fact"])
         system = _system(params, _user(request))
         submission = images.submit_reference(
             phase=row, system=system, reference=params["reference"], by=_user(request), **_declared(params)
         )
+        facts.state(system=submission.system, stated=stated, by=_user(request))
         return _created(submission, request)
 
 
@@ -205,8 +214,10 @@ class UploadSubmissionView(View):
         """Submit the image of a complete upload. A worker checks the image later; an invalid one is refunded."""
         upload = _upload_or_404(request, pk)
         params = _valid(Description, request)
+        stated = facts_of(upload.phase, params["fact"]) if upload.phase else {}
         system = _system(params, _user(request))
         submission = image_uploads.finish(upload=upload, system=system, by=_user(request), **_declared(params))
+        facts.state(system=submission.system, stated=stated, by=_user(request))
         return _created(submission, request)
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
+from leaderboard.boards.actions import facts
 from leaderboard.boards.queries.lookup import phase_or_404
 from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.refusal import Refused
@@ -48,7 +49,9 @@ def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         check_upload(request)
         if not form.is_valid():
             return _page(request, row, form, status=422)
-        return redirect(_submit(request, row, form.cleaned_data))
+        submission = _submit(request, row, form.cleaned_data)
+        facts.state(system=submission.system, stated=form.stated, by=request.user)
+        return redirect(submission)
     except Refused as refused:
         return _page(request, row, form, refused)
 

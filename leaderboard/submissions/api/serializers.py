@@ -48,6 +48,12 @@ class Upload(serializers.Serializer[Any]):
         default="",
         help_text="shown in your list of submissions; never published",
     )
+    fact = serializers.ListField(
+        child=serializers.CharField(max_length=300),
+        required=False,
+        default=list,
+        help_text="a fact about the system that the benchmark asks for, as NAME=VALUE; repeat it for several",
+    )
 
 
 class UploadQuery(serializers.Serializer[Any]):
@@ -62,6 +68,11 @@ class UploadQuery(serializers.Serializer[Any]):
     )
     note = serializers.CharField(
         max_length=300, required=False, help_text="with a raw body: for your list of submissions; never published"
+    )
+    fact = serializers.ListField(
+        child=serializers.CharField(max_length=300),
+        required=False,
+        help_text="with a raw body: a fact about the system, as NAME=VALUE; repeat it for several",
     )
     name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: the file's name")
 

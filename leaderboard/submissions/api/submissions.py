@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -14,8 +15,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import teams
+from leaderboard.boards.actions import facts
 from leaderboard.boards.api import query_parameters
 from leaderboard.boards.queries import lookup, slice_of
+from leaderboard.boards.queries.facts import Value, parse_stated
 from leaderboard.boards.queries.ladder_bounds import as_fields, scores_of_release
 from leaderboard.core.api import parsers
 from leaderboard.core.api.base import View
@@ -75,9 +78,20 @@ def _read(request: Request) -> dict[str, Any]:
 
 
 def _submit(phase: Phase, params: dict[str, Any], by: Any) -> Submission:
+    stated = facts_of(phase, params["fact"])
     system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
     described = {"by": by, "track": params["track"], "note": params["note"]}
-    return submit.submit(phase=phase, system=system, file=params["file"], **described)
+    submission = submit.submit(phase=phase, system=system, file=params["file"], **described)
+    facts.state(system=submission.system, stated=stated, by=by)
+    return submission
+
+
+def facts_of(phase: Phase, pairs: Iterable[str]) -> dict[str, Value | None]:
+    """Parse facts about a system, given as NAME=VALUE. Raises Refused INVALID_NAME."""
+    try:
+        return parse_stated(phase.benchmark, pairs)
+    except ValueError as error:
+        raise Refused(Code.INVALID_NAME, f"A fact about the system is not valid: {error}.") from error
 
 
 def team_named(user: User, name: str) -> Team:

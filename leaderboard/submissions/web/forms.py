@@ -8,7 +8,8 @@ from django import forms
 from django.conf import settings
 from django.db.models import Q
 
-from leaderboard.boards.queries import tracks
+from leaderboard.boards.queries import facts, tracks
+from leaderboard.boards.web.forms.facts import FactField
 from leaderboard.models import ImageUpload, Phase, Submission, System, Team, User
 from leaderboard.models.submission import systems_visible_to
 from leaderboard.submissions.actions.hide import LONGEST_REASON
@@ -26,7 +27,9 @@ class SystemChoice(forms.ModelChoiceField):
 
 
 class SystemForm(forms.Form):
-    """Base class of submission forms: an existing or a new system, a track if the phase has tracks, and a note."""
+    """Base class of submission forms: an existing or a new system, a track if the phase has tracks, a note, and the
+    facts that the benchmark asks for.
+    """
 
     system = SystemChoice(System.objects.none(), required=False, empty_label="New system: enter its name below")
     new_system = forms.CharField(
@@ -46,6 +49,8 @@ class SystemForm(forms.Form):
     def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._offer_tracks(phase)
+        self.facts = {fact.column: fact for fact in facts.of(phase.benchmark)}
+        self.fields.update({name: FactField(fact, {}) for name, fact in self.facts.items()})
         systems = systems_visible_to(user).filter(team__in=user.teams.values("pk")).select_related("team")
         systems = systems.order_by("name")
         teams = user.teams.order_by("membership__id")
@@ -95,6 +100,20 @@ class SystemForm(forms.Form):
             "required": f"No track was chosen; {expected}",
             "invalid_choice": f"%(value)s is not a track of this phase; {expected}",
         }
+
+    @property
+    def fact_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.facts]
+
+    @property
+    def facts_have_errors(self) -> bool:
+        return any(name in self.errors for name in self.facts)
+
+    @property
+    def stated(self) -> dict[str, facts.Value]:
+        """The values of the facts that were entered, by the names of the facts."""
+        values = {fact.name: self.cleaned_data[column] for column, fact in self.facts.items()}
+        return {name: value for name, value in values.items() if value is not None}
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

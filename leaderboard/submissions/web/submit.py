@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
+from leaderboard.boards.actions import facts
 from leaderboard.boards.queries.lookup import phase_or_404
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
@@ -62,7 +63,9 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
             return _check(request, row)
         if not form.is_valid():
             return _page(request, row, form, status=422)
-        return redirect(_submit(request, row, form.cleaned_data))
+        submission = _submit(request, row, form.cleaned_data)
+        facts.state(system=submission.system, stated=form.stated, by=request.user)
+        return redirect(submission)
     except SentBeforeError as sent:
         return _page(request, row, form, status=409, earlier=sent.earlier, digest=sent.digest)
     except Refused as refused:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from leaderboard.boards.actions import facts as actions
 from leaderboard.boards.queries import facts
 from leaderboard.boards.queries.facts import Fact
-from leaderboard.models import AuditEntry, Benchmark, Leaderboard, System
+from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Phase, System
+from tests.support.api_calls import SUBMIT, client_of, footprint, send
 from tests.support.rows.board_rows import score, stand
-from tests.support.rows.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build, prediction_lines
 
 PAGE = "/benchmarks/tiny/test/"
+RAW = "application/x-ndjson"
 API = "/api/v1/benchmarks/tiny/phases/test/leaderboard/"
 ASKED = [
     {"name": "parameters", "title": "Parameters", "kind": "number"},
@@ -40,6 +44,11 @@ def world(db: None) -> World:
         stand(new_world, name, [score("accuracy", 0.9 - index / 10)], facts=stated)
     actions.change(benchmark=new_world.benchmark, new_facts=ASKED, by=new_world.curator)
     return new_world
+
+
+@pytest.fixture
+def large_quota(world: World) -> None:
+    Phase.objects.update(quota_per_day=20, quota_total=20)
 
 
 def systems(query: str, client: Client | None = None) -> list[str]:
@@ -136,3 +145,45 @@ def test_organisers_choose_the_facts(world: World) -> None:
     assert AuditEntry.objects.filter(action="benchmark.facts_changed").count() == 2
     assert set(Client().get(API).json()["rows"][0]["facts"]) == {"licence"}
     assert System.objects.get(name="Small").facts == STATED["Small"], "answers stay stored"
+
+
+@pytest.mark.usefixtures("sandbox", "large_quota")
+def test_a_team_states_facts_with_a_submission(world: World) -> None:
+    client = Client()
+    client.force_login(world.researcher)
+    address = reverse("submit", args=["tiny", "test"])
+    assert '<details class="part"><summary>Facts about the system' in client.get(address).content.decode()
+    sent = {"new_system": "Fresh", "fact:parameters": "7e9", "fact:open_weights": "no", "fact:licence": ""}
+
+    def send_form(**changes: str) -> Any:
+        file = SimpleUploadedFile("predictions.jsonl", prediction_lines())
+        again = hashlib.sha256(prediction_lines()).hexdigest()
+        return client.post(address, {**sent, **changes, "again": again, "file": file})
+
+    before = footprint()
+    refused = send_form(**{"fact:parameters": "many"})
+    assert refused.status_code == 422 and '<details class="part" open>' in refused.content.decode()
+    assert footprint() == before
+    assert send_form().status_code == 302
+    fresh = System.objects.get(name="Fresh")
+    assert fresh.facts == {"parameters": 7e9, "open_weights": False}
+    answers = {"fact:parameters": "", "fact:open_weights": "yes"}
+    assert send_form(new_system="", system=str(fresh.pk), **answers).status_code == 302
+    fresh.refresh_from_db()
+    assert fresh.facts == {"parameters": 7e9, "open_weights": True}, "an empty field changes nothing"
+
+
+@pytest.mark.usefixtures("sandbox", "large_quota")
+def test_the_api_takes_facts_with_a_submission(world: World) -> None:
+    ada = client_of(world.researcher)
+    before = footprint()
+    for wrong in ("colour=red", "parameters", "parameters=many"):
+        refused = send(ada, prediction_lines(), fact=[wrong])
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_name"), wrong
+        assert "expected" in refused.json()["message"]
+    assert footprint() == before
+    assert send(ada, prediction_lines(), fact=["parameters=7e9", "licence=a=b"]).status_code == 201
+    assert System.objects.get(name="Bernoulli").facts == {"parameters": 7e9, "licence": "a=b"}
+    raw = ada.post(f"{SUBMIT}?system=Bernoulli&fact=licence=&fact=open_weights=yes", prediction_lines(), RAW)
+    assert raw.status_code == 201, raw.content
+    assert System.objects.get(name="Bernoulli").facts == {"parameters": 7e9, "open_weights": True}

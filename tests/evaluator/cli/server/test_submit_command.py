@@ -99,6 +99,18 @@ def test_without_waiting_the_submission_is_the_result(submit: Any, stack: Stack)
     assert (status, printed["id"], printed["system"]) == (0, str(Submission.objects.get().pk), "Bernoulli")
 
 
+@pytest.mark.parametrize("words", [("predictions.jsonl",), ("--image", "image.tar")])
+def test_facts_are_stated_with_a_submission(submit: Any, world: World, words: tuple[str, ...]) -> None:
+    asked = [{"name": name, "title": name, "kind": "text"} for name in ("data", "licence")]
+    type(world.benchmark).objects.update(facts=asked)
+    status, _, err = submit(*words, "--fact", "colour=red")
+    assert (status, "names data, licence" in err) == (64, True), err
+    assert not Submission.objects.exists()
+    status, _, err = submit(*words, "--fact", "data=Wikipedia", "--fact", "licence=CC BY-SA")
+    assert status == 0, err
+    assert Submission.objects.get().system.facts == {"data": "Wikipedia", "licence": "CC BY-SA"}
+
+
 def test_an_invalid_file_is_reported_as_by_validate(
     submit: Any, world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
