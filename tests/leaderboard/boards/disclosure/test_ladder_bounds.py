@@ -18,7 +18,7 @@ from leaderboard.boards.disclosure import ladder
 from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries import ShownScore
 from leaderboard.boards.queries.ladder_bounds import with_bounds
-from leaderboard.boards.web.charts.symmetric import GENERATED, ORIGINAL
+from leaderboard.boards.web.pages.symmetric import GENERATED, ORIGINAL
 from leaderboard.boards.web.tables.number_format import compact_score, shown_value, true_score
 from leaderboard.models import Benchmark, Leaderboard, Phase, Score
 from tests.leaderboard.boards.disclosure.test_ladder_arithmetic import CORRELATION, ERROR, SHARE, Measure
@@ -144,7 +144,7 @@ def test_a_gap_is_bounded_by_its_two_accuracies() -> None:
 )
 def test_the_command_line_prints_bounds(at_least: float | None, at_most: float | None, text: str) -> None:
     score = {"measure": "accuracy", "slice": {}, "value": 0.4, "low": None, "high": None, "n": 4}
-    row = {"rank": 1, "tied": False, "rank_low": None, "system": "A", "team": "T"}
+    row = {"rank": 1, "tied": False, "rank_low": None, "rank_high": None, "system": "A", "team": "T"}
     score |= {"at_least": at_least, "at_most": at_most}
     assert text in board_table({"rows": [{**row, "scores": [score]}]})
     assert text in score_table([score])
