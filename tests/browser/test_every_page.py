@@ -223,6 +223,7 @@ def test_team_and_invitation(page: Page, cookies: dict[str, Any]) -> None:
     page.context.add_cookies(cookies["ada"])
     page.goto("/me/teams/")
     page.get_by_role("link", name="Ada's group").click()
+    expect(page.get_by_label("Email address")).to_be_visible()
     assert faults(page) == []
     shoot(page, "team")
     page.get_by_label("Email address").fill("grace@demo.invalid")
