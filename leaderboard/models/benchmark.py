@@ -72,6 +72,8 @@ class Benchmark(models.Model):
         PRIVATE = "private"
         REHEARSAL = "rehearsal"
 
+    PUBLISHED = (State.PUBLIC, State.PRIVATE)
+
     class Access(models.TextChoices):
         """Who may submit. A published benchmark is private if, and only if, it is for invited teams."""
 
@@ -139,7 +141,7 @@ class Benchmark(models.Model):
 
     @property
     def is_published(self) -> bool:
-        return self.state in (Benchmark.State.PUBLIC, Benchmark.State.PRIVATE)
+        return self.state in self.PUBLISHED
 
     @property
     def published_state(self) -> Benchmark.State:

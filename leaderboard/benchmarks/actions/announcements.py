@@ -38,7 +38,7 @@ def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announ
         benchmark=benchmark, title=title, text=text.strip(), created_by=by, created_at=timezone.now()
     )
     AuditEntry.record("announcement.made", announcement, by=by, title=title)
-    if settings.NOTIFICATIONS and benchmark.state == Benchmark.State.PUBLIC:
+    if settings.NOTIFICATIONS and benchmark.is_published:
         _notify(announcement)
     return announcement
 

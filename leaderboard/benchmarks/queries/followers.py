@@ -6,11 +6,20 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
-from leaderboard.models import Benchmark, User
+from leaderboard.models import Benchmark, Registration, User
 
 
 def followers_of(benchmark: Benchmark, *, by: datetime) -> QuerySet[User]:
-    """Return the users who followed a benchmark, or whose teams submitted to it, before a time."""
+    """Return the users who followed a benchmark, or whose teams submitted to it, before a time.
+
+    Of a private benchmark it is the members of the teams that were registered by then: nobody else may know of it.
+    """
+    if benchmark.state == Benchmark.State.PRIVATE:
+        registered = Registration.objects.filter(
+            benchmark=benchmark, state=Registration.State.APPROVED, decided_at__lte=by
+        )
+        members = User.objects.filter(teams__in=registered.values("team"), is_active=True)
+        return members.distinct().order_by("pk")
     takes_part = Q(
         teams__systems__submissions__phase__benchmark=benchmark, teams__systems__submissions__received_at__lte=by
     )

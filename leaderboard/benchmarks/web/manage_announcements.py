@@ -38,7 +38,7 @@ def announcements(request: PersonRequest, slug: str) -> HttpResponse:
         "form": form,
         "refusal": refusal,
         "announcements": benchmark.announcements.select_related("created_by"),
-        "mails": settings.NOTIFICATIONS and benchmark.state == benchmark.State.PUBLIC,
+        "mails": settings.NOTIFICATIONS and benchmark.is_published,
     }
     return render(request, "benchmarks/manage_announcements.html", context, status=_status(request, form, refusal))
 

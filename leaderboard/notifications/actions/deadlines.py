@@ -47,13 +47,13 @@ def write(since: datetime, at: datetime) -> int:
 
 
 def is_for(notice: Notice) -> bool:
-    """Return True if the phase still closes at this time, in the future, and its benchmark is public."""
+    """Return True if the phase still closes at this time, in the future, and the user may still see its benchmark."""
     closes_at = datetime.fromisoformat(notice.body["closes_at"])
     return (
         closes_at > timezone.now()
         and Phase.objects.filter(
-            benchmark__slug=notice.body["benchmark"],
-            benchmark__state=Benchmark.State.PUBLIC,
+            benchmark__in=Benchmark.objects.visible_to(notice.user).filter(slug=notice.body["benchmark"]),
+            benchmark__state__in=Benchmark.PUBLISHED,
             slug=notice.body["phase"],
             closes_at=closes_at,
         ).exists()
@@ -69,11 +69,11 @@ def words(notice: Notice) -> tuple[str, str]:
 
 
 def _closing(at: datetime) -> list[Phase]:
-    """Return the open phases of public benchmarks that close within the longest lead time."""
+    """Return the open phases of published benchmarks that close within the longest lead time."""
     opened = Q(opens_at=None) | Q(opens_at__lte=at)
     closing = Phase.objects.filter(
         opened,
-        benchmark__state=Benchmark.State.PUBLIC,
+        benchmark__state__in=Benchmark.PUBLISHED,
         split__state=Split.State.PUBLISHED,
         closes_at__gt=at,
         closes_at__lte=at + LEAD_TIMES[-1],

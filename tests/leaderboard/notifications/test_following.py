@@ -16,6 +16,7 @@ from leaderboard.benchmarks.actions.announcements import announce, take_back
 from leaderboard.models import Benchmark, Follow, Notice, Phase, System, Team, User
 from leaderboard.notifications.actions import deadlines, deliver, follows, kinds, lost_ranks, webhooks
 from leaderboard.notifications.actions.lost_ranks import Ranked
+from leaderboard.submissions.actions import registrations
 from leaderboard.work_queue import enqueue
 from tests.support.rows.board_rows import stand, symmetric_scores
 from tests.support.rows.tiny_world import World, build
@@ -122,6 +123,27 @@ def test_followers_get_announcements(world: World, fan: User) -> None:
     assert "Tiny claims: New data" in client_of(fan).get(PAGE).content.decode()
     take_back(announcement=announcement, by=world.curator)
     assert "New data" not in client_of(fan).get(PAGE).content.decode()
+
+
+def test_only_registered_teams_hear_of_a_private_benchmark(world: World, fan: User) -> None:
+    world.insert_run(at=LONG_AGO)
+    benchmark = registrations.set_access(
+        benchmark=world.benchmark, access=Benchmark.Access.INVITED, asks_agreement=False, by=world.curator
+    )
+    out = Team.objects.create(name="Out")
+    out.members.add(fan)
+    registrations.invite(benchmark=benchmark, team=out, by=world.curator)
+    registrations.decide(benchmark=benchmark, team=out, approve=False, by=world.curator)
+    assert world.researcher.teams.filter(registrations__benchmark=benchmark).exists()
+    announce(benchmark=benchmark, title="New data", text="", by=world.curator)
+    closes_at = timezone.now() + 7 * DAY + timedelta(minutes=1)
+    close(world, closes_at)
+    assert remind(closes_at - 7 * DAY) == [7]
+    assert {notice.user for notice in Notice.objects.all()} == {world.researcher}
+    reminder = Notice.objects.get(body__event="phase.closing")
+    assert deadlines.is_for(reminder)
+    registrations.decide(benchmark=benchmark, team=world.researcher.teams.get(), approve=False, by=world.curator)
+    assert not deadlines.is_for(reminder)
 
 
 # --- lost ranks
