@@ -17,6 +17,7 @@ from leaderboard.boards.queries.main_phase import main_phase, phases_of
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.intervals import interval_plot
+from leaderboard.boards.web.page_description import describe_benchmark
 from leaderboard.datasets.queries.errata import errata_of
 from leaderboard.datasets.web import data_examples
 from leaderboard.evaluation import container_limits_text, scorer_of_phase
@@ -39,6 +40,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     plot = interval_plot(rows[:SHOWN], board.primary) if board else None
     context |= {
         "tab": "overview",
+        "preview": describe_benchmark(benchmark, board),
         "announcements": benchmark.announcements.all(),
         "board": board,
         "rows": rows,

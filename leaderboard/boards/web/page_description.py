@@ -1,8 +1,11 @@
-"""Title and description of a board's page for search engines and link previews."""
+"""Titles, descriptions and pictures of boards and benchmarks for search engines and link previews."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from django.conf import settings
+from django.urls import reverse
 
 from leaderboard.boards.queries import Board
 from leaderboard.boards.web.tables.number_format import shown_value
@@ -14,8 +17,11 @@ LEADERS = 3
 
 @dataclass(frozen=True)
 class PageDescription:
+    """image: address of a picture of the interval plot; empty: there is none."""
+
     title: str
     description: str
+    image: str = ""
 
 
 def describe(board: Board) -> PageDescription | None:
@@ -37,4 +43,26 @@ def describe(board: Board) -> PageDescription | None:
     measure = board.measure(board.primary)
     by = f"{measure.title}: {'; '.join(leaders)}. " if measure and leaders else ""
     n = board.summary.n_rows
-    return PageDescription(title, f"{by}{n} system{'' if n == 1 else 's'}. {one_line(benchmark.summary)}")
+    systems = f"{by}{n} system{'' if n == 1 else 's'}. {one_line(benchmark.summary)}"
+    return PageDescription(title, systems, _picture(board))
+
+
+def describe_benchmark(benchmark: Benchmark, board: Board | None) -> PageDescription | None:
+    """Return the description of a benchmark's page; None unless everybody may read it. board: of its main phase."""
+    if benchmark.state != Benchmark.State.PUBLIC:
+        return None
+    image = _picture(board) if board else ""
+    return PageDescription(one_line(benchmark.title), one_line(benchmark.summary), image)
+
+
+def _picture(board: Board) -> str:
+    """Return the address of the picture of a public benchmark's board; empty if nothing will be rendered.
+
+    The picture shows the board as it is now, and what everybody sees.
+    """
+    has_plot = any(row.score(board.primary).value is not None for row in board.rows)
+    if not (settings.PLOT_PICTURES and has_plot) or board.as_of is not None:
+        return ""
+    name, version = ("frozen_plot_png", board.frozen) if board.frozen else ("plot_png", ())
+    path = reverse(name, args=[board.phase.benchmark.slug, board.phase.slug, *version, "intervals"])
+    return f"{settings.BASE_URL}{path}"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.urls import resolve
 
-from leaderboard.models import Benchmark, Standing, System
+from leaderboard.models import Benchmark, Leaderboard, Standing, System
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.tiny_world import World, build
 
@@ -64,6 +67,25 @@ def test_a_board_has_one_canonical_address_and_a_preview_with_its_leaders(world:
     first = "Accuracy: 1. First &quot;best&quot; &lt;b&gt; 0.800; 2. Second 0.700. 2 systems."
     assert preview["og:description"].startswith(first)
     assert preview["description"] == preview["og:description"]
+
+
+def test_previews_have_the_picture_of_the_board_that_everybody_sees(
+    world: World, client: Client, settings: Any
+) -> None:
+    assert "og:image" not in tags(client, PAGE), "pictures are off"
+    settings.PLOT_PICTURES = True
+    picture = f"{settings.BASE_URL}{PAGE}plots/intervals.png"
+    for address in (PAGE, "/benchmarks/tiny/"):
+        preview = tags(client, address)
+        assert (preview["og:image"], preview["twitter:card"]) == (picture, "summary_large_image")
+    assert resolve(urlsplit(picture).path).url_name == "plot_png"
+    assert "og:image" not in tags(client, f"{PAGE}?search=none"), "a view without systems has no plot"
+    world.benchmark.organisers.add(world.researcher)
+    client.force_login(world.researcher)
+    Leaderboard.objects.update(state=Leaderboard.State.PREPARING)
+    assert not {"og:image"} & {*tags(client, PAGE), *tags(client, "/benchmarks/tiny/")}
+    Benchmark.objects.update(state=Benchmark.State.DRAFT)
+    assert not {"og:title", "og:image"} & {*tags(client, PAGE), *tags(client, "/benchmarks/tiny/")}
 
 
 def test_a_preview_names_no_anonymous_system_and_no_draft(world: World, client: Client) -> None:
