@@ -126,14 +126,30 @@ def quantitative(field: str, title: str | None = None, **scale: Any) -> Spec:
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": {"zero": False, **scale}}
 
 
-def tooltip(measure: str, *more: tuple[str, str]) -> list[Spec]:
+def tooltip(board: Board, *more: tuple[str, str]) -> list[Spec]:
     """Return the tooltip of a system's score with its interval. more: (field, title) of further lines."""
     return [
         {"field": "system", "title": "System"},
-        {"field": "text", "title": measure},
-        {"field": "interval", "title": f"{percent()} interval"},
+        {"field": "text", "title": measure_title(board)},
+        {"field": "interval", "title": f"{percent()} interval" if board.step is None else "Ladder"},
         *({"field": field, "title": title} for field, title in more),
     ]
+
+
+def ranges(board: Board, x: Spec, **encoding: Any) -> Spec:
+    """Return a layer of a ladder's scores at the positions `x`: each is a range, in which no value is the likeliest."""
+    measure = measure_title(board)
+    return {
+        "mark": {"type": "rule", "strokeWidth": 10, "cursor": "pointer"},
+        "encoding": {
+            "x": x,
+            "y": quantitative("low", measure, padding=8),
+            "y2": {"field": "high"},
+            "href": {"field": "url"},
+            "tooltip": tooltip(board),
+            **encoding,
+        },
+    }
 
 
 def names(field: str = "system") -> Spec:

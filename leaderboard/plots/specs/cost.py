@@ -15,6 +15,7 @@ from leaderboard.plots.vega_lite import (
     Spec,
     measure_title,
     quantitative,
+    ranges,
     score_values,
     spec,
     system_values,
@@ -49,6 +50,26 @@ def cost(board: Board, systems: Sequence[CostedSystem], column: CostColumn) -> S
     y = quantitative("value", measure, padding=8)
     color = {"condition": {"test": "datum.front", "value": ACCENT}, "value": STRONG}
     fill = {"condition": {"test": "datum.front", "value": ACCENT}, "value": PALETTE["paper"]}
+    tooltips = tooltip(board, ("cost_text", column.title))
+    intervals: list[Spec] = [
+        {
+            "mark": {"type": "rule"},
+            "encoding": {"x": x, "y": quantitative("low", measure), "y2": {"field": "high"}, "color": color},
+        }
+    ]
+    points = {
+        "mark": {"type": "point", "size": 160, "strokeWidth": 2, "cursor": "pointer"},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "stroke": color,
+            "fill": fill,
+            "href": {"field": "url"},
+            "tooltip": tooltips,
+        },
+    }
+    if board.step is not None:
+        intervals, points = [], ranges(board, x, color=color, tooltip=tooltips)
     return spec(
         f"{measure} against {title} of {len(values)} systems. The table has the same numbers.",
         values,
@@ -59,31 +80,12 @@ def cost(board: Board, systems: Sequence[CostedSystem], column: CostColumn) -> S
                 "mark": {"type": "line", "interpolate": "step-after", "color": ACCENT, "strokeDash": [3, 3]},
                 "encoding": {"x": x, "y": y},
             },
-            {
-                "mark": {"type": "rule"},
-                "encoding": {
-                    "x": x,
-                    "y": quantitative("low", measure),
-                    "y2": {"field": "high"},
-                    "color": color,
-                },
-            },
+            *intervals,
             {
                 "transform": [{"filter": "datum.front && !narrow"}],
                 "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 9, "dy": -5, "limit": 220},
                 "encoding": {"x": x, "y": y, "text": {"field": "system"}, "color": {"value": INK}},
             },
-            {
-                "params": [zoom()],
-                "mark": {"type": "point", "size": 160, "strokeWidth": 2, "cursor": "pointer"},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "stroke": color,
-                    "fill": fill,
-                    "href": {"field": "url"},
-                    "tooltip": tooltip(measure, ("cost_text", column.title)),
-                },
-            },
+            {"params": [zoom()], **points},
         ],
     )

@@ -63,6 +63,6 @@ def intervals(board: Board, slice_: Slice = WHOLE) -> Spec | None:
                 "encoding": {"x": {"value": {"expr": "width + 12"}}, "text": {"field": "text"}},
             },
             names(),
-            row_targets(tooltip(measure)),
+            row_targets(tooltip(board)),
         ],
     )

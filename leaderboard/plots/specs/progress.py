@@ -13,9 +13,11 @@ from leaderboard.plots.vega_lite import (
     INK,
     SOFT,
     STRONG,
+    WASH,
     Spec,
     measure_title,
     quantitative,
+    ranges,
     score_values,
     spec,
     system_url,
@@ -91,39 +93,44 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             },
         },
     ]
+    tooltips = [
+        *tooltip(board),
+        {
+            "field": "received",
+            "type": "temporal",
+            "title": "Received",
+            "format": "%Y-%m-%d %H:%M UTC",
+            "formatType": "utc",
+        },
+    ]
+    low, high = quantitative("low", measure, padding=8), {"field": "high"}
+    points: list[Spec] = [
+        {
+            "mark": {"type": "line", "interpolate": "step-after", "color": ACCENT, "strokeWidth": 2.5},
+            "encoding": {"x": x, "y": y},
+        },
+        {"mark": {"type": "rule", "color": ACCENT}, "encoding": {"x": x, "y": low, "y2": high}},
+        {
+            "mark": {"type": "point", "size": 160, "cursor": "pointer"},
+            "encoding": {"x": x, "y": y, "href": {"field": "url"}, "tooltip": tooltips},
+        },
+    ]
+    bands: list[Spec] = [
+        {
+            "mark": {"type": "area", "interpolate": "step-after", "color": WASH},
+            "encoding": {"x": x, "y": low, "y2": high},
+        },
+        ranges(board, x, color={"value": ACCENT}, tooltip=tooltips),
+    ]
+    *steps, targets = points if board.step is None else bands
     return spec(
         f"Best {measure} over time: {len(values)} improvements. The table has the same numbers.",
         values,
         height=HEIGHT,
         layer=[
             *(layers if levels else []),
-            {
-                "mark": {"type": "line", "interpolate": "step-after", "color": ACCENT, "strokeWidth": 2.5},
-                "encoding": {"x": x, "y": y},
-            },
-            {
-                "mark": {"type": "rule", "color": ACCENT},
-                "encoding": {"x": x, "y": quantitative("low", measure), "y2": {"field": "high"}},
-            },
-            {
-                "params": [zoom()],
-                "mark": {"type": "point", "size": 160, "cursor": "pointer"},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "href": {"field": "url"},
-                    "tooltip": [
-                        *tooltip(measure),
-                        {
-                            "field": "received",
-                            "type": "temporal",
-                            "title": "Received",
-                            "format": "%Y-%m-%d %H:%M UTC",
-                            "formatType": "utc",
-                        },
-                    ],
-                },
-            },
+            *steps,
+            {"params": [zoom()], **targets},
             {
                 "transform": [{"filter": f"!narrow && datum.key > {len(values) - MAX_NAMES}"}],
                 "mark": {"type": "text", "align": "right", "baseline": "bottom", "dx": -8, "dy": -6, "limit": 220},

@@ -69,7 +69,7 @@ def significance(board: Board, rows: Sequence[Row], differ: Callable[[Row, Row],
                 "encoding": {"x": {"value": {"expr": "width + 10"}}, "text": {"field": "text"}},
             },
             names("label"),
-            row_targets(tooltip(measure)),
+            row_targets(tooltip(board)),
             *([bar_layer] if bars else []),
         ],
     )

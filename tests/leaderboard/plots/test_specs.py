@@ -11,11 +11,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries import NO_SCORE, ShownScore
 from leaderboard.boards.queries.plots import Column, Curve, Grid, Pairs
-from leaderboard.boards.web.charts.progress import Level
+from leaderboard.boards.web.charts.progress import Level, ScoreAtTime
+from leaderboard.boards.web.pages.cost import CostedSystem
+from leaderboard.boards.web.tables.cost_columns import CostColumn
 from leaderboard.models import Benchmark, Phase, System
 from leaderboard.plots.specs.contrast_pairs import contrast_pairs
+from leaderboard.plots.specs.cost import cost
+from leaderboard.plots.specs.progress import progress
 from leaderboard.plots.specs.progress import reference_values as progress_reference_values
 from leaderboard.plots.specs.rank_agreement import rank_agreement
 from leaderboard.plots.specs.roc import roc
@@ -105,6 +110,32 @@ def test_the_page_of_the_board_names_the_address_with_its_own_query(world: World
     assert f'data-plot="{PLOTS}/intervals/?kind=organiser"' in text
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
     assert "data-plot=" in Client().get("/benchmarks/tiny/test/").content.decode()
+
+
+@pytest.mark.parametrize("plot", ["progress", "cost"])
+@pytest.mark.parametrize("is_ladder", [False, True])
+def test_scores_of_a_ladder_are_ranges_without_a_point(plot: str, is_ladder: bool) -> None:
+    shown_on = board([], task="fact-checking", dimensions={})
+    shown_on.__dict__["n_groups"] = 100
+    shown = ShownScore(0.5, 0.4, 0.6)
+    if is_ladder:
+        shown_on.phase.disclosure = Phase.Disclosure.LADDER
+        shown = ShownScore(0.5, bounds=Bounds(0.5, 0.6))
+    if plot == "progress":
+        plotted = progress(shown_on, [(1, ScoreAtTime(1, "A", timezone.now(), shown))], [])
+    else:
+        column = CostColumn("wall_seconds", "Time", "s", "from start to end", None)
+        plotted = cost(shown_on, [CostedSystem(row("A", {}), shown, 5.0, True)], column)
+    assert plotted is not None
+    (value,) = plotted["data"]["values"]
+    assert (value["low"], value["high"]) == ((0.5, 0.6) if is_ladder else (0.4, 0.6))
+    marks = {layer["mark"]["type"]: layer["encoding"] for layer in plotted["layer"]}
+    assert ("point" in marks) is not is_ladder
+    assert (marks["rule"]["y"]["field"], marks["rule"]["y2"]["field"]) == ("low", "high")
+    targets = marks["rule" if is_ladder else "point"]
+    assert targets["href"] == {"field": "url"} and len([layer for layer in plotted["layer"] if "params" in layer]) == 1
+    title = targets["tooltip"][2]["title"]
+    assert title == "Ladder" if is_ladder else title.endswith(" interval")
 
 
 @pytest.mark.django_db
