@@ -49,12 +49,11 @@ def write(since: datetime, at: datetime) -> int:
 def words(notice: Notice) -> tuple[str, str]:
     """Return the mail's subject and text, without the footer."""
     fields = {name: one_line(str(value)) for name, value in notice.body.items()}
+    # Notices that earlier versions created have no titles.
+    where = f"{fields.get('benchmark_title', fields['benchmark'])}, {fields.get('phase_title', fields['phase'])}"
     reason = f" ({fields['reason_text']})" if fields["reason_text"] else ""
-    text = (
-        f"{fields['system']} of {fields['team']}, submitted to {fields['benchmark']}, phase {fields['phase']}, "
-        f"is finished: {fields['state']}{reason}.\n\n{fields['page']}\n"
-    )
-    return f"{fields['system']}: {fields['state']} ({fields['benchmark']})", text
+    text = f"{fields['system']} of {fields['team']}, submitted to {where}, is finished: {fields['state']}{reason}."
+    return f"{fields['system']}: {fields['state']} ({where})", f"{text}\n\n{fields['page']}\n"
 
 
 def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress]]:
@@ -100,7 +99,9 @@ def _body(status: progress.Progress, at: datetime) -> dict[str, str]:
         "at": at.isoformat(),
         "submission": str(submission.pk),
         "benchmark": submission.phase.benchmark.slug,
+        "benchmark_title": submission.phase.benchmark.title,
         "phase": submission.phase.slug,
+        "phase_title": submission.phase.title,
         "system": submission.system.name,
         "team": submission.system.team.name,
         "state": status.state.value,

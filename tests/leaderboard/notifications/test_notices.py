@@ -133,7 +133,7 @@ def test_a_mail_has_the_state_and_no_score(world: World) -> None:
     (notice,) = sweep_and_deliver()
     assert (notice.state, notice.answer) == ("done", "sent")
     (message,) = mail.outbox
-    assert message.to == ["ada@holdout.example"] and message.subject == "First: done (tiny)"
+    assert message.to == ["ada@holdout.example"] and message.subject == "First: done (Tiny claims, Test)"
     assert f"/submissions/{Submission.objects.get().pk}/" in message.body
     assert "0.8125" not in message.body and "0.8125" not in json.dumps(notice.body)
     sweep_and_deliver()
