@@ -32,11 +32,11 @@ SHOWN = 10
 @require_safe
 @conditional_page
 def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the description, the announcements and the best systems of the main phase."""
+    """Show the description, the announcements and the best systems of the main phase, as its board orders them."""
     benchmark, phases, context = _page(request, slug)
     main = context["main"]
     board = board_of(main, within=(), viewer=request.user) if main else None
-    rows = by_primary(board) if board else []
+    rows = sorted(by_primary(board), key=lambda row: not row.competes) if board else []
     plot = interval_plot(rows[:SHOWN], board.primary) if board else None
     context |= {
         "tab": "overview",
