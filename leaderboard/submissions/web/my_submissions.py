@@ -30,7 +30,9 @@ class FilterForm(forms.Form):
     """Filters of the list. phase: `BENCHMARK` or `BENCHMARK/PHASE`, by slug."""
 
     phase = forms.ChoiceField(required=False, label="Benchmark and phase")
-    state = forms.ChoiceField(required=False, choices=[("", "All states"), *State.choices])
+    state = forms.ChoiceField(
+        required=False, choices=[("", "All states"), *((state.value, state.label.capitalize()) for state in State)]
+    )
     search = forms.CharField(required=False, max_length=100, widget=forms.TextInput(attrs={"type": "search"}))
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
