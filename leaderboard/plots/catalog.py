@@ -84,7 +84,7 @@ def _roc(request: PlotRequest) -> Spec | None:
     slice_ = request.slice
     board = request.board([name for name, _ in slice_])
     curves = chosen_curves(board, request.params.getlist("system"), slice_)
-    return roc(board, curves.curves, curves.measure.name)
+    return roc(board, curves.curves, curves.measure.title)
 
 
 def _agreement(request: PlotRequest) -> Spec | None:

@@ -38,7 +38,7 @@ def ranked_systems(transactional_db: None, sandbox: str) -> World:
 
 @pytest.mark.django_db(transaction=True)
 def test_rank_ranges_of_the_whole_are_not_shown_for_a_slice(ranked_systems: World) -> None:
-    of_ranges = "see the rank ranges for what is significant"
+    of_ranges = "see the Significance tab for which systems differ"
     assert of_ranges in page_text(BOARD)
     page = page_text(BOARD, slice="label:SUPPORTS")
     assert "with its 95 % interval" in page
