@@ -126,6 +126,7 @@ def _compared(
         "whole": whole,
         "computed": pair.computed,
         "state": row.state if row else "",
+        "is_computing": row is not None and row.state in (State.QUEUED, State.RUNNING),
         "reason": row.get_reason_display() if row else "",
         "not_available": stored.name if isinstance(stored, NotAvailable) else "",
         "items": _items(pair, measure),
