@@ -23,6 +23,10 @@ class ShortPasswordRules:
         super().__init__(*args, **kwargs)
         self.fields["password1"].help_text = RULES_HELP
         self.fields["password2"].label = "Password again"
+        for field in self.fields.values():
+            field.label = str(field.label).capitalize()
+            # django-allauth's placeholders repeat the labels.
+            field.widget.attrs.pop("placeholder", None)
 
 
 class SignUpForm(ShortPasswordRules, SignupForm):
