@@ -53,7 +53,7 @@ def test_the_page_shows_description_rank_and_every_slice(world):
     )
     page_text = text(page(Client(), world))
     assert "Steam &amp; &lt;b&gt;wheels" in page_text
-    for part in ("https://papers.example/steam", "@misc{steam", "Analytical Engines", "symmetric_gap", "By origin"):
+    for part in ("https://papers.example/steam", "@misc{steam", "Analytical Engines", ">Symmetric gap<", "By origin"):
         assert part in page_text.replace('<span dir="auto">', "").replace("</span>", ""), part
     board = Leaderboard.objects.get()
     assert f'href="/systems/{world.system.pk}/?board={board.pk}"' in text(Client().get("/benchmarks/tiny/test/"))
