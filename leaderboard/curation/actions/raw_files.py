@@ -93,7 +93,11 @@ def _store(
     if existing is not None:
         if upload is not None:
             chunked_upload.discard(upload)
-        raise Refused(Code.NAME_TAKEN, f"This file is already uploaded, as {existing.name}.")
+        raise Refused(
+            Code.NAME_TAKEN,
+            f"This file is already uploaded, as {existing.name}.",
+            heading="The file was not added",
+        )
     raw = RawFile(
         dataset=dataset, name=name, sha256=sha256, bytes=file.size, uploaded_by=by, uploaded_at=timezone.now()
     )

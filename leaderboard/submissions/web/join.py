@@ -68,11 +68,11 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
-            _join(benchmark, form, request.user)
+            has_asked = _join(benchmark, form, request.user)
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, "The organisers will answer your registration." if has_asked else "Saved.")
             if registrations.may_submit(benchmark, request.user):
                 return redirect(_next(request) or benchmark.get_absolute_url())
             return redirect_to_join(request, benchmark)
@@ -101,15 +101,17 @@ def redirect_to_join(request: PersonRequest, benchmark: Benchmark) -> HttpRespon
     return HttpResponseRedirect(reverse("join", args=[benchmark.slug]) + query)
 
 
-def _join(benchmark: Benchmark, form: JoinForm, by: User) -> None:
+def _join(benchmark: Benchmark, form: JoinForm, by: User) -> bool:
+    """Save the agreement and the registration; return whether a team was registered."""
     data = form.cleaned_data
     if "rules_sha256" in data:
         registrations.agree(benchmark=benchmark, rules_sha256=data["rules_sha256"], by=by)
     if "message" not in data:
-        return
+        return False
     team = data.get("team") if "team" in form.fields else teams.of(by)
     if team is not None:
         registrations.request(benchmark=benchmark, team=team, message=data["message"], by=by)
+    return team is not None
 
 
 def _next(request: PersonRequest) -> str:

@@ -88,6 +88,7 @@ def test_the_form_leads_to_the_rules_and_back(world):
     check(world)
 
 
+@pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize(("access", "agreement"), [("open", True), ("approval", False)])
 def test_only_checking_a_file_needs_the_conditions_too(world, access, agreement):
     benchmark = ask_for(world, access, agreement)
@@ -129,8 +130,8 @@ def test_a_team_registers_and_the_organisers_decide(world):
     ask_for(world, "approval")
     team, client, organiser = world.system.team, browser(world.researcher), browser(world.curator)
     assert client.get(SUBMIT).status_code == 302
-    asked = client.post(JOIN, {"team": team.pk, "message": "We parse."})
-    assert asked.status_code == 302
+    asked = client.post(JOIN, {"team": team.pk, "message": "We parse."}, follow=True)
+    assert "The organisers will answer your registration." in asked.content.decode()
     row = Registration.objects.get()
     assert (row.team, row.state, row.requested_by, row.message) == (team, "requested", world.researcher, "We parse.")
     assert "have not answered yet" in client.get(JOIN).content.decode()

@@ -19,7 +19,7 @@ class AnnouncementForm(forms.Form):
         max_length=5000,
         widget=forms.Textarea({"rows": 6}),
         required=False,
-        help_text="Plain text; empty lines separate paragraphs. It appears on the benchmark's page and in its feed.",
+        help_text="Plain text; empty lines separate paragraphs.",
     )
 
 
