@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 _UNITS = (
     ("year", timedelta(days=365)),
@@ -18,8 +19,12 @@ def in_words(moment: datetime, at: datetime) -> str:
 
     Durations are rounded down, so a deadline is never described as later than it is. Days are counted up to two months.
     """
-    is_past = moment <= at
-    duration = at - moment if is_past else moment - at
+    return _ago(at - moment)
+
+
+def _ago(passed: timedelta) -> str:
+    is_past = passed >= timedelta(0)
+    duration = abs(passed)
     for unit, length in _UNITS:
         if duration >= (2 * length if unit == "month" else length):
             n = duration // length
@@ -34,6 +39,11 @@ def in_days(moment: datetime, at: datetime) -> str:
     The text is the same for a whole day in UTC, so that responses which depend on it can be cached.
     """
     days = (moment.astimezone(UTC).date() - at.astimezone(UTC).date()).days
+    return _days(days)
+
+
+@lru_cache(maxsize=1000)
+def _days(days: int) -> str:
     if abs(days) < 2:
         return {0: "today", 1: "tomorrow", -1: "yesterday"}[days]
-    return in_words(at + timedelta(days=days), at)
+    return _ago(timedelta(days=-days))
