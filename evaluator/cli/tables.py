@@ -118,6 +118,7 @@ def _value(score: Row) -> str:
 
 
 def _is_bounded(score: Row) -> bool:
+    """Return True for a score of a ladder. Other scores lack the bounds, or both are None."""
     return score.get("at_least") is not None or score.get("at_most") is not None
 
 
