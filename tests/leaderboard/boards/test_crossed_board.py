@@ -241,7 +241,7 @@ def test_an_invalid_query_gives_the_default_page(populated, query):
 
 def test_the_margin_is_explained(populated):
     markup = text(ADDRESS)
-    assert "accuracy over the pooled units of a row or column, not the mean of its cells." in markup
+    assert "Accuracy over the pooled units of a row or column, not the mean of its cells." in markup
     assert "Pooling compares scores" not in markup, "accuracy compares no scores, so there is no explanation"
 
 
