@@ -21,8 +21,8 @@ def phases_of(benchmarks: Iterable[Any]) -> list[Phase]:
 def main_phase(phases: Sequence[Phase]) -> Phase | None:
     """Return the main phase of a benchmark; None if it has no phase. phases: its phases, a result of `phases_of`.
 
-    It is the organisers' choice; else the last phase with results, preferably on hidden gold; else the last phase that
-    has opened, preferably on hidden gold; else the first phase.
+    It is the organisers' choice; else the last phase with results; else the last phase that has opened and is not sealed;
+    else the last that has opened, each preferably on hidden gold; else the first phase.
     """
     chosen = [phase for phase in phases if phase.is_main]
     if chosen:
@@ -30,7 +30,8 @@ def main_phase(phases: Sequence[Phase]) -> Phase | None:
     now = timezone.now()
     with_results = [phase for phase in phases if phase.has_results]  # type: ignore[attr-defined]
     opened = [phase for phase in phases if not phase.is_to_come(now)]
-    for candidates in (with_results, opened):
+    unsealed = [phase for phase in opened if phase.disclosure != Phase.Disclosure.SEALED]
+    for candidates in (with_results, unsealed, opened):
         hidden = [phase for phase in candidates if not phase.split.gold_public]
         if candidates:
             return (hidden or candidates)[-1]

@@ -166,6 +166,9 @@ def test_the_main_phase_is_the_organisers_choice_else_one_with_results(world: Wo
     now = timezone.now()
     Phase.objects.create(benchmark=world.benchmark, slug="final", title="Final", split=world.split, position=1)
     assert phase_of(world) == "final"
+    sealed = {"disclosure": "sealed", "closes_at": now + timedelta(days=1), "sealed_until": now + timedelta(days=2)}
+    Phase.objects.filter(slug="final").update(**sealed)
+    assert phase_of(world) == "test", "the last phase shows nothing before it is unsealed"
     stand(world, "First", at=now)
     assert phase_of(world) == "test", "the last phase has no results"
     Phase.objects.filter(slug="final").update(is_main=True)
