@@ -81,9 +81,10 @@ class Submission(models.Model):
 
 
 def systems_visible_to(user: Any) -> models.QuerySet[System]:
-    """Return the systems that a team's page shows to the user, as one of its members.
+    """Return the systems, of any team, with a submission that the user may see, or without any submission.
 
-    These are the systems with a submission that is visible to the user, and those without any submission.
+    Membership is not checked: callers filter by the user's teams, since a system without submissions is for its own
+    team only.
     """
     same = {"system": OuterRef("pk")}
     visible, submitted = Submission.objects.visible_to(user).filter(**same), Submission.objects.filter(**same)

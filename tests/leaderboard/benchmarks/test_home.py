@@ -169,6 +169,7 @@ def test_the_main_phase_is_the_organisers_choice_else_one_with_results(world: Wo
     sealed = {"disclosure": "sealed", "closes_at": now + timedelta(days=1), "sealed_until": now + timedelta(days=2)}
     Phase.objects.filter(slug="final").update(**sealed)
     assert phase_of(world) == "test", "the last phase shows nothing before it is unsealed"
+    Phase.objects.filter(slug="final").update(disclosure="full", closes_at=None, sealed_until=None)
     stand(world, "First", at=now)
     assert phase_of(world) == "test", "the last phase has no results"
     Phase.objects.filter(slug="final").update(is_main=True)
