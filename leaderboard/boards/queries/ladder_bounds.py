@@ -36,7 +36,11 @@ def with_bounds(board: Leaderboard, scores: Mapping[int, ShownScores]) -> Mappin
 
 
 def with_parts(board: Leaderboard, within: Collection[str] | None) -> Collection[str] | None:
-    """Return `within` with the dimensions of the scores that bound differences, if the board's phase is a ladder."""
+    """Return the dimensions whose slices a board must read. within: those that are shown; None: all.
+
+    On a ladder, these include the dimensions of the published scores from which a measure of the class `Difference` is
+    computed, since the bounds of these scores narrow its own.
+    """
     if within is None or board.phase.disclosure != Phase.Disclosure.LADDER:
         return within
     parts = (measure.published for measure in of_board(board).declared if isinstance(measure, Difference))

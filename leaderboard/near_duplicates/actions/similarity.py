@@ -93,8 +93,8 @@ def most_similar(row: SimilarityCheck, *, earlier: bool) -> list[Prediction]:
 
     Predictions whose sketches agree too little are left out. At most MAX_CANDIDATES are returned, those that agree
     best, in the order in which they were queued. earlier: True to search only those of earlier checks. That suffices if
-    the scorer computed the row's sketch: then the row was inserted with the sketch and the phase locked, so the check
-    of each later sketch finds it.
+    the scorer computed the row's sketch: it was stored when the row was inserted, under a lock on the phase's row, so
+    every check whose sketch is stored later finds this row.
     """
     best: dict[int, tuple[float, Any]] = {}
     for sketches in _sketches(row.phase_id):
