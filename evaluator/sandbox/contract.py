@@ -95,4 +95,7 @@ class Sandbox(Protocol):
         """
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Return the active layers of confinement, by name. Raises SandboxError if the sandbox does not respond."""
+        """Return all layers of confinement by name: whether each is active, or a text that describes an active one.
+
+        Raises SandboxError if the sandbox does not respond.
+        """

@@ -176,7 +176,7 @@ def names(field: str = "system") -> Spec:
 
 
 def row_targets(tooltips: list[Spec]) -> Spec:
-    """Return a transparent layer over each row, which has the tooltip and the link: a pointer needs not hit the dot."""
+    """Return a transparent layer over each row, which has the tooltip and the link: a pointer need not hit the dot."""
     return {
         "mark": {"type": "rect", "color": "transparent", "cursor": "pointer"},
         "encoding": {

@@ -68,10 +68,7 @@ class ProcessSandbox:
             return run.follow(connection, read_end, self.patience)
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Return the layers that confine the server's jobs, by name.
-
-        Raises SandboxError if the server does not respond.
-        """
+        """Implement `Sandbox.layers` for the server's jobs."""
         return self._describe().layers
 
     def code(self) -> str:

@@ -21,8 +21,8 @@ def phases_of(benchmarks: Iterable[Any]) -> list[Phase]:
 def main_phase(phases: Sequence[Phase]) -> Phase | None:
     """Return the main phase of a benchmark; None if it has no phase. phases: its phases, a result of `phases_of`.
 
-    It is the organisers' choice; else the last phase with results; else the last phase that has opened and is not sealed;
-    else the last that has opened, each preferably on hidden gold; else the first phase.
+    It is the organisers' choice; else the last phase with results; else the last that has opened and is not sealed;
+    else the last that has opened; else the first. A phase on hidden gold is preferred at each step.
     """
     chosen = [phase for phase in phases if phase.is_main]
     if chosen:
