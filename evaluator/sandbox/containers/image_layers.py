@@ -92,8 +92,8 @@ def _gunzipped(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -
             produced += len(out)
             if produced > _GRACE + allowance.ratio * packed:
                 raise TooLargeError(
-                    f"{what} decompresses to over {allowance.ratio} times its compressed size: the first {packed} bytes "
-                    f"become {produced} or more, expected at most {allowance.ratio} times as many"
+                    f"{what} decompresses to over {allowance.ratio} times its compressed size: the first {packed} "
+                    f"bytes become {produced} or more, expected at most {allowance.ratio} times as many"
                 )
             if out:
                 yield out

@@ -160,11 +160,12 @@ def measured(host: Host) -> str:
     memory, seconds = usage.peak_gpu_memory_bytes, usage.gpu_seconds
     if memory is None or memory < 0.9 * program.BYTES:
         raise CheckError(
-            f"a container that uses {program.BYTES:,} bytes of GPU memory was measured with {memory}",
+            f"a container uses {program.BYTES:,} bytes of GPU memory, but "
+            f"{'none' if memory is None else f'{memory:,} bytes'} were measured, expected at least 90 %",
             "nvidia-smi --query-gpu=uuid,utilization.gpu,memory.used --format=csv; then nvidia-smi -pm 1",
         )
     if seconds is None or not 0.2 * SECONDS < seconds < 5 * SECONDS:
-        raise CheckError(f"a container that computes for {SECONDS:g} s was measured with {seconds}", "nvidia-smi -pm 1")
+        raise CheckError(f"a container computes for {SECONDS:g} s, but {seconds} s were measured", "nvidia-smi -pm 1")
     return f"{memory:,} bytes and {seconds:.1f} s of a GPU were measured"
 
 

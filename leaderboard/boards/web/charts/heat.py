@@ -23,7 +23,10 @@ def neutral(measure: Measure) -> float | None:
 
 
 def fitted(measure: Measure, values: Iterable[float | None]) -> Measure:
-    """Return the measure with the range of these values as its bounds, for a colour scale of its own."""
+    """Return the measure with the lowest and the highest of these values as its bounds, rounded outwards to thousandths.
+
+    A colour scale then spans just these values. Without values, the measure is returned unchanged.
+    """
     known = [value for value in values if value is not None]
     if not known:
         return measure
