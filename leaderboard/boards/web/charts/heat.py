@@ -23,9 +23,9 @@ def neutral(measure: Measure) -> float | None:
 
 
 def fitted(measure: Measure, values: Iterable[float | None]) -> Measure:
-    """Return the measure with the lowest and the highest of these values as its bounds, rounded outwards to thousandths.
+    """Return the measure with the lowest and the highest of these values as its bounds, so that a colour scale spans them.
 
-    A colour scale then spans just these values. Without values, the measure is returned unchanged.
+    The bounds are rounded outwards to thousandths. Without values, the measure is returned unchanged.
     """
     known = [value for value in values if value is not None]
     if not known:
