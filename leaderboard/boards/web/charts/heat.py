@@ -23,7 +23,7 @@ def neutral(measure: Measure) -> float | None:
 
 
 def fitted(measure: Measure, values: Iterable[float | None]) -> Measure:
-    """Return the measure with the lowest and the highest of these values as its bounds, so that a colour scale spans them.
+    """Return the measure with the lowest and highest of these values as its bounds, so that a colour scale spans them.
 
     The bounds are rounded outwards to thousandths. Without values, the measure is returned unchanged.
     """
