@@ -433,6 +433,7 @@ SPECTACULAR_SETTINGS = {
         "SystemKind": "leaderboard.models.System.Kind",
         "SplitKind": "leaderboard.models.Split.Kind",
         "SubmissionKind": "leaderboard.models.Submission.Kind",
+        "TokenScope": "leaderboard.models.TokenDetails.Scope",
     },
 }
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import ceil
 from typing import Any
 
-from django.db.models import Case, F, FilteredRelation, FloatField, Q, QuerySet, TextField, Value, When
+from django.db.models import Case, F, FilteredRelation, FloatField, Func, Q, QuerySet, TextField, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Lower, NullIf
@@ -179,13 +179,41 @@ def _with_facts(board: Board, query: BoardQuery, viewer: Any) -> Rows:
         return standings
     hidden = hidden_from(viewer, board.phase.benchmark, "system")
     for fact in used:
-        value = KeyTextTransform(fact.name, "system__facts")
-        number = fact.is_number
-        shown = _number(fact.name, F("system__facts")) if number else Cast(value, TextField())
-        output = FloatField() if number else TextField()
-        visible = Case(When(hidden, then=None), default=shown, output_field=output) if hidden else shown
-        standings = standings.alias(**{_alias(fact): visible})
+        of_kind = f"type_{fact.name}"
+        standings = standings.alias(**{of_kind: _JsonType(F("system__facts"), Value(fact.name))})
+        text = Cast(KeyTextTransform(fact.name, "system__facts"), TextField())
+        shown = _number(fact.name, F("system__facts")) if fact.is_number else text
+        # A value of another kind, which another benchmark asked for by the same name, counts as none.
+        whens = [When(**{f"{of_kind}__in": _JSON_TYPES[fact.kind]}, then=shown)]
+        whens = [When(hidden, then=None), *whens] if hidden else whens
+        output = FloatField() if fact.is_number else TextField()
+        standings = standings.alias(**{_alias(fact): Case(*whens, default=None, output_field=output)})
     return standings
+
+
+class _JsonType(Func):
+    """The type of the value under a key of a JSON object, as the database names it; NULL without the key.
+
+    The key has only letters, digits and underscores.
+    """
+
+    output_field = TextField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        return self.as_sql(
+            compiler, connection, template="JSON_TYPE(%(expressions)s)", arg_joiner=", '$.' || ", **extra
+        )
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        return self.as_sql(compiler, connection, template="JSONB_TYPEOF(%(expressions)s)", arg_joiner=" -> ", **extra)
+
+
+_JSON_TYPES = {
+    "number": ("number", "integer", "real"),
+    "text": ("string", "text"),
+    "yes-no": ("boolean", "true", "false"),
+}
+"""Kind of a fact -> its JSON types, as PostgreSQL and SQLite name them."""
 
 
 def _alias(fact: Fact) -> str:

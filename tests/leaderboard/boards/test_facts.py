@@ -106,6 +106,7 @@ def test_facts_of_an_anonymous_system_are_hidden(world: World) -> None:
     System.objects.filter(name="Large").update(anonymous_until="2100-01-01T00:00Z", anonymous_number=5)
     rows = {row["system"]: row["facts"] for row in Client().get(API).json()["rows"]}
     assert rows["Anonymous 5"] == {}
+    assert "Odd" not in systems("by=fact:parameters&at_least=-1"), "it stated a text where a number is asked for"
     for query in ("fact:licence=proprietary", "fact:open_weights=no", "by=fact:parameters&at_least=1e10"):
         assert systems(query) == [], query
     assert systems("sort=fact:parameters")[0] == "Small", "as if it had stated nothing"

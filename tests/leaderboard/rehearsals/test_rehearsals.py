@@ -127,7 +127,7 @@ class TestPath:
         deliver.sweep()
         for notice in Notice.objects.all():
             deliver.deliver(notice_id=notice.pk)
-        assert [SLUG in message.subject for message in mail.outbox] == [True]
+        assert [world.system.name in message.subject for message in mail.outbox] == [True]
 
     def test_it_has_the_rules_of_its_phase(self, world: World) -> None:
         tracks = [{"name": "a", "title": "A", "description": ""}]
