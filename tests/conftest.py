@@ -43,12 +43,10 @@ EMBEDDED = (
     "leaderboard/core/test_compiled_quer",  # statements that are compiled for each database
     "leaderboard/curation/test_generations.py",
     "leaderboard/datasets/test_corrections.py",
-    "leaderboard/hosting/test_hosting.py",
     "leaderboard/models/test_constraints.py",
     "leaderboard/notifications/test_notices.py",
     "leaderboard/operations/test_sweeps.py",
     "leaderboard/operations/test_cleanup.py",
-    "leaderboard/scoring/test_rebuilding.py",
     "leaderboard/scoring/test_rescoring.py",
     "leaderboard/scoring/test_sealed.py",
     "leaderboard/submissions/test_api_submitting.py",

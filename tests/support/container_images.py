@@ -79,5 +79,10 @@ def is_there(image: str) -> bool:
     return _docker("image", "inspect", image).returncode == 0
 
 
+def is_in_use(image: str) -> bool:
+    """Return True if a container has been created from an image, for example by a concurrent test."""
+    return bool(_docker("ps", "--all", "--quiet", "--filter", f"ancestor={image}").stdout)
+
+
 def _docker(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["docker", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

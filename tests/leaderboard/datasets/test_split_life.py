@@ -285,7 +285,9 @@ def test_the_whole_life_cycle_on_the_management_pages(world: World, draft: Split
     assert client.post(f"{LIFE}publish/").status_code == 409
     page = client.get(f"{LIFE}audits/{audit.pk}/")
     answers = {
-        f"answer-{finding.index}": f"Said to {finding.code}." for finding, _, asks, _ in page.context["findings"] if asks
+        f"answer-{finding.index}": f"Said to {finding.code}."
+        for finding, _, asks, _ in page.context["findings"]
+        if asks
     }
     assert answers and client.post(f"{LIFE}audits/{audit.pk}/", answers)["Location"] == f"{LIFE}audits/{audit.pk}/"
     assert client.post(f"{LIFE}publish/").status_code == 302
