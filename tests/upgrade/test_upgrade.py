@@ -70,6 +70,7 @@ def test_a_site_of_an_earlier_release_shows_the_same(tmp_path: Path, database_ur
         before = earlier.dump()
     present = Site(ROOT, data, database_url)
     present.run("manage.py", "migrate", "--verbosity", "0")
+    present.run("manage.py", "collectstatic", "--no-input", "--verbosity", "0")
     after = present.dump()
     assert {name.partition(" ")[0] for name in before} >= {"submission", "scores"} and len(before) > 500
     different = differences(before, after)
