@@ -26,7 +26,7 @@ WAITING = ArchiveExport.objects.select_related("benchmark__dataset", "requested_
 PROGRESS_SECONDS = 1.0
 """Seconds between two updates of `ArchiveExport.progress`."""
 SHORTEST_PASSPHRASE = 12
-"""Minimum number of characters of a passphrase: whoever has the file can try as many as they like."""
+"""Minimum number of characters of a passphrase: people who have the file can try as many as they like."""
 
 
 def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = "") -> ArchiveExport:

@@ -1,4 +1,4 @@
-"""Public pages of a benchmark: overview, data, rules and how to submit, with a card of facts beside each."""
+"""Public pages of a benchmark: overview, data, rules and how to submit, each with a card of facts."""
 
 from __future__ import annotations
 

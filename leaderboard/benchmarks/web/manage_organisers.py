@@ -46,7 +46,7 @@ def organisers(request: PersonRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Remove an organiser; whoever removes oneself no longer manages the benchmark."""
+    """Remove an organiser. Organisers who remove themselves no longer manage the benchmark."""
     benchmark = managed_or_404(request.user, slug)
     user = get_object_or_404(benchmark.organisers, pk=pk)
     try:

@@ -23,7 +23,7 @@ class Shown:
     """A system's details as shown to one viewer.
 
     anonymous_until: the date until which the public sees no name; None: the system is not anonymous now.
-    team_id: key of the team, which has a public page; None while the system is anonymous, whoever the viewer is.
+    team_id: key of the team, which has a public page; None while the system is anonymous, for every viewer.
     is_hidden: this viewer sees "Anonymous N" instead of the names, and none of the other details.
     """
 

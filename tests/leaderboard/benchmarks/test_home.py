@@ -87,9 +87,9 @@ def test_chips_count_the_found_benchmarks_of_each_task(world: World) -> None:
     assert 'Fact verification <span class="count">2</span>' in home()
     assert "Link prediction" not in home() and "A draft" not in home()
     assert 'Fact verification <span class="count">1</span>' in home("?search=claims")
-    kept = home("?search=claims&task=fact-verification&sort=new")
-    assert '<input type="hidden" name="task" value="fact-verification">' in kept
-    assert '<input type="hidden" name="sort" value="new">' in kept
+    filtered = home("?search=claims&task=fact-verification&sort=new")
+    assert '<input type="hidden" name="task" value="fact-verification">' in filtered
+    assert '<input type="hidden" name="sort" value="new">' in filtered
 
 
 def test_a_stranger_s_page_takes_the_same_queries_for_any_number_of_cards(world: World) -> None:
