@@ -38,7 +38,7 @@ def shown_value(shown: object, decimals: int = 3) -> str:
 
 
 def true_score(shown: object) -> str:
-    """Return the bounds of the true score of a ladder in words: `true score between 0.456 and 0.548`; empty for other scores."""
+    """Return a ladder's bounds in words: `true score between 0.456 and 0.548`; empty for other scores."""
     bounds = getattr(shown, "bounds", None)
     if bounds is None:
         return ""
