@@ -208,6 +208,7 @@ def test_the_only_member_closes_the_team(world: World, team: Team) -> None:
     answer = browser(ada).post(f"/me/teams/{team.pk}/close/", follow=True).content.decode()
     assert f"The team {team} is closed." in answer
     assert not team.members.exists() and browser(bob).get(where).status_code == 404
+    assert AuditEntry.objects.get(action="team.closed").actor == ada
     assert browser(ada).get(submission.get_absolute_url()).status_code == 404
     assert refusal_code(world.submit) is Code.NOT_A_MEMBER
 

@@ -174,5 +174,7 @@ def test_copies_for_a_rehearsal_have_the_same_organisers_and_are_not_edited(setu
     where = f"/manage/benchmarks/{rehearsal.benchmark.slug}/"
     copied = client_of(setup.curator).post(f"{where}edit/", form_data(rehearsal.benchmark, rules="New."))
     assert copied.status_code == 409 and "A rehearsal is a copy" in text(copied)
+    added = client_of(setup.curator).post(f"{where}organisers/", {"username": "ada"})
+    assert added.status_code == 409 and "A rehearsal is a copy" in text(added)
     assert f'href="{where}edit/"' not in text(client_of(setup.curator).get(where))
     assert f'href="{EDIT}"' in text(client_of(setup.curator).get("/manage/benchmarks/tiny/"))

@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import resolve
+from django.utils import timezone
 
 from leaderboard.models import Benchmark, Leaderboard, Standing, System
 from tests.support.rows.board_rows import score, stand
@@ -80,6 +81,9 @@ def test_previews_have_the_picture_of_the_board_that_everybody_sees(
         assert (preview["og:image"], preview["twitter:card"]) == (picture, "summary_large_image")
     assert resolve(urlsplit(picture).path).url_name == "plot_png"
     assert "og:image" not in tags(client, f"{PAGE}?search=none"), "a view without systems has no plot"
+    assert "og:image" not in tags(client, f"{PAGE}?as_of={timezone.now():%Y-%m-%d}"), (
+        "the picture is of the board of now"
+    )
     world.benchmark.organisers.add(world.researcher)
     client.force_login(world.researcher)
     Leaderboard.objects.update(state=Leaderboard.State.PREPARING)

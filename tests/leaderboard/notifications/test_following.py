@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.benchmarks.actions.announcements import announce, take_back
-from leaderboard.models import Benchmark, Follow, Notice, Phase, System, Team, User
+from leaderboard.models import Benchmark, Follow, Notice, Phase, Split, System, Team, User
 from leaderboard.notifications.actions import deadlines, deliver, follows, kinds, lost_ranks, webhooks
 from leaderboard.notifications.actions.lost_ranks import Ranked
 from leaderboard.submissions.actions import registrations
@@ -105,6 +105,21 @@ def test_nobody_is_reminded_of_what_is_not_public(world: World, fan: User, state
     close(world, NOON)
     Benchmark.objects.update(state=state)
     assert remind(NOON - DAY) == []
+
+
+def test_nobody_is_reminded_of_a_draft_split(world: World, fan: User) -> None:
+    close(world, NOON)
+    Split.objects.update(state=Split.State.DRAFT, published_at=None)
+    assert remind(NOON - DAY) == []
+
+
+def test_a_reminder_is_dropped_if_the_benchmark_is_withdrawn_before_it_is_sent(world: World, fan: User) -> None:
+    close(world, timezone.now() + DAY / 2)
+    assert remind(timezone.now()) == [1]
+    world.benchmark.organisers.add(fan)  # who may still open its pages
+    assert deadlines.is_for(Notice.objects.get())
+    Benchmark.objects.update(state=Benchmark.State.DRAFT)
+    assert not deadlines.is_for(Notice.objects.get())
 
 
 def test_participants_are_reminded_and_those_who_follow_later_are_not(world: World) -> None:

@@ -138,6 +138,22 @@ def test_scores_of_a_ladder_are_ranges_without_a_point(plot: str, is_ladder: boo
     assert title == "Ladder" if is_ladder else title.endswith(" interval")
 
 
+def test_the_cost_plot_has_a_front_on_a_logarithmic_axis() -> None:
+    systems = [
+        CostedSystem(row(name, {}), ShownScore(value, value, value), spent, on_front)
+        for name, value, spent, on_front in (("A", 0.5, 5.0, True), ("B", 0.4, 50.0, False))
+    ]
+    column = CostColumn("gpu_seconds", "GPU", "s", "", 20)
+    plotted = cost(board([], task="fact-checking", dimensions={}), systems, column)
+    assert plotted is not None
+    values = [(value["cost_text"], value["front"]) for value in plotted["data"]["values"]]
+    assert values == [("5 s", True), ("50 s", False)]
+    front = plotted["layer"][0]
+    assert (front["transform"], front["mark"]["type"]) == ([{"filter": "datum.front"}], "line")
+    x = front["encoding"]["x"]
+    assert (x["title"], x["scale"]["type"]) == ("gpu for 20 inputs", "log")
+
+
 @pytest.mark.django_db
 def test_a_symmetric_set_has_its_two_accuracies_and_the_floor(db: None) -> None:
     world = build()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.models import Phase, Release, State, Submission, System, User
+from leaderboard.models import Leaderboard, Phase, Prediction, Release, State, Submission, System, User
 from leaderboard.scoring.actions import runs
+from leaderboard.submissions.queries import own_submissions
 from leaderboard.submissions.web.sparkline import HEIGHT, MARGIN, sparkline
 from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.rows import tiny_world
@@ -86,6 +88,31 @@ def test_the_page_and_the_api_filter(world: World, ada: Client, query: str, name
     api = query.replace("phase=tiny/dev", "benchmark=tiny&phase=dev").replace("phase=tiny", "benchmark=tiny")
     if "nowhere" not in query:
         assert {line["system"] for line in ada.get(f"{LIST}?{api}").json()["results"]} == names
+
+
+def test_teams_are_found_in_any_case_and_containers_by_their_state(world: World, ada: Client) -> None:
+    run = world.insert_run()
+    run.prediction.runs.all().delete()
+    Prediction.objects.update(state=State.FAILED)
+    for query, n in (("state=failed", 1), ("state=done", 0), (f"team={world.system.team.name.upper()}", 1)):
+        assert len(ada.get(f"{LIST}?{query}").json()["results"]) == n, query
+
+
+def test_boards_of_the_past_give_no_rank(world: World, ada: Client) -> None:
+    submission = score(world)
+    assert ada.get(f"{LIST}{submission}/").json()["rank"] == 1
+    Leaderboard.objects.update(state=Leaderboard.State.FROZEN)
+    assert [line["rank"] for line in ada.get(LIST).json()["results"]] == [None]
+
+
+def test_the_lowest_score_is_the_best_of_a_measure_of_errors(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wrong in (("a1", "a2"), ("a1",), ("a1", "a2", "a3")):
+        score(world, *wrong)
+    errors = SimpleNamespace(measure=lambda name: SimpleNamespace(higher_is_better=False))
+    monkeypatch.setattr(own_submissions, "scorer_of_phase", SimpleNamespace(of=lambda phase: errors))
+    assert "<title>0.250, best</title>" in text(ada.get(PAGE))
 
 
 def test_a_ladder_shows_no_score_that_it_does_not_reveal(world: World, ada: Client) -> None:
