@@ -12,6 +12,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, NullIf
 
 from leaderboard.boards.disclosure.ladder import Bounded
+from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import (
     GoldVersion,
@@ -28,6 +29,15 @@ from leaderboard.models import (
 )
 
 
+def _preparing(phase_id: int) -> models.QuerySet[Leaderboard]:
+    waiting = Leaderboard.objects.filter(phase=phase_id, state=Leaderboard.State.PREPARING)
+    return waiting.select_related("gold_version").order_by("-gold_version__number", "-task_version")[:1]
+
+
+_PREPARING = PreparedQuery(_preparing, int)
+"""Every page of a board asks, and nearly always there is none."""
+
+
 def current(phase: Phase) -> Leaderboard | None:
     """Return the phase's current board; None before the first run has finished."""
     return phase.leaderboards.filter(state=Leaderboard.State.CURRENT).select_related("gold_version").first()
@@ -35,8 +45,10 @@ def current(phase: Phase) -> Leaderboard | None:
 
 def preparing(phase: Phase) -> Leaderboard | None:
     """Return the phase's board in preparation; of several, the one of the latest version; None if there is none."""
-    waiting = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).select_related("gold_version")
-    return waiting.order_by("-gold_version__number", "-task_version").first()
+    for board in _PREPARING(phase.pk):
+        board.phase = phase
+        return board
+    return None
 
 
 def gold_of(phase: Phase) -> GoldVersion | None:
