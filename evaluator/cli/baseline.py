@@ -1,50 +1,105 @@
-"""`holdout run-baseline TASK NAME`: write a baseline's predictions to standard output.
+"""`holdout run-baseline TASK NAME`: write the predictions of a trivial baseline or a reference system.
 
-The code and the predictions are the same as on a server.
+They are written to standard output. A trivial baseline runs the code of the server, and a reference system runs in
+this process.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from evaluator import jobs
 from evaluator.cli import arguments
 from evaluator.cli.output import print_problems
-from evaluator.errors import UsageError, shown
+from evaluator.cli.progress_line import progress_reported
+from evaluator.errors import FileError, UsageError, shown
 from evaluator.exit_codes import BAD_GOLD, DONE, WRONG_USAGE
 from evaluator.jobs.baseline import BaselineRequest
+from evaluator.reference_systems.base import FILES, INPUTS, System
+from evaluator.tasks.base import AnyTask
 from evaluator.tasks.registry import find_task
 
-SUMMARY = "write the predictions of a trivial baseline"
+SUMMARY = "write the predictions of a baseline or reference system"
+_LINES_PER_WRITE = 1000
 
 
 def add_to(commands: Any) -> None:
     parser = commands.add_parser("run-baseline", help=SUMMARY, description=SUMMARY)
     parser.add_argument("task", help=arguments.TASK)
-    parser.add_argument("name", nargs="?", help="the baseline's name; without it, the task's baselines are listed")
+    parser.add_argument("name", nargs="?", help="the name; without it, baselines and systems of the task are listed")
     parser.add_argument("--inputs", help="the public inputs, JSON Lines")
-    parser.add_argument("--train", action="append", default=[], metavar="GOLD", help="public gold; may be repeated")
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=arguments.OPTION)
+    for kind, description in FILES.items():
+        parser.add_argument(
+            f"--{kind}", action="append", default=[], metavar="FILE", help=f"{description}; may be repeated"
+        )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the system; may be repeated"
+    )
     parser.add_argument("--seed", default=str(jobs.SEED), help=arguments.SEED)
 
 
 def run(args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
     """Run the command and return its exit status.
 
-    Raises UsageError for an unknown task, baseline or option, and for a file that is missing or cannot be read.
+    Raises UsageError for an unknown task, name or option, and for a file that is missing or cannot be read.
     """
+    from evaluator.reference_systems.registry import systems_of  # other commands do not need it
+
     task = find_task(args.task)
+    systems = systems_of(args.task)
     if args.name is None:
-        for baseline in task.baselines:
-            print(f"{baseline.name}: {baseline.doc}" + (f" (needs {baseline.needs})" if baseline.needs else ""))
+        _list(task, systems.values())
         return DONE
+    trivial = [baseline.name for baseline in task.baselines]
+    if args.name not in trivial and args.name not in systems:
+        names = ", ".join(dict.fromkeys([*trivial, *systems]))
+        raise UsageError(f"unknown baseline {shown(args.name)} of {task.name}, expected one of: {names}")
     if not args.inputs:
         raise UsageError("--inputs is missing, expected --inputs FILE with the public inputs")
+    # A baseline and a system of one name differ in their files: only systems read others than --train.
+    others = [kind for kind in FILES if kind != "train" and getattr(args, kind)]
+    if args.name in systems and (others or args.name not in trivial):
+        return _run_system(systems[args.name], args, options, seed)
+    if others:
+        raise UsageError(f"{args.name} does not use --{others[0]}, found {shown(getattr(args, others[0])[0])}")
+    return _run_baseline(task, args, options, seed)
+
+
+def _list(task: AnyTask, systems: Iterable[System]) -> None:
+    for baseline in task.baselines:
+        print(f"{baseline.name}: {baseline.doc}" + (f" (needs {baseline.needs})" if baseline.needs else ""))
+    for system in systems:
+        files = [f"--{kind}" for kind in system.needs] + [f"[--{kind}]" for kind in system.uses]
+        print(f"{system.name} {' '.join(files)}: {system.doc}. {system.source}")
+        for option in system.options:
+            print(f"  --option {option.name}=...: {option.doc} Default: {option.default or 'none'}.")
+
+
+def _run_system(system: System, args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
+    files = {kind: [Path(path) for path in getattr(args, kind)] for kind in FILES}
+    job = system.job(args.task, {INPUTS: [Path(args.inputs)], **files}, options, seed)
+    encoder = msgspec.json.Encoder()
+    try:
+        with progress_reported(system.name):
+            lines = iter(system.predict(job))
+            for first in lines:
+                block = encoder.encode_lines(chain([first], islice(lines, _LINES_PER_WRITE - 1)))
+                sys.stdout.buffer.write(block)
+    except FileError as error:
+        print_problems([problem.as_dict() for problem in error.problems], error.more)
+        return BAD_GOLD
+    return DONE
+
+
+def _run_baseline(task: AnyTask, args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
     request = BaselineRequest(
         task=args.task,
         baseline=args.name,

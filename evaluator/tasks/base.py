@@ -74,6 +74,26 @@ def parse_cross(text: str) -> tuple[str, str] | None:
 CROSS = Option("cross", "Adds a slice for each pair of values of two dimensions a and b: cross=a,b.", "", parse_cross)
 
 
+def parse_options(options: Iterable[Option], texts: Mapping[str, str], owner: str) -> dict[str, Any]:
+    """Return the value of every option by name. texts: the options that are set; owner: the name for messages.
+
+    Raises UsageError for an unknown name or an invalid value.
+    """
+    known = {option.name: option for option in options}
+    for name in texts:
+        if name not in known:
+            expected = f"one of: {', '.join(known)}" if known else "no options"
+            raise UsageError(f"unknown option {shown(name)} of {owner}, expected {expected}")
+    parsed = {}
+    for option in known.values():
+        text = texts.get(option.name, option.default)
+        try:
+            parsed[option.name] = option.parse(text)
+        except ValueError as error:
+            raise UsageError(f"option {option.name} is {shown(text)}, expected {error}") from None
+    return parsed
+
+
 class Task(ABC, Generic[Gold, ValidationData, Answers]):
     """A kind of problem: its file formats, its scorer, its measures and its baselines.
 
@@ -121,18 +141,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
 
         Raises UsageError for an unknown name or an invalid value.
         """
-        known = {option.name: option for option in self.options}
-        for name in texts:
-            if name not in known:
-                raise UsageError(f"unknown option {shown(name)} of {self.name}, expected one of: {', '.join(known)}")
-        parsed = {}
-        for option in known.values():
-            text = texts.get(option.name, option.default)
-            try:
-                parsed[option.name] = option.parse(text)
-            except ValueError as error:
-                raise UsageError(f"option {option.name} is {shown(text)}, expected {error}") from None
-        return parsed
+        return parse_options(self.options, texts, self.name)
 
     def measure(self, name: str) -> Measure:
         """Return the measure of that name. Raises KeyError if the task has none."""

@@ -1,0 +1,79 @@
+"""The interface of a reference system: its tasks, files and options, and how it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from evaluator.errors import UsageError, shown
+from evaluator.tasks.base import Option, Options, parse_options
+
+Line = dict[str, Any]
+
+INPUTS = "inputs"
+FILES = {
+    "graph": "a knowledge graph: triples, tab-separated (3 or 5 columns)",
+    "valid": "further triples, in the format of --graph, to choose the best epoch by",
+    "train": "public gold",
+}
+"""The kinds of files that a system may read besides the inputs, with a description. Each is an option of the command
+line and may be repeated."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a system.
+
+    task: the task's name. files: the paths of each kind of file, INPUTS among them. options: the value of every option.
+    seed: of all random choices.
+    """
+
+    task: str
+    files: Mapping[str, Sequence[Path]]
+    options: Options
+    seed: int
+
+    def paths(self, kind: str) -> Sequence[Path]:
+        """Return the paths of the files of this kind; empty if there are none."""
+        return self.files.get(kind, ())
+
+
+@dataclass(frozen=True)
+class System:
+    """A system that makes predictions for one or more tasks.
+
+    doc: what it predicts, one line. source: the paper. needs, uses: kinds of FILES that it requires, and others that it
+    can use.
+    predict: yields lines of the task's prediction format, and reports its progress (`evaluator.progress.Steps`). The
+    same files, options and seed give the same lines on one machine. It raises FileError for a file that is invalid,
+    and UsageError for files that do not fit the options.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+    doc: str
+    source: str
+    predict: Callable[[Job], Iterator[Line]]
+    needs: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+
+    def job(self, task: str, files: Mapping[str, Sequence[Path]], options: Mapping[str, str], seed: int) -> Job:
+        """Return a job for `predict`. Raises UsageError for an unknown option, and for missing or unused files."""
+        for kind in self.needs:
+            if not files.get(kind):
+                raise UsageError(f"--{kind} is missing, expected --{kind} FILE: {self.name} needs {FILES[kind]}")
+        for kind, paths in files.items():
+            if paths and kind not in {INPUTS, *self.needs, *self.uses}:
+                raise UsageError(f"{self.name} does not use --{kind}, found {shown(str(paths[0]))}")
+        return Job(task, files, parse_options(self.options, options, self.name), seed)
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a file to read bytes. Raises UsageError."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None

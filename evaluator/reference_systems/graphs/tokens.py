@@ -1,0 +1,52 @@
+"""Names as sequences of tokens, so that names with common tokens share parameters or counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from evaluator.reference_systems.graphs.graph import Ints
+from evaluator.tasks.base import Option
+
+MODES = ("off", "shared")
+
+
+def parse_mode(text: str) -> bool:
+    """Return True for `shared`. Raises ValueError for any text but `off` and `shared`."""
+    if text not in MODES:
+        raise ValueError("off or shared")
+    return text == "shared"
+
+
+TOKENS = Option(
+    "tokens",
+    "shared: a name is the mean of its lower-cased tokens, which other names share; off: each name is on its own.",
+    "off",
+    parse_mode,
+)
+
+
+class Tokens:
+    """The tokens of a list of names.
+
+    names: the tokens themselves, sorted. numbers, starts: the tokens of name i are numbers[starts[i]:starts[i + 1]].
+    """
+
+    def __init__(self, names: Sequence[str], *, shared: bool) -> None:
+        """Number the tokens. shared: split names at white space and ignore case; otherwise each name is one token."""
+        self._shared = shared
+        split = [self._split(name) for name in names]
+        self.names = sorted({token for tokens in split for token in tokens})
+        self._number = {token: number for number, token in enumerate(self.names)}
+        self.starts: Ints = np.array([0, *accumulate(len(tokens) for tokens in split)], dtype=np.int64)
+        flat = (self._number[token] for tokens in split for token in tokens)
+        self.numbers: Ints = np.fromiter(flat, dtype=np.int64, count=int(self.starts[-1]))
+
+    def of(self, name: str) -> list[int]:
+        """Return the numbers of a name's known tokens, which may be none. The name need not be in the list."""
+        return [self._number[token] for token in self._split(name) if token in self._number]
+
+    def _split(self, name: str) -> Sequence[str]:
+        return (name.lower().split() or (name,)) if self._shared else (name,)

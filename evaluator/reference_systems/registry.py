@@ -1,0 +1,13 @@
+"""All reference systems, in the order of their display."""
+
+from __future__ import annotations
+
+from evaluator.reference_systems.base import System
+from evaluator.reference_systems.graphs import frequencies
+
+SYSTEMS: tuple[System, ...] = (*frequencies.SYSTEMS,)
+
+
+def systems_of(task: str) -> dict[str, System]:
+    """Return the systems for a task by name."""
+    return {system.name: system for system in SYSTEMS if task in system.tasks}
