@@ -43,9 +43,7 @@ class Counts:
 
     def __init__(self, tokens: Tokens, keys: Ints, values: Ints) -> None:
         """Count pairs. keys: the indices of names in the list of `tokens`. values: one per key."""
-        lengths = np.diff(tokens.starts)[keys]
-        positions = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        token_of_pair = tokens.numbers[np.repeat(tokens.starts[keys], lengths) + positions]
+        token_of_pair, lengths = tokens.of_names(keys)
         pairs = np.stack([token_of_pair, np.repeat(values, lengths)], axis=1)
         unique, self._counts = np.unique(pairs, axis=0, return_counts=True)
         self._values: npt.NDArray[np.int64] = np.ascontiguousarray(unique[:, 1])

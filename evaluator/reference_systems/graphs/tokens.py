@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import accumulate
 
 import numpy as np
@@ -47,6 +48,23 @@ class Tokens:
     def of(self, name: str) -> list[int]:
         """Return the numbers of a name's known tokens, which may be none. The name need not be in the list."""
         return [self._number[token] for token in self._split(name) if token in self._number]
+
+    def of_names(self, numbers: Ints | None) -> tuple[Ints, Ints]:
+        """Return (tokens of these names of the list one after another, the number of each one's). None: all names."""
+        lengths = np.diff(self.starts)
+        if numbers is None:
+            return self.numbers, lengths
+        counts = lengths[numbers]
+        positions = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.numbers[np.repeat(self.starts[numbers], counts) + positions], counts
+
+    def twice(self) -> Tokens:
+        """Return the list twice over, where the second half has tokens of its own."""
+        doubled = copy(self)
+        doubled.names = self.names * 2
+        doubled.numbers = np.concatenate([self.numbers, self.numbers + len(self.names)])
+        doubled.starts = np.concatenate([self.starts, self.starts[1:] + self.starts[-1]])
+        return doubled
 
     def _split(self, name: str) -> Sequence[str]:
         return (name.lower().split() or (name,)) if self._shared else (name,)
