@@ -33,8 +33,13 @@ PRESENT = [
     path(f"{PHASE}/leaderboard.json", exports.CanonicalView.as_view(), name="api_leaderboard_canonical"),
     path(f"{PHASE}/submissions/", submissions.SubmitView.as_view(), name="api_submit"),
     path(f"{PHASE}/images/", images.ImagesView.as_view(), name="api_images"),
+    path(f"{PHASE}/image-uploads/", images.ImageUploadsView.as_view(), name="api_image_uploads"),
     path(f"{PHASE}/images/references/", images.ReferencesView.as_view(), name="api_image_references"),
     path("benchmarks/<slug:slug>/scorers/images/", images.ScorerImagesView.as_view(), name="api_scorer_images"),
+    path(
+        "benchmarks/<slug:slug>/scorers/image-uploads/", images.ScorerUploadsView.as_view(), name="api_scorer_uploads"
+    ),
+    path("benchmarks/<slug:slug>/raw-uploads/", raw_files.RawUploadsView.as_view(), name="api_raw_uploads"),
     path("benchmarks/<slug:slug>/raw-files/", raw_files.RawFilesView.as_view(), name="api_raw_files"),
     path("raw-uploads/<uuid:pk>/", raw_files.RawUploadView.as_view(), name="api_raw_upload"),
     path("raw-uploads/<uuid:pk>/chunks/", raw_files.RawChunksView.as_view(), name="api_raw_chunks"),

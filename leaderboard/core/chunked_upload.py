@@ -1,6 +1,7 @@
 """Chunked uploads of images and raw files: each chunk begins where the last one ended, so uploads can be resumed.
 
-`containers/actions/image_uploads.py` and `curation/actions/raw_files.py` process the files once they are complete.
+`core/api/tus.py` is the protocol by which clients send them. `containers/actions/image_uploads.py` and
+`curation/actions/raw_files.py` process the files once they are complete.
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ Each may take the disk space of a whole file.
 """
 
 
-def begin(kind: type[Upload], *, by: User, name: str, size: int, sha256: str, refuse: Code, **whose: Any) -> Upload:
+def begin(
+    kind: type[Upload], *, by: User, name: str, size: int, sha256: str, refuse: Code, metadata: str = "", **whose: Any
+) -> Upload:
     """Create an upload for a file of `size` bytes.
 
-    sha256: the file's announced digest; empty: not announced. whose: values of further fields of the row, such as its
-    dataset or phase. Raises Refused: with the code `refuse` for a malformed sha256, and QUOTA_EXCEEDED if the user
-    already has AT_ONCE unfinished uploads of this kind.
+    sha256: the file's announced digest; empty: not announced. metadata: what the client may ask for later. whose:
+    values of further fields of the row, such as its dataset or phase. Raises Refused: with the code `refuse` for a
+    malformed sha256, and QUOTA_EXCEEDED if the user already has AT_ONCE unfinished uploads of this kind.
     """
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
         raise Refused(refuse, f"The sha256 is {sha256[:80]!r}; expected 64 lower-case hexadecimal digits.")
@@ -50,14 +53,17 @@ def begin(kind: type[Upload], *, by: User, name: str, size: int, sha256: str, re
             raise Refused(
                 Code.QUOTA_EXCEEDED, f"You have {AT_ONCE} unfinished uploads, the maximum; finish or cancel one first."
             )
-        return kind._default_manager.create(by=by, name=name[-255:], bytes=size, sha256=sha256, **whose)
+        return kind._default_manager.create(
+            by=by, name=name[-255:], bytes=size, sha256=sha256, metadata=metadata, **whose
+        )
 
 
 def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
     """Store the next chunk, `chunk`, and add its length to `upload.received`.
 
     Raises Refused: WRONG_OFFSET if `offset` is not `upload.received` (the message names the right offset), TOO_LARGE
-    for a chunk over CHUNK_BYTES, and the code `refuse` for a chunk that is empty or ends beyond the announced size.
+    for a chunk over CHUNK_BYTES, UPLOAD_GONE if another request has finished or cancelled the upload, and the code
+    `refuse` for a chunk that is empty or ends beyond the announced size.
     """
     rows = type(upload)._default_manager
     if offset != upload.received:
@@ -73,8 +79,9 @@ def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
     storage = upload.storage()
     stored = storage.save(f"{CHUNKS_FOLDER}/{upload.pk.hex}/{offset:014d}", ContentFile(chunk))
     pieces = [*upload.pieces, stored]
+    now = timezone.now()
     updated = rows.filter(pk=upload.pk, received=offset).update(
-        received=offset + len(chunk), pieces=pieces, touched_at=timezone.now()
+        received=offset + len(chunk), pieces=pieces, touched_at=now
     )
     if not updated:
         storage.delete(stored)
@@ -83,8 +90,16 @@ def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
             delete_chunks(storage, upload.pk)  # saving this chunk created the deleted folder again
             raise gone_error()
         raise _elsewhere(current, offset)
-    upload.received, upload.pieces = offset + len(chunk), pieces
+    upload.received, upload.pieces, upload.touched_at = offset + len(chunk), pieces, now
     return upload
+
+
+def check_not_expired(upload: ChunkedUpload) -> None:
+    """Raise Refused UPLOAD_GONE if the next sweep will delete the upload."""
+    if upload.expires_at < timezone.now():
+        raise Refused(
+            Code.UPLOAD_GONE, f"This upload got no chunk for {RETENTION.days} days and has expired; begin a new one."
+        )
 
 
 def check_whole(upload: ImageUpload | RawUpload, *, refuse: Code) -> None:
@@ -97,7 +112,7 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code
     """Yield the joined chunks as one temporary file, at offset 0, and the file's sha256.
 
     what: noun for the file in error messages. The file is deleted at the end unless it was moved. Raises Refused: with
-    the code `refuse` if the sha256 is not the announced one (the upload is then discarded), and WRONG_OFFSET if another
+    the code `refuse` if the sha256 is not the announced one (the upload is then discarded), and UPLOAD_GONE if another
     request has finished or cancelled the upload.
     """
     # A named file, so that file system storage can move it instead of copying it.
@@ -121,7 +136,7 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code
 def hold(upload: ImageUpload | RawUpload) -> None:
     """Lock the upload's row until the transaction ends, so that only one request can finish the upload.
 
-    Raises Refused WRONG_OFFSET if another request has finished or cancelled it.
+    Raises Refused UPLOAD_GONE if another request has finished or cancelled it.
     """
     if not type(upload)._default_manager.select_for_update().filter(pk=upload.pk).exists():
         raise gone_error()
@@ -193,7 +208,7 @@ def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
 
 
 def gone_error() -> Refused:
-    return Refused(Code.WRONG_OFFSET, "This upload was already submitted or cancelled; begin a new one.")
+    return Refused(Code.UPLOAD_GONE, "This upload was already submitted or cancelled; begin a new one.")
 
 
 def _elsewhere(upload: ImageUpload | RawUpload, offset: int) -> Refused:

@@ -46,6 +46,8 @@ class Code(Enum):
     NOT_ACCEPTED = ("not_taken", 409)
     INVALID_IMAGE = ("invalid_image", 422)
     WRONG_OFFSET = ("wrong_offset", 409)
+    CHECKSUM_MISMATCH = ("checksum_mismatch", 460)
+    UPLOAD_GONE = ("upload_gone", 410)
     ENGINE_UNAVAILABLE = ("engine_unavailable", 503)
     DISK_FULL = ("disk_full", 507)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.core.files.storage import Storage
 from django.db import models
@@ -25,6 +25,9 @@ class ChunkedUpload(models.Model):
     sha256 = models.CharField(max_length=64, blank=True, help_text="announced, if the sender knows it")
     received = models.PositiveBigIntegerField(default=0)
     pieces = models.JSONField(default=list, help_text="stored names, in order")
+    metadata = models.TextField(
+        blank=True, default="", db_default="", help_text="the header Upload-Metadata, as it was sent"
+    )
     began_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(auto_now=True)
 
@@ -38,6 +41,10 @@ class ChunkedUpload(models.Model):
     def storage() -> Storage:
         """Return the storage of the chunks until they are joined."""
         raise NotImplementedError
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.touched_at + RETENTION
 
     @property
     def is_whole(self) -> bool:

@@ -32,28 +32,32 @@ __all__ = [
 ]
 
 
-def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "", track: str = "") -> ImageUpload:
+def begin(
+    *, phase: Phase, by: User, name: str, size: int, sha256: str = "", track: str = "", metadata: str = ""
+) -> ImageUpload:
     """Begin the chunked upload of an archive of `size` bytes for a phase.
 
     sha256: the archive's digest, checked after the last chunk; empty: not checked. track: validated here, before
-    gigabytes are sent, but not stored; pass it to `finish` again. Raises Refused if the phase accepts no images or is
-    closed to the user, or if the track or the size is not allowed.
+    gigabytes are sent, but not stored; pass it to `finish` again. metadata: see `chunked_upload.begin`.
+    Raises Refused if the phase accepts no images or is closed to the user, or if the track or the size is not allowed.
     """
     images.check_takes_images(phase)
     submit.check_open_to(phase, by, timezone.now())
     tracks.check_known(phase=phase, track=track)
     images.check_size(phase, size)
-    return _begun(by=by, name=name, size=size, sha256=sha256, phase=phase)
+    return _begun(by=by, name=name, size=size, sha256=sha256, metadata=metadata, phase=phase)
 
 
-def begin_scorer(*, benchmark: Benchmark, by: User, name: str, size: int, sha256: str = "") -> ImageUpload:
+def begin_scorer(
+    *, benchmark: Benchmark, by: User, name: str, size: int, sha256: str = "", metadata: str = ""
+) -> ImageUpload:
     """Begin the chunked upload of an archive of `size` bytes that becomes a custom scorer of the benchmark.
 
     Raises Refused: NOT_AN_ORGANISER, or TOO_LARGE for the size.
     """
     check_manages(benchmark, by)
     scorers.check_size(size)
-    return _begun(by=by, name=name, size=size, sha256=sha256, benchmark=benchmark)
+    return _begun(by=by, name=name, size=size, sha256=sha256, metadata=metadata, benchmark=benchmark)
 
 
 def _begun(*, by: User, name: str, size: int, sha256: str, **whose: Any) -> ImageUpload:

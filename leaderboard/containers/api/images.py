@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -17,13 +17,14 @@ from leaderboard.accounts.actions import teams
 from leaderboard.boards.actions import facts
 from leaderboard.boards.queries import lookup
 from leaderboard.containers.actions import image_uploads, images
-from leaderboard.core.api import addresses
+from leaderboard.core.api import addresses, tus
 from leaderboard.core.api.base import View
 from leaderboard.core.api.chunks import ChunkParser, Offset, chunk_of
 from leaderboard.core.api.parsers import JSONParser
-from leaderboard.core.api.renamed import RenamedFields
+from leaderboard.core.api.renamed import FormerProtocolView, RenamedFields
 from leaderboard.core.api.serializers import errors
-from leaderboard.models import ImageUpload, Submission, System, User
+from leaderboard.evaluation import container_limits
+from leaderboard.models import Benchmark, ImageUpload, Phase, Submission, System, User
 from leaderboard.submissions.api import serializers as shapes
 from leaderboard.submissions.api.submissions import facts_of, team_named
 from leaderboard.submissions.queries import progress
@@ -94,54 +95,91 @@ class ImageUploadSerializer(RenamedFields):
     name = serializers.CharField()
     bytes = serializers.IntegerField()
     received = serializers.IntegerField(help_text="number of bytes that are stored: the offset of the next chunk")
-    chunk_bytes = serializers.IntegerField(help_text="largest size of a chunk")
+    chunk_bytes = serializers.IntegerField(help_text="largest body of a PATCH")
     benchmark = serializers.CharField()
     phase = serializers.CharField(allow_null=True, help_text="null: the image becomes a scorer of the benchmark")
     began_at = serializers.DateTimeField()
-    url = serializers.URLField()
-    chunks = serializers.URLField(help_text="URL to POST chunks")
+    url = serializers.URLField(help_text="URL to PATCH chunks to, by the tus protocol")
+    chunks = serializers.URLField(help_text="deprecated: URL to POST chunks to")
     submission = serializers.URLField(
         allow_null=True, help_text="URL to POST to after the last chunk; null: a scorer is added on its page"
     )
 
 
-class ImagesView(View):
+def _max_bytes() -> int:
+    return container_limits.of_scorer().image_bytes
+
+
+class ImageUploadsView(tus.CreationView):
+    max_bytes = staticmethod(_max_bytes)
+
+    @extend_schema(
+        operation_id="image_upload_create",
+        parameters=tus.CREATION_HEADERS,
+        request=tus.Body,
+        responses={201: ImageUploadSerializer, **errors(409, 411, 412, 413, 415, 422, 460, 503, 507)},
+    )
+    def post(self, request: Request, slug: str, phase: str) -> Response:
+        """Begin to upload an archive written by `docker save`, by the tus protocol. The body may be the first chunk;
+        the others follow as PATCH requests to the address in the header Location.
+        """
+        row = lookup.phase_or_404(request.user, slug, phase)
+        announced = self.announced(request)
+        upload = _begun(request, row, announced.fields, metadata=announced.metadata)
+        return self.created(request, upload, _shape(upload, request))
+
+
+class ScorerUploadsView(tus.CreationView):
+    max_bytes = staticmethod(_max_bytes)
+
+    @extend_schema(
+        operation_id="scorer_upload_create",
+        parameters=tus.CREATION_HEADERS,
+        request=tus.Body,
+        responses={201: ImageUploadSerializer, **errors(409, 411, 412, 413, 415, 422, 460, 507)},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Begin to upload the archive of a benchmark's custom scorer, by the tus protocol. After the last chunk, a
+        manager of the benchmark adds the scorer with its measures on the benchmark's page of scorers.
+        """
+        benchmark = lookup.managed_or_404(request.user, slug)
+        announced = self.announced(request)
+        upload = _begun_scorer(request, benchmark, announced.fields, metadata=announced.metadata)
+        return self.created(request, upload, _shape(upload, request))
+
+
+class ImagesView(FormerProtocolView):
     permission_classes = (IsAuthenticated,)
     parser_classes = (JSONParser,)
 
     @extend_schema(
         operation_id="image_upload",
+        deprecated=True,
         request=PhaseArchive,
         responses={201: ImageUploadSerializer, **errors(409, 413, 422, 503, 507)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
-        """Begin to upload an archive written by `docker save`. The archive's chunks follow in further requests."""
+        """Deprecated: begin to upload an archive by the former protocol. `image-uploads/` of the phase replaces it."""
         row = lookup.phase_or_404(request.user, slug, phase)
-        params = _valid(PhaseArchive, request)
-        if params["team"]:
-            team_named(_user(request), params["team"])
-        file = {"name": params["name"], "size": params["bytes"], "sha256": params["sha256"]}
-        upload = image_uploads.begin(phase=row, by=_user(request), track=params["track"], **file)
+        upload = _begun(request, row, request.data)
         answer = _shape(upload, request)
         return Response(answer, status=201, headers={"Location": answer["url"]})
 
 
-class ScorerImagesView(View):
+class ScorerImagesView(FormerProtocolView):
     permission_classes = (IsAuthenticated,)
     parser_classes = (JSONParser,)
 
     @extend_schema(
-        operation_id="scorer_upload", request=Archive, responses={201: ImageUploadSerializer, **errors(413, 422, 429)}
+        operation_id="scorer_upload",
+        deprecated=True,
+        request=Archive,
+        responses={201: ImageUploadSerializer, **errors(413, 422, 429)},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to upload the archive of a benchmark's custom scorer. After the last chunk, a manager of the benchmark
-        adds the scorer with its measures on the benchmark's page of scorers.
-        """
+        """Deprecated: begin to upload a scorer by the former protocol. `scorers/image-uploads/` replaces it."""
         benchmark = lookup.managed_or_404(request.user, slug)
-        params = _valid(Archive, request)
-        upload = image_uploads.begin_scorer(
-            benchmark=benchmark, by=_user(request), name=params["name"], size=params["bytes"], sha256=params["sha256"]
-        )
+        upload = _begun_scorer(request, benchmark, request.data)
         answer = _shape(upload, request)
         return Response(answer, status=201, headers={"Location": answer["url"]})
 
@@ -158,7 +196,7 @@ class ReferencesView(View):
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Submit an image in an allowed registry; `reference` names the image by its digest."""
         row = lookup.phase_or_404(request.user, slug, phase)
-        params = _valid(Reference, request)
+        params = _valid(Reference, request.data)
         stated = facts_of(row, params["fact"])
         system = _system(params, _user(request))
         submission = images.submit_reference(
@@ -168,33 +206,40 @@ class ReferencesView(View):
         return _created(submission, request)
 
 
-class UploadView(View):
-    permission_classes = (IsAuthenticated,)
+@extend_schema_view(
+    patch=extend_schema(
+        operation_id="image_upload_append",
+        parameters=tus.APPEND_HEADERS,
+        request=tus.Body,
+        responses={204: None, **errors(409, 410, 411, 412, 413, 415, 460, 507)},
+    ),
+    delete=extend_schema(operation_id="image_upload_discard", responses={204: None, **errors(412)}),
+)
+class UploadView(tus.UploadView):
+    max_bytes = staticmethod(_max_bytes)
+
+    def upload_or_404(self, request: Request, pk: UUID) -> ImageUpload:
+        return _upload_or_404(request, pk)
 
     @extend_schema(operation_id="image_upload_state", responses={200: ImageUploadSerializer, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
-        """Show an upload with the number of bytes that were received."""
+        """Show an upload with the number of bytes that were received. HEAD returns it in the header `Upload-Offset`."""
         return Response(_shape(_upload_or_404(request, pk), request))
 
-    @extend_schema(operation_id="image_upload_discard", responses={204: None, **errors()})
-    def delete(self, request: Request, pk: UUID) -> Response:
-        """Cancel an upload and delete its chunks."""
-        image_uploads.discard(_upload_or_404(request, pk))
-        return Response(status=204)
 
-
-class ChunksView(View):
+class ChunksView(FormerProtocolView):
     permission_classes = (IsAuthenticated,)
     parser_classes = (ChunkParser,)
 
     @extend_schema(
         operation_id="image_upload_chunk",
+        deprecated=True,
         parameters=[Offset],
         request={"application/octet-stream": OpenApiTypes.BINARY},
-        responses={200: ImageUploadSerializer, **errors(409, 411, 413, 415, 422, 507)},
+        responses={200: ImageUploadSerializer, **errors(409, 410, 411, 413, 415, 422, 507)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Send the next chunk. The error 409 `wrong_offset` says at which offset the next chunk must begin."""
+        """Deprecated: send the next chunk by the former protocol. PATCH of `image-uploads/ID/` replaces it."""
         upload = _upload_or_404(request, pk)
         offset, chunk = chunk_of(request, expected="the next chunk of the archive")
         image_uploads.add(upload=upload, offset=offset, chunk=chunk)
@@ -213,7 +258,7 @@ class UploadSubmissionView(View):
     def post(self, request: Request, pk: UUID) -> Response:
         """Submit the image of a complete upload. A worker checks the image later; an invalid one is refunded."""
         upload = _upload_or_404(request, pk)
-        params = _valid(Description, request)
+        params = _valid(Description, request.data)
         stated = facts_of(upload.phase, params["fact"]) if upload.phase else {}
         system = _system(params, _user(request))
         submission = image_uploads.finish(upload=upload, system=system, by=_user(request), **_declared(params))
@@ -246,8 +291,26 @@ def _shape(upload: ImageUpload, request: Request) -> dict[str, Any]:
     return dict(answer.data)
 
 
-def _valid(shape: type[Data], request: Request) -> dict[str, Any]:
-    serializer = shape(data=request.data)
+def _begun(request: Request, phase: Phase, data: Any, metadata: str = "") -> ImageUpload:
+    params = _valid(PhaseArchive, data)
+    if params["team"]:
+        team_named(_user(request), params["team"])
+    return image_uploads.begin(
+        phase=phase, by=_user(request), track=params["track"], metadata=metadata, **_file(params)
+    )
+
+
+def _begun_scorer(request: Request, benchmark: Benchmark, data: Any, metadata: str = "") -> ImageUpload:
+    params = _valid(Archive, data)
+    return image_uploads.begin_scorer(benchmark=benchmark, by=_user(request), metadata=metadata, **_file(params))
+
+
+def _file(params: dict[str, Any]) -> dict[str, Any]:
+    return {"name": params["name"], "size": params["bytes"], "sha256": params["sha256"]}
+
+
+def _valid(shape: type[Data], data: Any) -> dict[str, Any]:
+    serializer = shape(data=data)
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 

@@ -31,7 +31,7 @@ GROUPS = {
     "benchmarks": ("Benchmarks and tasks", r"/tasks/|/benchmarks/$|/benchmarks/{slug}/$|/inputs\.jsonl$"),
     "submissions": ("Submissions", r"(?<!{id})/submissions/|^/api/v1/submissions/"),
     "leaderboards": ("Leaderboards", r"/leaderboard"),
-    "images": ("Container images", r"{phase}/images/|/image-uploads/"),
+    "images": ("Container images", r"{phase}/image|^/api/v1/image-uploads/"),
     "teams": ("Teams", r"/teams/|/invitations/"),
     "organisers": ("Hosting a benchmark", r"/raw-|/scorers/"),
     "other": ("Other", r""),
@@ -44,10 +44,13 @@ COMMON_CODES = {
     401: ("not_authenticated", "authentication_failed"),
     403: ("permission_denied",),
     404: ("not_found",),
+    410: ("upload_gone",),
     411: ("length_required",),
+    412: ("unsupported_version",),
     413: ("too_large",),
     415: ("unsupported_media_type",),
     429: ("throttled",),
+    460: ("checksum_mismatch",),
     503: ("busy", "store_unavailable"),
     507: ("disk_full",),
 }
@@ -83,7 +86,12 @@ GROUP_CODES: Mapping[str, Sequence[Code]] = {
     "teams": (Code.NOT_AN_OWNER, Code.NOT_INVITED, Code.LAST_OWNER, Code.NAME_TAKEN, Code.INVALID_NAME),
     "organisers": (Code.NOT_AN_ORGANISER, Code.WRONG_OFFSET, Code.INVALID_IMAGE, Code.INVALID_NAME),
 }
+STATUSES_OF_TUS = {460: "Checksum Mismatch"}
+"""Statuses that are not of HTTP, and their phrases."""
 SAMPLES = {
+    "Tus-Resumable": "1.0.0",
+    "Upload-Length": 48000,
+    "Upload-Offset": 0,
     "slug": "mirror-claims",
     "benchmark": "mirror-claims",
     "phase": "test",
@@ -299,7 +307,7 @@ def _errors(operation: Json, group: str) -> Iterator[tuple[int, str, Sequence[st
             continue
         own = [code.text for code in GROUP_CODES.get(group, ()) if code.status == status]
         codes = dict.fromkeys([*own, *COMMON_CODES.get(status, ())])
-        yield status, HTTPStatus(status).phrase, list(codes)
+        yield status, STATUSES_OF_TUS.get(status) or HTTPStatus(status).phrase, list(codes)
 
 
 def _resolved(part: Json) -> Json:
@@ -394,6 +402,15 @@ def _query(operation: Json) -> dict[str, Any]:
     }
 
 
+def _headers(operation: Json) -> dict[str, str]:
+    """Return the headers that a call's example cannot do without, except for those of the token and the body."""
+    return {
+        part["name"]: str(sample(part["schema"], part["name"]))
+        for part in operation.get("parameters", ())
+        if part["in"] == "header" and part.get("required")
+    }
+
+
 def _example_path(path: str) -> str:
     """Return a path with words in capitals to be replaced, such as SLUG."""
     return re.sub(r"\{(\w+)\}", lambda match: match[1].upper(), path)
@@ -408,8 +425,9 @@ def _curl(path: str, method: str, operation: Json, body_type: str) -> str:
     parts = [f'curl "{site()}{_example_path(path)}{"?" + query if query else ""}"']
     if _needs_token(operation):
         parts.append('-H "Authorization: Token $HOLDOUT_TOKEN"')
-    if method == "DELETE" or (method == "POST" and not body_type):
+    if method in ("DELETE", "PATCH") or (method == "POST" and not body_type):
         parts.append(f"-X {method}")
+    parts += [f'-H "{name}: {value}"' for name, value in _headers(operation).items()]
     if body_type == "application/json":
         body = json.dumps(_sample_body(operation, body_type), ensure_ascii=False).replace("'", "'\\''")
         parts.append(f"-H 'Content-Type: application/json' -d '{body}'")
@@ -427,9 +445,14 @@ def _curl(path: str, method: str, operation: Json, body_type: str) -> str:
 
 def _python(path: str, method: str, operation: Json, body_type: str) -> str:
     imports, arguments = ["import requests"], [f'"{site()}{_example_path(path)}"']
+    headers = [f'"{name}": "{value}"' for name, value in _headers(operation).items()]
     if _needs_token(operation):
         imports.insert(0, "import os\n")
-        arguments.append('headers={"Authorization": f"Token {os.environ[\'HOLDOUT_TOKEN\']}"}')
+        headers.insert(0, '"Authorization": f"Token {os.environ[\'HOLDOUT_TOKEN\']}"')
+    if headers and body_type and body_type not in STRUCTURED:
+        headers.append(f'"Content-Type": "{body_type}"')
+    if headers:
+        arguments.append(f"headers={{{', '.join(headers)}}}")
     if query := _query(operation):
         arguments.append(f"params={query!r}")
     if body_type == "application/json":

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
+
+from leaderboard.core.api.base import View
 
 FIELDS: dict[str, dict[str, str]] = {
     "ComparisonSerializer": {"n_permutations": "draws"},
@@ -46,6 +49,21 @@ ADDRESSES = (
     Address("/leaderboard/plots/", "/leaderboard/drawings/", ("_plots", "_drawings")),
     Address("/chunks/", "/pieces/", ("_chunk", "_piece")),
 )
+
+
+DEPRECATED_AT = datetime(2026, 11, 23, tzinfo=UTC)
+"""When the tus protocol replaced the former one."""
+
+
+class FormerProtocolView(View):
+    """Base of the views of the former protocol of uploads, which `tus.py` replaces. The next release drops them."""
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Add the header Deprecation (RFC 9745) and a link to the documentation."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        response["Deprecation"] = f"@{int(DEPRECATED_AT.timestamp())}"
+        response["Link"] = f'<{reverse("docs_page", args=["api"])}>; rel="deprecation"; type="text/html"'
+        return response
 
 
 class RenamedFields(serializers.Serializer[Any]):

@@ -39,6 +39,8 @@ HEADLINES = {
     Code.NOT_ACCEPTED: "This phase does not accept this",
     Code.INVALID_IMAGE: "The image was not accepted",
     Code.WRONG_OFFSET: "Wrong upload offset",
+    Code.CHECKSUM_MISMATCH: "The chunk arrived damaged",
+    Code.UPLOAD_GONE: "This upload no longer exists",
     Code.ENGINE_UNAVAILABLE: "Containers cannot run now",
     Code.DISK_FULL: "The server's disk is full",
 }

@@ -19,17 +19,25 @@ MOST = 100
 """Maximum number of raw files of one dataset."""
 
 
-def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "") -> RawUpload:
+def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "", metadata: str = "") -> RawUpload:
     """Begin a chunked upload of a raw file of `size` bytes.
 
-    sha256: the file's announced digest; empty: not announced. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an
-    empty file or a malformed sha256; TOO_LARGE; QUOTA_EXCEEDED for too many raw files or unfinished uploads.
+    sha256: the file's announced digest; empty: not announced. metadata: see `chunked_upload.begin`. Raises Refused:
+    NOT_AN_ORGANISER; INVALID_NAME for an empty file or a malformed sha256; TOO_LARGE; QUOTA_EXCEEDED for too many raw
+    files or unfinished uploads.
     """
     check_manages(dataset, by)
     _check_size(size)
     _check_count(dataset)
     return chunked_upload.begin(
-        RawUpload, by=by, name=_base_name(name), size=size, sha256=sha256, refuse=Code.INVALID_NAME, dataset=dataset
+        RawUpload,
+        by=by,
+        name=_base_name(name),
+        size=size,
+        sha256=sha256,
+        refuse=Code.INVALID_NAME,
+        metadata=metadata,
+        dataset=dataset,
     )
 
 
@@ -47,7 +55,7 @@ def finish(*, upload: RawUpload, by: User) -> RawFile:
 
     Raises Refused: NOT_AN_ORGANISER; NOT_READY if bytes are missing; INVALID_NAME if the file does not have the
     announced sha256; NAME_TAKEN if the dataset has the same file already; QUOTA_EXCEEDED for too many raw files;
-    WRONG_OFFSET if another request has finished or cancelled the upload.
+    UPLOAD_GONE if another request has finished or cancelled the upload.
     """
     check_manages(upload.dataset, by)
     chunked_upload.check_whole(upload, refuse=Code.NOT_READY)

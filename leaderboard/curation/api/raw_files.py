@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -15,14 +16,13 @@ from rest_framework.response import Response
 
 from leaderboard.boards.queries import lookup
 from leaderboard.core import chunked_upload
-from leaderboard.core.api import addresses
-from leaderboard.core.api.base import View
+from leaderboard.core.api import addresses, tus
 from leaderboard.core.api.chunks import ChunkParser, Offset, chunk_of
 from leaderboard.core.api.parsers import JSONParser
-from leaderboard.core.api.renamed import RenamedFields
+from leaderboard.core.api.renamed import FormerProtocolView, RenamedFields
 from leaderboard.core.api.serializers import errors
 from leaderboard.curation.actions import raw_files
-from leaderboard.models import RawUpload, User
+from leaderboard.models import Benchmark, RawUpload, User
 
 Data = serializers.Serializer[Any]
 
@@ -48,71 +48,108 @@ class RawUploadSerializer(RenamedFields):
     name = serializers.CharField()
     bytes = serializers.IntegerField()
     received = serializers.IntegerField(help_text="number of bytes that are stored: the offset of the next chunk")
-    chunk_bytes = serializers.IntegerField(help_text="largest size of a chunk")
+    chunk_bytes = serializers.IntegerField(help_text="largest body of a PATCH")
     began_at = serializers.DateTimeField()
-    url = serializers.URLField()
-    chunks = serializers.URLField(
-        help_text="URL to POST chunks to; when all bytes are received, add the file on the page for new splits"
+    url = serializers.URLField(
+        help_text="URL to PATCH chunks to, by the tus protocol; when all bytes are received, add the file on the page "
+        "for new splits"
     )
+    chunks = serializers.URLField(help_text="deprecated: URL to POST chunks to")
 
 
-class RawFilesView(View):
+def _max_bytes() -> int:
+    return int(settings.MAX_RAW_BYTES)
+
+
+class RawUploadsView(tus.CreationView):
+    max_bytes = staticmethod(_max_bytes)
+
+    @extend_schema(
+        operation_id="raw_upload_create",
+        parameters=tus.CREATION_HEADERS,
+        request=tus.Body,
+        responses={201: RawUploadSerializer, **errors(409, 411, 412, 413, 415, 422, 460, 507)},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Begin the upload of a raw file, from which splits can be generated, by the tus protocol. For managers of the
+        benchmark. The body may be the first chunk; the others follow as PATCH requests to the address in the header
+        Location.
+        """
+        benchmark = lookup.managed_or_404(request.user, slug)
+        announced = self.announced(request)
+        upload = _begun(request, benchmark, announced.fields, metadata=announced.metadata)
+        return self.created(request, upload, _serialized(upload, request))
+
+
+class RawFilesView(FormerProtocolView):
     permission_classes = (IsAuthenticated,)
     parser_classes = (JSONParser,)
 
     @extend_schema(
         operation_id="raw_upload",
+        deprecated=True,
         request=RawFileAnnounced,
         responses={201: RawUploadSerializer, **errors(413, 422, 429)},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Begin the upload of a raw file, from which splits can be generated. For managers of the benchmark."""
+        """Deprecated: begin the upload of a raw file by the former protocol. `raw-uploads/` replaces it."""
         benchmark = lookup.managed_or_404(request.user, slug)
-        serializer = RawFileAnnounced(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        params = serializer.validated_data
-        upload = raw_files.begin(
-            dataset=benchmark.dataset,
-            by=_user(request),
-            name=params["name"],
-            size=params["bytes"],
-            sha256=params["sha256"],
-        )
-        answer = _serialized(upload, request)
+        answer = _serialized(_begun(request, benchmark, request.data), request)
         return Response(answer, status=201, headers={"Location": answer["url"]})
 
 
-class RawUploadView(View):
-    permission_classes = (IsAuthenticated,)
+@extend_schema_view(
+    patch=extend_schema(
+        operation_id="raw_upload_append",
+        parameters=tus.APPEND_HEADERS,
+        request=tus.Body,
+        responses={204: None, **errors(409, 410, 411, 412, 413, 415, 460, 507)},
+    ),
+    delete=extend_schema(operation_id="raw_upload_discard", responses={204: None, **errors(412)}),
+)
+class RawUploadView(tus.UploadView):
+    max_bytes = staticmethod(_max_bytes)
+
+    def upload_or_404(self, request: Request, pk: UUID) -> RawUpload:
+        return _upload_or_404(request, pk)
 
     @extend_schema(operation_id="raw_upload_state", responses={200: RawUploadSerializer, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
-        """Return how much of a raw file has been received."""
+        """Return how much of a raw file has been received. HEAD returns it in the header `Upload-Offset`."""
         return Response(_serialized(_upload_or_404(request, pk), request))
 
-    @extend_schema(operation_id="raw_upload_discard", responses={204: None, **errors()})
-    def delete(self, request: Request, pk: UUID) -> Response:
-        """Discard an unfinished upload of a raw file."""
-        chunked_upload.discard(_upload_or_404(request, pk))
-        return Response(status=204)
 
-
-class RawChunksView(View):
+class RawChunksView(FormerProtocolView):
     permission_classes = (IsAuthenticated,)
     parser_classes = (ChunkParser,)
 
     @extend_schema(
         operation_id="raw_upload_chunk",
+        deprecated=True,
         parameters=[Offset],
         request={"application/octet-stream": OpenApiTypes.BINARY},
-        responses={200: RawUploadSerializer, **errors(409, 411, 413, 415, 422, 507)},
+        responses={200: RawUploadSerializer, **errors(409, 410, 411, 413, 415, 422, 507)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Send the next chunk of a raw file. 409 `wrong_offset` names the offset at which the chunk has to begin."""
+        """Deprecated: send the next chunk by the former protocol. PATCH of `raw-uploads/ID/` replaces it."""
         upload = _upload_or_404(request, pk)
         offset, chunk = chunk_of(request, expected="the next chunk of the file")
         raw_files.add_chunk(upload=upload, offset=offset, chunk=chunk)
         return Response(_serialized(upload, request))
+
+
+def _begun(request: Request, benchmark: Benchmark, data: Any, metadata: str = "") -> RawUpload:
+    serializer = RawFileAnnounced(data=data)
+    serializer.is_valid(raise_exception=True)
+    params = serializer.validated_data
+    return raw_files.begin(
+        dataset=benchmark.dataset,
+        by=_user(request),
+        name=params["name"],
+        size=params["bytes"],
+        sha256=params["sha256"],
+        metadata=metadata,
+    )
 
 
 def _upload_or_404(request: Request, pk: UUID) -> RawUpload:

@@ -143,7 +143,7 @@ def test_a_piece_that_arrives_while_the_upload_is_discarded(ada: Client, monkeyp
 
     monkeypatch.setattr(storage, "save", discarded_after)
     answer = piece(ada, upload, 4, ARCHIVE[4:])
-    assert (answer.status_code, answer.json()["code"]) == (409, "wrong_offset")
+    assert (answer.status_code, answer.json()["code"]) == (410, "upload_gone")
     assert "already submitted or cancelled" in answer.json()["message"]
     assert stored_files() == before or stored_files() == [*before, str(settings.DATA / "files" / "images" / "pieces")]
 
@@ -161,7 +161,7 @@ def test_an_upload_that_is_discarded_while_it_is_assembled(ada: Client, monkeypa
 
     monkeypatch.setattr(storage, "open", discarded_before)
     answer = finish(ada, upload)
-    assert (answer.status_code, answer.json()["code"]) == (409, "wrong_offset")
+    assert (answer.status_code, answer.json()["code"]) == (410, "upload_gone")
     assert Submission.objects.count() == QuotaCharge.objects.count() == Image.objects.count() == 0
 
 
@@ -242,7 +242,7 @@ def test_finishing_an_upload_ten_times_simultaneously_submits_it_once(world: Wor
         return "submitted"
 
     answers = Counter(simultaneously(10, call))
-    assert answers["submitted"] == 1 and not set(answers) - {"submitted", Code.WRONG_OFFSET}
+    assert answers["submitted"] == 1 and not set(answers) - {"submitted", Code.UPLOAD_GONE}
     assert Submission.objects.count() == QuotaCharge.objects.count() == Image.objects.count() == 1
     assert len(set(stored_files()) - set(before)) == 1, "the archive without its pieces"
 

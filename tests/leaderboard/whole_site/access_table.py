@@ -38,6 +38,7 @@ class Row:
     get: str = ""
     post: str = ""
     delete: str = ""
+    patch: str = ""
     where: dict[str, str] = field(default_factory=dict)
 
 
@@ -411,16 +412,33 @@ API = [
     Row("api_submit", post="401 404 404 404 400 400 404", where=DRAFT),
     Row("api_images", post="401 415 415 415 415 415 415"),
     Row("api_images", post="401 404 404 404 415 415 404", where=DRAFT),
+    Row("api_image_uploads", post="401 400 400 400 400 400 400"),
+    Row("api_image_uploads", post="401 404 404 404 400 400 404", where=DRAFT),
     Row("api_image_references", post="401 415 415 415 415 415 415"),
     Row("api_image_references", post="401 404 404 404 415 415 404", where=DRAFT),
     Row("api_scorer_images", post="401 404 404 415 404 415 404"),
     Row("api_scorer_images", post="401 404 404 404 415 415 404", where=DRAFT),
+    Row("api_scorer_uploads", post="401 404 404 400 404 400 404"),
+    Row("api_scorer_uploads", post="401 404 404 404 400 400 404", where=DRAFT),
+    Row("api_raw_uploads", post="401 404 404 400 404 400 404"),
+    Row("api_raw_uploads", post="401 404 404 404 400 400 404", where=DRAFT),
     Row("api_raw_files", post="401 404 404 415 404 415 404"),
     Row("api_raw_files", post="401 404 404 404 415 415 404", where=DRAFT),
-    Row("api_raw_upload", "401 404 404 200 404 404 404", delete="401 404 404 204 404 404 404"),
+    Row(
+        "api_raw_upload",
+        "401 404 404 200 404 404 404",
+        delete="401 404 404 204 404 404 404",
+        patch="401 404 404 415 404 404 404",
+    ),
     Row("api_raw_chunks", post="401 404 404 400 404 404 404"),
     Row("former_api_raw_chunks", post="401 404 404 400 404 404 404"),
-    Row("api_image_upload", "401 200 404 404 404 404 404", delete="401 204 404 404 404 404 404", where=UPLOAD),
+    Row(
+        "api_image_upload",
+        "401 200 404 404 404 404 404",
+        delete="401 204 404 404 404 404 404",
+        patch="401 415 404 404 404 404 404",
+        where=UPLOAD,
+    ),
     Row("api_image_chunks", post="401 400 404 404 404 404 404", where=UPLOAD),
     Row("former_api_image_chunks", post="401 400 404 404 404 404 404", where=UPLOAD),
     Row("api_image_submit", post="401 415 404 404 404 404 404", where=UPLOAD),
