@@ -22,11 +22,15 @@ class Fault(enum.Enum):
 
 @dataclass
 class Network:
-    """fault: request line -> the fault to apply. seen: the request lines in order, with their faults."""
+    """fault: request line -> the fault to apply. seen: the request lines in order, with their faults.
+
+    offsets: the headers Upload-Offset of all requests that have one, in order.
+    """
 
     port: int
     fault: Callable[[str], Fault]
     seen: list[tuple[str, Fault]] = field(default_factory=list)
+    offsets: list[int] = field(default_factory=list)
     address: str = ""
 
     def carry(self, client: socket.socket) -> None:
@@ -41,6 +45,8 @@ class Network:
             length = int(match[1]) if match else 0
             fault = self.fault(line)
             self.seen.append((line, fault))
+            if offset := re.search(rb"upload-offset: *(\d+)", head, re.IGNORECASE):
+                self.offsets.append(int(offset[1]))
             if fault is Fault.GONE:
                 return
             n_bytes = length // 2 if fault is Fault.CUT else length

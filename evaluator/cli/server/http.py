@@ -95,14 +95,15 @@ class Server:
         query: Mapping[str, str | list[str]] | None = None,
         body: Body | None = None,
         content_type: str = "application/octet-stream",
+        headers: Mapping[str, str] | None = None,
         seconds: float = _SECONDS,
     ) -> Any:
         """Send a request and return the response's JSON; None if the response is empty.
 
-        path: below `/api/v1/`. body: bytes, or an open file, which is sent whole. seconds: the timeout.
-        Raises RefusedError, UnavailableError.
+        path: below `/api/v1/`. body: bytes, or an open file, which is sent whole. headers: further ones. seconds: the
+        timeout. Raises RefusedError, UnavailableError.
         """
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json", **(headers or {})}
         if body is not None:
             length = len(body) if isinstance(body, bytes) else os.fstat(body.fileno()).st_size
             headers |= {"Content-Type": content_type, "Content-Length": str(length)}

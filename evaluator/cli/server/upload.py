@@ -1,7 +1,8 @@
-"""Chunked, resumable upload of an image archive."""
+"""Resumable upload of an image archive by the tus protocol, version 1.0."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import time
@@ -18,6 +19,7 @@ ATTEMPTS = 6
 """Number of consecutive failed requests after which an upload is given up; any progress resets the count."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
 _CHUNK = 1 << 20
+_TUS = {"Tus-Resumable": "1.0.0"}
 
 
 def begin(
@@ -29,8 +31,10 @@ def begin(
     before the bytes are sent.
     """
     size = os.fstat(archive.fileno()).st_size
-    payload = {"name": name[-255:], "bytes": size, "sha256": _sha256(archive), "track": track, "team": team}
-    return _id(server.post(f"benchmarks/{benchmark}/phases/{phase}/images/", payload))
+    values = {"filename": name[-255:], "sha256": _sha256(archive), "track": track, "team": team}
+    metadata = ",".join(f"{key} {base64.b64encode(text.encode()).decode()}" for key, text in values.items() if text)
+    headers = {**_TUS, "Upload-Length": str(size), "Upload-Metadata": metadata}
+    return _id(server.request("POST", f"benchmarks/{benchmark}/phases/{phase}/image-uploads/", headers=headers))
 
 
 def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
@@ -63,11 +67,12 @@ def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[fl
                 if state["received"] > received:
                     received, failures = state["received"], 0
                 _show(progress, received, state["bytes"])
-                state = _send_chunk(server, archive, upload, state)
+                state["received"] += _send_chunk(server, archive, upload, state)
             progress.end()
             return
         except (UnavailableError, RefusedError) as error:
-            # A chunk may have arrived although its response was lost, so the server's state is requested again.
+            # A chunk may have arrived although its response was lost, so the server's state is requested again: with
+            # GET, since an error in response to HEAD has no message.
             progress.end()
             failures += 1
             if failures >= ATTEMPTS or (isinstance(error, RefusedError) and error.code != "wrong_offset"):
@@ -76,14 +81,18 @@ def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[fl
             pause(min(_FIRST_PAUSE * 2 ** (failures - 1), _LONGEST_PAUSE))
 
 
-def _send_chunk(server: Server, archive: IO[bytes], upload: str, state: Any) -> Any:
-    # A server of the previous version has the former names only.
-    name, size = ("chunks", state["chunk_bytes"]) if "chunk_bytes" in state else ("pieces", state["piece_bytes"])
-    offset = state["received"]
-    archive.seek(offset)
-    return server.request(
-        "POST", f"image-uploads/{upload}/{name}/", query={"offset": str(offset)}, body=archive.read(size)
+def _send_chunk(server: Server, archive: IO[bytes], upload: str, state: Any) -> int:
+    """Send the next chunk and return its length."""
+    archive.seek(state["received"])
+    chunk = archive.read(state["chunk_bytes"])
+    server.request(
+        "PATCH",
+        f"image-uploads/{upload}/",
+        body=chunk,
+        content_type="application/offset+octet-stream",
+        headers={**_TUS, "Upload-Offset": str(state["received"])},
     )
+    return len(chunk)
 
 
 def _state(server: Server, upload: str) -> Any:
