@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from evaluator.cli.server import login, read
 from evaluator.cli.server.errors import refused
-from evaluator.cli.server.http import RefusedError
+from evaluator.client.http import RefusedError
 
 _HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
     "login": login.login,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from evaluator.cli.output import print_problems, say
-from evaluator.cli.server.http import RefusedError
+from evaluator.client.http import RefusedError
 from evaluator.exit_codes import BAD_PREDICTIONS, WRONG_USAGE
 
 FILE_ERROR_CODES = ("invalid_predictions", "invalid_image", "too_large")

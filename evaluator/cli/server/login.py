@@ -8,9 +8,9 @@ import socket
 import sys
 
 from evaluator.cli.output import say
-from evaluator.cli.server import token_store
-from evaluator.cli.server.http import RefusedError, Server
-from evaluator.cli.server.tokens import from_file
+from evaluator.client import token_store
+from evaluator.client.http import RefusedError, Server
+from evaluator.client.tokens import from_file
 from evaluator.errors import UsageError
 from evaluator.exit_codes import DONE
 

@@ -6,21 +6,19 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 from evaluator.cli.output import say
 from evaluator.cli.server import submit
-from evaluator.cli.server.http import Server, UnavailableError
 from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import benchmark_table, board_table, submission_table, team_table, top_table
-from evaluator.errors import UsageError, printable, shown
+from evaluator.client.http import Server
+from evaluator.client.reading import download_inputs, find_phase, phase_path, read_board, read_list, submission_path
+from evaluator.errors import UsageError, shown
 from evaluator.exit_codes import DONE, NOT_YET
 
 _FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
@@ -29,14 +27,14 @@ _FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
 
 def benchmarks(args: argparse.Namespace) -> int:
     server = connect(args.server, args.token_file, needs_token=False)
-    rows = _listed(server, "benchmarks/", search=args.search, task=args.task)
+    rows = read_list(server, "benchmarks/", search=args.search, task=args.task)
     print(json.dumps(rows) if args.json else benchmark_table(rows))
     return DONE
 
 
 def teams(args: argparse.Namespace) -> int:
     """List the user's teams, which `submit --team` accepts."""
-    rows = _listed(connect(args.server, args.token_file), "teams/")
+    rows = read_list(connect(args.server, args.token_file), "teams/")
     if not rows:
         say("you are in no team; your first submission creates one with your name")
     print(json.dumps(rows) if args.json else team_table(rows))
@@ -46,22 +44,11 @@ def teams(args: argparse.Namespace) -> int:
 def submissions(args: argparse.Namespace) -> int:
     """List the submissions of the user's teams, the latest first."""
     names = ("benchmark", "phase", "system", "state", "search")
-    rows = _listed(
+    rows = read_list(
         connect(args.server, args.token_file), "submissions/", **{name: getattr(args, name) for name in names}
     )
     print(json.dumps(rows) if args.json else submission_table(rows))
     return DONE
-
-
-def _listed(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
-    """Return the entries of all pages of a list of the API."""
-    results: list[dict[str, Any]] = []
-    for page in range(1, 1000):
-        response = server.get(path, **query, page_size="500", page=str(page))
-        results += response["results"]
-        if not response["next"]:
-            break
-    return results
 
 
 def inputs(args: argparse.Namespace) -> int:
@@ -75,13 +62,7 @@ def inputs(args: argparse.Namespace) -> int:
         descriptor, name = tempfile.mkstemp(dir=output.parent)
         try:
             with os.fdopen(descriptor, "w+b") as file:
-                sha256 = server.fetch(f"benchmarks/{args.benchmark}/splits/{split}/inputs.jsonl", file)
-                file.seek(0)
-                received = hashlib.file_digest(file, "sha256").hexdigest()
-                if received != sha256:
-                    raise UnavailableError(
-                        f"the download is damaged: its sha256 is {received}, expected {printable(sha256)}; try again"
-                    )
+                sha256 = download_inputs(server, args.benchmark, split, file)
             Path(name).chmod(0o644)
             Path(name).replace(output)
         except BaseException:
@@ -101,19 +82,10 @@ def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
     return str(find_phase(response, phase)["split"])
 
 
-def find_phase(benchmark: Any, phase: str | None) -> dict[str, Any]:
-    """Return a phase of a benchmark, both in the form of the API. Raises UsageError if there is none of this name."""
-    phases: dict[str, dict[str, Any]] = {row["slug"]: row for row in benchmark["phases"]}
-    if phase not in phases:
-        value = "not given" if phase is None else shown(phase)
-        raise UsageError(f"--phase is {value}, expected a phase of the benchmark: {', '.join(phases) or 'it has none'}")
-    return phases[phase]
-
-
 def scores(args: argparse.Namespace) -> int:
     """Print the scores of a submission and return the exit status: NOT_YET, or that of `submit --wait`."""
     server = connect(args.server, args.token_file)
-    submission = server.get(f"submissions/{quote(args.submission, safe='')}/")
+    submission = server.get(f"{submission_path(args.submission)}/")
     if not submission["is_over"] and not args.wait:
         say(f"{submission['state']}: there are no scores yet; use --wait to wait for them")
         return NOT_YET
@@ -122,7 +94,7 @@ def scores(args: argparse.Namespace) -> int:
 
 def board(args: argparse.Namespace) -> int:
     server = connect(args.server, args.token_file, needs_token=False)
-    path = f"benchmarks/{args.benchmark}/phases/{args.phase}/leaderboard"
+    path = f"{phase_path(args.benchmark, args.phase)}/leaderboard"
     names = ("measure", "slices", "sort", "track", "gold_version", "task_version")
     query = {name: value for name in names if (value := getattr(args, name))}
     if args.format in _FORMATS:
@@ -137,19 +109,6 @@ def board(args: argparse.Namespace) -> int:
             raise UsageError(f"--top is {args.top}, expected a number of rows from 1")
         print(top_table(server.get(f"{path}/", **query, page_size=str(min(args.top, 500)))))
         return DONE
-    leaderboard = _all_pages(server, f"{path}/", query)
+    leaderboard = read_board(server, args.benchmark, args.phase, query)
     print(json.dumps(leaderboard) if args.format == "json" else board_table(leaderboard))
     return DONE
-
-
-def _all_pages(server: Server, path: str, query: dict[str, str]) -> Any:
-    """Return a board as the API represents it, with the rows of all its pages."""
-    leaderboard = server.get(path, **query, page_size="500")
-    following = leaderboard["next"]
-    for page in range(2, 1000):
-        if not following:
-            break
-        more = server.get(path, **query, page_size="500", page=str(page))
-        leaderboard["rows"] += more["rows"]
-        following = more["next"]
-    return {**leaderboard, "next": None}

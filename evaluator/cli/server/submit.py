@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import quote
 
 from evaluator.cli.output import print_problems, say
 from evaluator.cli.server import poll
 from evaluator.cli.server import upload as uploading
 from evaluator.cli.server.errors import FILE_ERROR_CODES, refused
-from evaluator.cli.server.http import RefusedError, Server, UnavailableError
 from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import score_table
+from evaluator.client.http import RefusedError, Server, UnavailableError
+from evaluator.client.reading import phase_path
+from evaluator.client.sending import send_once, send_predictions
 from evaluator.errors import UsageError, printable, shown
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERNAL_ERROR
 
 _JOINING = 1800.0  # seconds: the server joins and hashes up to ten gigabytes
-_CHECKING = 180.0  # seconds: the server validates the predictions
 
 
 def submit(args: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
     metadata: dict[str, Any] = {"system": args.system, "team": args.team, "track": args.track, "note": args.note}
     if args.fact:  # a server of an earlier version does not know it
         metadata["fact"] = args.fact
-    phase = f"benchmarks/{args.benchmark}/phases/{args.phase}"
+    phase = phase_path(args.benchmark, args.phase)
     if args.reference is not None:
         payload = {**metadata, "reference": args.reference}
         return _send_once(args, server, lambda: server.post(f"{phase}/images/references/", payload))
@@ -65,14 +65,11 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
                 say(f"the server stores the archive for some days; to submit it later, add --resume {upload}")
             raise
     with _opened(args.predictions) as file:
-        kind = "application/gzip" if args.predictions.endswith(".gz") else "application/x-ndjson"
-        query = {**{name: value for name, value in metadata.items() if value}, "name": Path(args.predictions).name}
+        name = Path(args.predictions).name
         return _send_once(
             args,
             server,
-            lambda: server.request(
-                "POST", f"{phase}/submissions/", query=query, body=file, content_type=kind, seconds=_CHECKING
-            ),
+            lambda: send_predictions(server, args.benchmark, args.phase, file, name=name, metadata=metadata),
         )
 
 
@@ -93,24 +90,13 @@ def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> s
 
 
 def _send_once(args: argparse.Namespace, server: Server, send: Callable[[], Any]) -> dict[str, Any]:
-    """Send a submission at most once, since it uses quota. If the response is lost, check if the submission arrived."""
-    newest = _newest(args, server)
-    try:
-        submission: dict[str, Any] = send()
-    except UnavailableError:
-        latest = _newest(args, server)
-        if latest is None or (newest is not None and latest["id"] == newest["id"]):
-            raise
-        say("the connection broke, but the server has received the submission")
-        return latest
-    return submission
-
-
-def _newest(args: argparse.Namespace, server: Server) -> dict[str, Any] | None:
-    """Return the latest submission of this system in this phase; None if there is none."""
     names = {name: getattr(args, name) for name in ("benchmark", "phase", "system", "team")}
-    rows: list[dict[str, Any]] = server.get("submissions/", **names, page_size="1")["results"]
-    return rows[0] if rows else None
+    return send_once(
+        server,
+        send,
+        names=names,
+        on_recovery=lambda: say("the connection broke, but the server has received the submission"),
+    )
 
 
 def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_json: bool) -> int:
@@ -123,8 +109,8 @@ def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_
         if as_json:
             print(json.dumps(submission))
         return DONE
-    submission = poll.wait_until_finished(server, quote(submission["id"]))
-    scores = poll.scores_of(server, quote(submission["id"])) if submission["state"] == "done" else None
+    submission = poll.wait_until_finished(server, submission["id"])
+    scores = poll.scores_of(server, submission["id"]) if submission["state"] == "done" else None
     if as_json:
         print(json.dumps({**submission, "scores": scores and scores["scores"]}))
     for warning in submission["warnings"]:

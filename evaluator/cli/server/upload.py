@@ -11,8 +11,8 @@ from typing import IO, Any
 from uuid import UUID
 
 from evaluator.cli.output import Progress, say
-from evaluator.cli.server.http import RefusedError, Server, UnavailableError
 from evaluator.cli.sizes import size_text
+from evaluator.client.http import RefusedError, Server, UnavailableError
 from evaluator.errors import UsageError, shown
 
 ATTEMPTS = 6

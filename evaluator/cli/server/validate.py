@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evaluator.cli.server.errors import refused
-from evaluator.cli.server.http import RefusedError
-from evaluator.cli.server.read import find_phase
 from evaluator.cli.server.tokens import connect
+from evaluator.client.http import RefusedError
+from evaluator.client.reading import download_inputs, find_phase
 from evaluator.errors import UsageError
 
 
@@ -28,8 +28,8 @@ def validate(args: argparse.Namespace, run: Callable[[argparse.Namespace], int])
         phase = find_phase(benchmark, args.phase)
         with tempfile.TemporaryDirectory(prefix="holdout-") as folder:
             inputs = Path(folder) / "inputs.jsonl"
-            with inputs.open("wb") as file:
-                server.fetch(f"benchmarks/{args.benchmark}/splits/{phase['split']}/inputs.jsonl", file)
+            with inputs.open("w+b") as file:
+                download_inputs(server, args.benchmark, phase["split"], file)
             options = [f"{name}={value}" for name, value in phase["options"].items()]
             found = {"task": benchmark["task"], "inputs": str(inputs), "option": options}
             return run(argparse.Namespace(**{**vars(args), **found}))

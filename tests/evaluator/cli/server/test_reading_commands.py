@@ -18,8 +18,9 @@ from django.test import Client
 from knox.models import AuthToken
 
 from evaluator.cli.main import main
-from evaluator.cli.server import submit, token_store
+from evaluator.cli.server import submit
 from evaluator.cli.tables import submission_table
+from evaluator.client import token_store
 from leaderboard.accounts.actions import teams
 from leaderboard.core.api.pagination import Pages
 from leaderboard.models import Benchmark, Membership, Standing, Submission
@@ -264,7 +265,7 @@ def test_validate_for_a_phase_needs_neither_task_nor_inputs_nor_token(run: Run, 
     status, out, err = run("validate", *where, "predictions.jsonl", "--json")
     assert status == 2 and json.loads(out)["fault"] == "predictions" and "predictions.jsonl" in err
     status, _, err = run("validate", "predictions.jsonl", "--benchmark", "tiny", "--phase", "final")
-    assert status == 64 and '--phase is "final", expected a phase of the benchmark: test' in err
+    assert status == 64 and 'phase is "final", expected a phase of the benchmark: test' in err
     assert run("validate", "predictions.jsonl", *where, "--inputs", "x.jsonl")[0] == 64
     world.split.inputs_public = False
     world.split.save()

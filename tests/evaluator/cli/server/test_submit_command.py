@@ -21,8 +21,8 @@ import pytest
 from django.utils import timezone
 
 from evaluator.cli.main import main
-from evaluator.cli.server import submit as submitting
 from evaluator.cli.server import upload as uploading
+from evaluator.client import sending
 from leaderboard.accounts.actions import teams, tokens
 from leaderboard.containers.actions import image_uploads
 from leaderboard.models import Image, ImageUpload, Membership, QuotaCharge, Submission, WorkerReport
@@ -232,15 +232,15 @@ def test_another_teams_concurrent_submission_is_not_taken_for_ours(
     """Both teams have a system of the same name; our file does not arrive, and theirs does."""
     compilers = teams.create(name="Compilers", by=person("grace"))
     Membership.objects.create(team=compilers, user=world.researcher)
-    original = submitting._newest
+    original = sending._newest
 
-    def newest_before_the_other_team(arguments: Any, server: Any) -> Any:
-        newest = original(arguments, server)
+    def newest_before_the_other_team(server: Any, names: Any) -> Any:
+        newest = original(server, names)
         if not Submission.objects.exists():
             world.insert_run()
         return newest
 
-    monkeypatch.setattr(submitting, "_newest", newest_before_the_other_team)
+    monkeypatch.setattr(sending, "_newest", newest_before_the_other_team)
     with network(port(live_server), lambda line: Fault.CUT if line.startswith("POST") else Fault.NONE) as proxy:
         status, _, err = submit("predictions.jsonl", "--team", "Compilers", server=proxy.address)
     assert (status, "has received the submission" in err) == (4, False), err

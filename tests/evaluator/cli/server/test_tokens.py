@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.cli.server import token_store
-from evaluator.cli.server.token_store import StoredTokens
 from evaluator.cli.server.tokens import connect
+from evaluator.client import token_store
+from evaluator.client.token_store import StoredTokens
 from evaluator.errors import UsageError
-from tests.evaluator.cli.server.test_http import answering
+from tests.evaluator.client.test_http import answering
 
 SERVER = "https://board.example"
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from evaluator.cli.server import poll
-from evaluator.cli.server.http import RefusedError, UnavailableError
+from evaluator.cli.server.poll import scores_of
+from evaluator.client import poll
+from evaluator.client.http import RefusedError, UnavailableError
 
 RUNNING = {"is_over": False, "state": "running", "stage": "collecting"}
 DONE = {"is_over": True, "state": "done"}
@@ -42,13 +43,13 @@ def test_waiting_ends_with_the_submission() -> None:
 
 
 def test_waiting_continues_after_a_short_outage() -> None:
-    outage = [UnavailableError("gone")] * (poll._PATIENCE - 1)
+    outage = [UnavailableError("gone")] * (poll.PATIENCE - 1)
     assert follow(*outage, RUNNING, *outage, DONE)[0] == DONE
 
 
 def test_a_long_outage_is_reported() -> None:
     with pytest.raises(UnavailableError, match="gone"):
-        follow(*[UnavailableError("gone")] * poll._PATIENCE)
+        follow(*[UnavailableError("gone")] * poll.PATIENCE)
 
 
 def test_a_refusal_ends_the_waiting() -> None:
@@ -58,7 +59,7 @@ def test_a_refusal_ends_the_waiting() -> None:
 
 def test_sealed_scores_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     server: Any = ScriptedServer(RefusedError(409, "not_ready", "There are no scores yet."))
-    assert poll.scores_of(server, "id") is None
+    assert scores_of(server, "id") is None
     assert "There are no scores yet." in capsys.readouterr().err
 
 

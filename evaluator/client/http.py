@@ -34,7 +34,8 @@ class RefusedError(EvaluatorError):
     """The server refused the request.
 
     status: of the HTTP response. code, message: the server's error code and its explanation. problems: the problems of
-    the submitted file, each with its `text`; more: the number of further problems.
+    the submitted file, each a dict with `line`, `what`, `found`, `expected` and `text`, which has all of them; more:
+    the number of further problems. fields: the errors of invalid parameters, by their names.
     """
 
     status: int
@@ -42,6 +43,7 @@ class RefusedError(EvaluatorError):
     message: str
     problems: list[dict[str, Any]] = field(default_factory=list)
     more: int = 0
+    fields: dict[str, list[str]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.message
@@ -52,7 +54,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *arguments: Any) -> NoReturn:
         new_address = arguments[-1]
-        raise UsageError(f"the server redirects to {shown(new_address)}, expected that server's address as --server")
+        raise UsageError(f"the server redirects to {shown(new_address)}, expected that address as the server")
 
 
 class Server:
@@ -66,7 +68,7 @@ class Server:
         """Check the address and the token. Raises UsageError if one of them is invalid."""
         parts = urllib.parse.urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise UsageError(f"--server is {shown(address)}, expected an address like https://board.example")
+            raise UsageError(f"the server's address is {shown(address)}, expected one like https://board.example")
         if token is not None and not _is_safe(token):
             raise UsageError(_HEADER_UNSAFE)
         self.address = address.rstrip("/")
@@ -176,6 +178,7 @@ def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:
             str(payload["message"]),
             list(payload.get("problems", [])),
             int(payload.get("more", 0)),
+            dict(payload.get("fields", {})),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
         # A proxy's error page, or not a Holdout server.

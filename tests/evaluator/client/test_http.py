@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.cli.server.http import RefusedError, Server, UnavailableError
+from evaluator.client.http import RefusedError, Server, UnavailableError
 from evaluator.errors import UsageError
 
 TOKEN = "abc123"
@@ -112,7 +112,7 @@ def test_no_server_listens() -> None:
 
 @pytest.mark.parametrize("address", ["board.example", "ftp://board.example", "file:///etc/passwd", "https://", "x"])
 def test_an_invalid_address_is_refused(address: str) -> None:
-    with pytest.raises(UsageError, match="--server is"):
+    with pytest.raises(UsageError, match="the server's address is"):
         Server(address, TOKEN)
 
 

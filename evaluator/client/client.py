@@ -1,0 +1,318 @@
+"""The class `Client`: a server's benchmarks, submissions, scores and boards for Python and notebooks."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from evaluator.client import frames, poll
+from evaluator.client.http import RefusedError, Server
+from evaluator.client.reading import (
+    download_inputs,
+    find_phase,
+    phase_path,
+    read_board,
+    read_list,
+    read_pages,
+    submission_path,
+)
+from evaluator.client.sending import send_once, send_predictions
+from evaluator.client.tokens import OPEN_CONNECTION, find_address, find_token
+from evaluator.errors import UsageError, shown
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    Predictions = DataFrame | str | os.PathLike[str] | Iterable[Mapping[str, Any]]
+    """A DataFrame with a row per line, the path of a `.jsonl` or `.jsonl.gz` file, or one dict per line."""
+
+Submission = str | Mapping[str, Any]
+"""A submission's id, or what `Client.submit` returned."""
+
+
+class Client:
+    """Client of one server.
+
+    Every method raises `RefusedError` if the server refuses the request: `code` and `message` say why, `problems` has
+    the invalid lines of a file. It raises `UnavailableError` if the server does not respond, and `UsageError` for
+    invalid arguments. Methods that return a DataFrame need pandas: `pip install 'holdout-eval[notebook]'`.
+
+        >>> client = Client("https://board.example")
+        >>> inputs = client.inputs("mirror-claims", "dev")
+        >>> inputs["predicted_label"] = "SUPPORTS"
+        >>> submission = client.submit(
+        ...     "mirror-claims", "dev", "Always yes", inputs[["id", "predicted_label"]], wait=True
+        ... )
+        >>> client.scores(submission)
+    """
+
+    def __init__(self, server: str | None = None, token: str | None = None) -> None:
+        """Choose the server; nothing is sent yet.
+
+        server: its address, such as `https://board.example`; None: that of the last `holdout login`. token: an API
+        token; None: that of the variable HOLDOUT_TOKEN, else the one that `holdout login` stored. Public data need no
+        token. Raises UsageError if there is no address, or one of them is invalid.
+        """
+        address = find_address(server)
+        token = token or find_token(address)
+        self._server = Server(address, token)
+        if self._server.is_open and token is not None:
+            warnings.warn(OPEN_CONNECTION, stacklevel=2)
+
+    def __repr__(self) -> str:
+        return f"Client({self._server.address!r})"
+
+    @property
+    def server(self) -> str:
+        """The server's address."""
+        return self._server.address
+
+    def benchmarks(self, search: str = "", task: str = "") -> DataFrame:
+        """Return the benchmarks: one row each, with `slug`, `title` and `task`, and further columns of the API.
+
+        search: words that must all occur. task: only benchmarks of this task.
+        """
+        rows = read_list(self._server, "benchmarks/", search=search, task=task)
+        return frames.frame(rows, ["slug", "title", "task"])
+
+    def benchmark(self, benchmark: str) -> dict[str, Any]:
+        """Return a benchmark with its `phases`, `splits` and rules, as the API represents it."""
+        response: dict[str, Any] = self._server.get(f"benchmarks/{benchmark}/")
+        return response
+
+    def inputs(self, benchmark: str, phase: str) -> DataFrame:
+        """Return the inputs of a phase: one row per line, one column per key. Keys that a line lacks are missing.
+
+            >>> client.inputs("mirror-claims", "dev").columns
+            Index(['id', 'claim', 'evidence_text'], dtype='str')
+
+        Raises UnavailableError if they arrive damaged.
+        """
+        with tempfile.TemporaryFile() as file:
+            split = find_phase(self.benchmark(benchmark), phase)["split"]
+            download_inputs(self._server, benchmark, split, file)
+            file.seek(0)
+            return frames.frame([json.loads(line) for line in file])
+
+    def validate(self, benchmark: str, phase: str, predictions: Predictions) -> list[str]:
+        """Check predictions on this machine with the server's code, and return warnings, such as of unknown keys.
+
+        Nothing is submitted. Raises RefusedError with the code `invalid_predictions` and the `problems`:
+
+            >>> try:
+            ...     client.validate("mirror-claims", "dev", predictions)
+            ... except RefusedError as error:
+            ...     print(pandas.DataFrame(error.problems)[["line", "what", "found", "expected"]])
+        """
+        from evaluator import jobs
+        from evaluator.jobs.score import ValidateRequest
+
+        described = self.benchmark(benchmark)
+        found = find_phase(described, phase)
+        with _opened(predictions) as (file, name), tempfile.TemporaryFile() as inputs:
+            download_inputs(self._server, benchmark, found["split"], inputs)
+            inputs.seek(0)
+            request = ValidateRequest(
+                task=described["task"], options=found["options"], inputs_name="inputs.jsonl", predictions_name=name
+            )
+            report, _ = jobs.run(request, {"predictions": file, "inputs": inputs})
+        if report["ok"]:
+            return list(report["warnings"])
+        if report["fault"] == "usage":
+            raise UsageError(report["problems"][0]["text"])
+        count = len(report["problems"]) + report["more"]
+        message = f"The predictions have {count} problem{'s' if count > 1 else ''}, the first: "
+        message += report["problems"][0]["text"]
+        raise RefusedError(422, "invalid_predictions", message, report["problems"], report["more"])
+
+    def submit(
+        self,
+        benchmark: str,
+        phase: str,
+        system: str,
+        predictions: Predictions,
+        *,
+        team: str = "",
+        track: str = "",
+        note: str = "",
+        facts: Mapping[str, Any] | None = None,
+        wait: bool = False,
+    ) -> dict[str, Any]:
+        """Submit predictions, and return the submission as the API represents it: `id`, `state`, `page`, `problems`...
+
+        system: the method's name; a new name creates a system. predictions: missing cells of a DataFrame are left out.
+        team: one of your teams; empty: your first. track: one of the phase's tracks, if it has any. note: for your own
+        list. facts: what the benchmark asks of a system, such as `{"parameters": 7e9}`. wait: True to wait until it is
+        finished.
+
+            >>> client.submit("mirror-claims", "dev", "Always yes", [{"id": "1", "predicted_label": "SUPPORTS"}])
+        """
+        metadata: dict[str, str | list[str]] = {"system": system, "team": team, "track": track, "note": note}
+        metadata["fact"] = [f"{name}={value}" for name, value in (facts or {}).items()]
+        names = {"benchmark": benchmark, "phase": phase, "system": system, "team": team}
+        with _opened(predictions) as (file, name):
+            submission = send_once(
+                self._server,
+                lambda: send_predictions(self._server, benchmark, phase, file, name=name, metadata=metadata),
+                names=names,
+            )
+        return self.wait(submission) if wait else submission
+
+    def wait(self, submission: Submission) -> dict[str, Any]:
+        """Wait until a submission is finished, and return it as the API represents it.
+
+        `state` is `done`, `rejected`, `failed` or `cancelled`. A rejected one has `problems`; one that is on the board
+        has `result`, with its `rank`.
+        """
+        return poll.wait_until_finished(self._server, _id(submission))
+
+    def submissions(self, benchmark: str = "", phase: str = "", system: str = "") -> DataFrame:
+        """Return your teams' submissions, the latest first, such as to find the `id` of an earlier one."""
+        rows = read_list(self._server, "submissions/", benchmark=benchmark, phase=phase, system=system)
+        return frames.frame(rows, ["id", "received_at", "benchmark", "phase", "system", "state", "value", "rank"])
+
+    def scores(self, submission: Submission) -> DataFrame:
+        """Return the revealed scores of a submission: one row per slice, the first of which is `all`.
+
+        Each measure has the columns `accuracy` (the value), `accuracy_low` and `accuracy_high` (the 95 % interval) and
+        `accuracy_n` (the number of units); NaN: there is none. On a ladder the value is rounded down, there is no
+        interval, and the true score is between `accuracy_at_least` and `accuracy_at_most` (NaN: no such bound).
+        Raises RefusedError with the code `not_ready` if no score is revealed, as in a sealed phase.
+        """
+        response = self._server.get(f"{submission_path(_id(submission))}/scores/")
+        result = frames.score_frame(response["scores"])
+        result.attrs = {name: value for name, value in response.items() if name != "scores"}
+        return result
+
+    def board(
+        self,
+        benchmark: str,
+        phase: str,
+        *,
+        slices: str | Iterable[str] = (),
+        measures: str | Iterable[str] = (),
+        sort: str = "",
+        track: str = "",
+        gold_version: int | None = None,
+        task_version: int | None = None,
+    ) -> DataFrame:
+        """Return a leaderboard: one row per system and slice, in the board's order.
+
+        Its columns are `rank` (missing: not ranked), `rank_low` and `rank_high` (missing: not computed, or not
+        revealed), `system`, `team`, `kind`, `track`, `received_at`, `submission`, `slice`, then those of each measure
+        as in `scores`. The board of a sealed phase has no rows. `attrs` of the DataFrame has `gold_version`,
+        `task_version`, `primary`, `disclosure` and `rank_ranges`.
+
+        slices: dimensions whose slices get rows of their own, or `all`; none: the whole only. measures: none: all.
+        sort: a column, such as `f1`, best first. track: only systems of this track. gold_version with task_version: an
+        earlier board.
+
+            >>> board = client.board("mirror-claims", "dev", slices="origin")
+            >>> board[board["slice"] == "origin=generated"][["system", "accuracy", "accuracy_low", "accuracy_high"]]
+        """
+        query = {
+            "slices": _joined(slices),
+            "measure": _joined(measures),
+            "sort": sort,
+            "track": track,
+            "gold_version": "" if gold_version is None else str(gold_version),
+            "task_version": "" if task_version is None else str(task_version),
+        }
+        board = read_board(self._server, benchmark, phase, {name: value for name, value in query.items() if value})
+        return frames.board_frame(board, _joined(measures).split(",") if measures else board["measures"])
+
+    def compare(self, benchmark: str, phase: str, a: str | None = None, b: str | None = None) -> DataFrame:
+        """Return comparisons of ranked systems by the primary measure: one row per pair.
+
+        The columns are `a`, `b` (the systems' names), `difference` (a - b), `low` and `high` (its 95 % interval), `p`
+        (permutation test), `p_holm` (corrected for all compared pairs), `significant`, `n_groups`, `submission_a` and
+        `submission_b`. A null of the server is NaN. There are no rows while the comparisons are computed
+        (`attrs["rank_ranges"]` is not `ready`), and none in phases that do not reveal differences.
+
+        a, b: only pairs of these systems, with `a` first. A board of more than 141 systems has neighbours in rank and
+        pairs with the leader only.
+
+            >>> client.compare("mirror-claims", "dev", "No means no", "Always yes")
+        """
+        path = f"{phase_path(benchmark, phase)}/leaderboard/comparisons/"
+        response = read_pages(self._server, path, {}, "results")
+        pairs = [_pair(pair, is_reversed=_is_reversed(pair, a, b)) for pair in response["results"]]
+        wanted = [pair for pair in pairs if a in (None, pair["a"]) and b in (None, pair["b"])]
+        result = frames.frame(wanted, _PAIR_COLUMNS)
+        result.attrs = {name: response[name] for name in ("measure", "rank_ranges")}
+        numbers = ("difference", "low", "high", "p", "p_holm")
+        return result.astype(dict.fromkeys(numbers, "float64"))
+
+    def plot(self, benchmark: str, phase: str, name: str, **query: str) -> dict[str, Any]:
+        """Return a plot as a Vega-Lite specification with its data; `altair.Chart.from_dict` shows it in a notebook.
+
+        name: such as `intervals`; the API's reference lists all. query: the parameters of the plot's page.
+        """
+        spec: dict[str, Any] = self._server.get(f"{phase_path(benchmark, phase)}/leaderboard/plots/{name}/", **query)
+        return spec
+
+
+_PAIR_COLUMNS = (
+    "a",
+    "b",
+    "difference",
+    "low",
+    "high",
+    "p",
+    "p_holm",
+    "significant",
+    "n_groups",
+    "submission_a",
+    "submission_b",
+)
+
+
+def _is_reversed(pair: Mapping[str, Any], a: str | None, b: str | None) -> bool:
+    """Return True if `a` and `b` name the systems of a pair in the other order than the server."""
+    names = (pair["b"]["system"], pair["a"]["system"])
+    return (a is not None or b is not None) and a in (None, names[0]) and b in (None, names[1])
+
+
+def _pair(pair: Mapping[str, Any], *, is_reversed: bool) -> dict[str, Any]:
+    first, second = (pair["b"], pair["a"]) if is_reversed else (pair["a"], pair["b"])
+    difference, low, high = pair["difference"], pair["low"], pair["high"]
+    if is_reversed:
+        difference, low, high = (None if value is None else -value for value in (difference, high, low))
+    values = {name: pair[name] for name in ("p", "p_holm", "significant", "n_groups")}
+    return {
+        **{"a": first["system"], "b": second["system"], "difference": difference, "low": low, "high": high},
+        **values,
+        **{"submission_a": first["submission"], "submission_b": second["submission"]},
+    }
+
+
+@contextmanager
+def _opened(predictions: Predictions) -> Iterator[tuple[BinaryIO, str]]:
+    """Yield an open file with the predictions as JSON Lines, and its name."""
+    if isinstance(predictions, str | os.PathLike):
+        path = Path(predictions)
+        try:
+            file = path.open("rb")
+        except OSError as error:
+            raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
+        with file:
+            yield file, path.name
+        return
+    with tempfile.TemporaryFile() as written:
+        written.write(frames.json_lines(predictions))
+        written.seek(0)
+        yield written, "predictions.jsonl"
+
+
+def _joined(names: str | Iterable[str]) -> str:
+    return names if isinstance(names, str) else ",".join(names)
+
+
+def _id(submission: Submission) -> str:
+    return submission if isinstance(submission, str) else str(submission["id"])

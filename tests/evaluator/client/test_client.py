@@ -1,0 +1,210 @@
+"""`holdout_eval.Client` against a live server: what it sends, and what its DataFrames contain."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from django.utils import timezone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.client import frames
+from holdout_eval import Client, RefusedError, UnavailableError, UsageError
+from leaderboard.accounts.actions import tokens
+from leaderboard.models import Phase, Submission
+from tests.support.broken_network import Fault, network
+from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.tiny_world import LABELS, World, build
+
+database = pytest.mark.django_db(transaction=True)
+PREDICTIONS = [{"id": id_, "predicted_label": label} for id_, label in LABELS.items()]
+
+
+@pytest.fixture
+def world(transactional_db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("HOLDOUT_TOKEN", raising=False)
+    return build()
+
+
+@pytest.fixture
+def client(world: World, live_server: Any, sandbox: str) -> Client:
+    return Client(live_server.url, tokens.issue(by=world.researcher)[1])
+
+
+@database
+def test_predictions_from_a_frame_a_path_and_dicts_are_the_same_file(client: Client, tmp_path: Path) -> None:
+    inputs = client.inputs("tiny", "test")
+    assert list(inputs.columns) == ["id", "claim", "evidence_text"] and set(inputs["id"]) == set(LABELS)
+    inputs["predicted_label"] = inputs["id"].map(LABELS)
+    frame = inputs[["id", "predicted_label"]]
+    dicts = frame.to_dict("records")
+    path = tmp_path / "predictions.jsonl"
+    path.write_bytes(frames.json_lines(frame))
+    assert client.validate("tiny", "test", frame) == client.validate("tiny", "test", path) == []
+    sent = client.submit("tiny", "test", "Bernoulli", frame, note="of a notebook")
+    assert (sent["system"], sent["note"], sent["file"]["n_lines"]) == ("Bernoulli", "of a notebook", 4)
+    again = [client.submit("tiny", "test", "Bernoulli", same) for same in (path, dicts, iter(dicts))]
+    assert {submission["file"]["sha256"] for submission in again} == {sent["file"]["sha256"]}
+    assert list(client.submissions(system="Bernoulli")["id"])[-1] == sent["id"]
+
+
+@database
+def test_invalid_lines_are_attributes_of_the_error(client: Client) -> None:
+    wrong = [{**PREDICTIONS[0], "predicted_label": "MAYBE"}, *PREDICTIONS[1:]]
+    refusals = []
+    for call in (client.validate, lambda *words: client.submit("tiny", "test", "Bernoulli", words[2])):
+        with pytest.raises(RefusedError) as refused:
+            call("tiny", "test", wrong)
+        refusals.append(refused.value)
+    for error in refusals:
+        assert (error.code, error.status, error.more) == ("invalid_predictions", 422, 0)
+        assert [(line["line"], line["found"]) for line in error.problems] == [(1, '"MAYBE"')]
+    assert refusals[0].problems == refusals[1].problems and "MAYBE" in str(refusals[0])
+    assert not Submission.objects.exists()
+
+
+@database
+def test_a_board_has_intervals_as_columns_and_a_row_per_slice(client: Client, world: World) -> None:
+    stand(world, "Bernoulli", symmetric_scores(0.75))
+    stand(world, "Blind", symmetric_scores(None))
+    board = client.board("tiny", "test", slices=["origin", "label"], measures="accuracy")
+    assert board.attrs["primary"] == "accuracy" and board.attrs["disclosure"] == "full"
+    by = board.set_index(["system", "slice"])
+    numbers = ["accuracy", "accuracy_low", "accuracy_high", "accuracy_n"]
+    assert list(by.loc[("Bernoulli", "all"), numbers]) == [0.75, 0.65, 0.85, 4]
+    assert list(by.loc[("Bernoulli", "origin=generated"), numbers]) == [0.6, 0.5, 0.7, 3]
+    assert by.loc[("Blind", "all"), numbers[:3]].isna().all() and pandas.isna(by.loc[("Blind", "all"), "rank"])
+    assert board["accuracy"].dtype == np.float64 and by.loc[("Bernoulli", "all"), "rank"] == 1
+    assert list(client.board("tiny", "test")["slice"]) == ["all", "all"]
+    scores = client.scores(str(Submission.objects.get(system__name="Bernoulli").pk))
+    assert scores["slice"][0] == "all" and scores["accuracy_high"][0] == 0.85
+    assert pandas.isna(scores.set_index("slice").loc["label=REFUTES", "accuracy"])
+
+
+@database
+def test_what_a_phase_does_not_reveal_is_missing(client: Client, world: World) -> None:
+    empty = client.board("tiny", "test", slices="all")
+    assert empty.empty and {"system", "slice", "accuracy", "accuracy_low"} <= set(empty.columns)
+    assert list(client.compare("tiny", "test").columns)[:3] == ["a", "b", "difference"]
+    soon = timezone.now() + timedelta(days=1)
+    Phase.objects.update(disclosure="sealed", sealed_until=soon, closes_at=soon)
+    sealed = client.submit("tiny", "test", "Bernoulli", PREDICTIONS)
+    with pytest.raises(RefusedError) as refused:
+        client.scores(sealed)
+    assert refused.value.code == "not_ready"
+    assert client.board("tiny", "test").empty and client.compare("tiny", "test").empty
+
+
+@database
+def test_a_refused_request_and_a_lost_response(client: Client, live_server: Any, world: World) -> None:
+    with pytest.raises(RefusedError) as refused:
+        client.board("tiny", "test", sort="nonsense")
+    assert refused.value.code == "invalid" and list(refused.value.fields) == ["sort"]
+    with pytest.raises(UsageError, match='phase is "final", expected a phase of the benchmark: test'):
+        client.inputs("tiny", "final")
+    port = int(live_server.url.rpartition(":")[2])
+    with network(port, lambda line: Fault.UNANSWERED if line.startswith("POST") else Fault.NONE) as proxy:
+        far = Client(proxy.address, tokens.issue(by=world.researcher)[1])
+        sent = far.submit("tiny", "test", "Bernoulli", PREDICTIONS)
+    assert Submission.objects.count() == 1 and sent["id"] == str(Submission.objects.get().pk)
+    with pytest.raises(UnavailableError):
+        Client("http://127.0.0.1:1").benchmarks()
+
+
+@database
+def test_the_server_and_token_of_the_last_login(world: World, live_server: Any) -> None:
+    from evaluator.client import token_store
+
+    with pytest.raises(UsageError, match="no server is given"):
+        Client()
+    token = tokens.issue(by=world.researcher)[1]
+    token_store.write(token_store.StoredTokens(live_server.url, {live_server.url: token}))
+    assert Client().server == live_server.url and Client().submissions().empty
+    assert list(Client().benchmarks(search="tiny")["slug"]) == ["tiny"]
+    assert token not in repr(vars(Client()))
+
+
+LADDER = {"measure": "f1", "slice": {}, "value": 0.5, "low": None, "high": None, "n": 9, "at_least": 0.5}
+
+
+def test_the_bounds_of_a_ladder_are_columns() -> None:
+    scores = [{**LADDER, "at_most": None}, {**LADDER, "slice": {"a": "x", "b": "y"}, "at_most": 0.6}]
+    frame = frames.score_frame(scores)
+    assert list(frame["slice"]) == ["all", "a=x, b=y"]
+    assert list(frame["f1_at_least"]) == [0.5, 0.5] and frame["f1_at_most"].dtype == np.float64
+    assert pandas.isna(frame["f1_at_most"][0]) and frame["f1_at_most"][1] == 0.6 and frame["f1_low"].isna().all()
+
+
+PAIR = {"difference": 0.1, "low": -0.1, "high": 0.3, "p": 0.2, "p_holm": None, "significant": False, "n_groups": 4}
+PAGE = {"measure": "f1", "rank_ranges": "ready", "next": None}
+
+
+def test_a_pair_in_the_order_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = {name: {"system": name, "submission": name.lower()} for name in "ABC"}
+    pairs = [{**PAIR, "a": systems[a], "b": systems[b]} for a, b in ("AB", "BC")]
+    client = Client("http://127.0.0.1:1")
+    monkeypatch.setattr(client._server, "get", lambda path, **query: {**PAGE, "results": list(pairs)})
+    assert list(client.compare("x", "y")["a"]) == ["A", "B"]
+    reverse = client.compare("x", "y", "B", "A").iloc[0]
+    assert (reverse["difference"], reverse["low"], reverse["high"]) == (-0.1, -0.3, 0.1)
+    assert reverse["submission_a"] == "b" and pandas.isna(reverse["p_holm"])
+    of_b = client.compare("x", "y", "B")
+    assert list(of_b["b"]) == ["A", "C"] and list(of_b["difference"]) == [-0.1, 0.1]
+    assert client.compare("x", "y", "A", "C").empty
+
+
+numbers = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.none() | st.booleans() | numbers | st.text(max_size=5)
+nested = json_values | st.lists(json_values, max_size=2) | st.dictionaries(st.text(max_size=2), json_values, max_size=2)
+ids = st.integers() | st.sampled_from(["007", "1e5", "NA", "null", "TRUE", "2026-11-23"])
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(ids, nested), max_size=5))
+def test_rows_survive_a_frame(values: list[tuple[Any, Any]]) -> None:
+    """Ids and nested values are not changed by a DataFrame; a missing key and null are both left out."""
+    rows = [{"id": id_, "value": value} for id_, value in values]
+    written = frames.json_lines(frames.frame(rows)).decode()
+    expected = [{key: value for key, value in row.items() if value is not None} for row in rows]
+    assert [json.loads(line) for line in written.split("\n")[:-1]] == expected
+
+
+@pytest.mark.parametrize("wrong", [[{"x": float("nan")}], [{"x": object()}], ["text"]])
+def test_what_json_cannot_express_is_refused(wrong: Any) -> None:
+    with pytest.raises(UsageError, match="prediction 0"):
+        frames.json_lines(wrong)
+
+
+def test_numpy_values_become_json() -> None:
+    frame = pandas.DataFrame(
+        {"id": np.array([1, 2]), "p": [np.array([0.1, 0.2]), None], "s": [np.float64(0.1 + 0.2), 1]}
+    )
+    assert frames.json_lines(frame).decode().splitlines() == [
+        '{"id": 1, "p": [0.1, 0.2], "s": 0.30000000000000004}',
+        '{"id": 2, "s": 1.0}',
+    ]
+
+
+def test_without_pandas_one_sentence_names_the_extra() -> None:
+    code = """
+import sys
+sys.modules["pandas"] = None
+from holdout_eval import Client
+from evaluator.client import frames
+assert "numpy" not in sys.modules
+try:
+    frames.frame([])
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "DataFrames need pandas: pip install 'holdout-eval[notebook]'\n"
