@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parent
-EXCLUDED = ("cli", "reference_systems", "sandbox/containers")
+EXCLUDED = ("cli", "client", "reference_systems", "sandbox/containers")
 """Folders outside the digest: neither a job nor the process sandbox can import them, as a test checks."""
 TASKS = "holdout.tasks"
 """Entry point group of tasks from installed packages."""

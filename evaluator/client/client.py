@@ -243,14 +243,14 @@ class Client:
         path = f"{phase_path(benchmark, phase)}/leaderboard/comparisons/"
         response = read_pages(self._server, path, {}, "results")
         pairs = [_pair(pair, is_reversed=_is_reversed(pair, a, b)) for pair in response["results"]]
-        wanted = [pair for pair in pairs if a in (None, pair["a"]) and b in (None, pair["b"])]
-        result = frames.frame(wanted, _PAIR_COLUMNS)
+        selected = [pair for pair in pairs if a in (None, pair["a"]) and b in (None, pair["b"])]
+        result = frames.frame(selected, _PAIR_COLUMNS)
         result.attrs = {name: response[name] for name in ("measure", "rank_ranges")}
         numbers = ("difference", "low", "high", "p", "p_holm")
         return result.astype(dict.fromkeys(numbers, "float64"))
 
     def plot(self, benchmark: str, phase: str, name: str, **query: str) -> dict[str, Any]:
-        """Return a plot as a Vega-Lite specification with its data; `altair.Chart.from_dict` shows it in a notebook.
+        """Return a plot as a Vega-Lite specification with its data, which Altair shows in a notebook.
 
         name: such as `intervals`; the API's reference lists all. query: the parameters of the plot's page.
         """
