@@ -21,6 +21,7 @@ PRESENT = [
     path("tasks/<slug:name>/", tasks.TaskView.as_view(), name="api_task"),
     path("benchmarks/", benchmarks.BenchmarksView.as_view(), name="api_benchmarks"),
     path("benchmarks/<slug:slug>/", benchmarks.BenchmarkView.as_view(), name="api_benchmark"),
+    path("benchmarks/<slug:slug>/croissant.json", benchmarks.CroissantView.as_view(), name="api_croissant"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", benchmarks.InputsView.as_view(), name="api_inputs"),
     path(f"{PHASE}/leaderboard/", boards.BoardView.as_view(), name="api_leaderboard"),
     path(f"{PHASE}/leaderboard/comparisons/", comparisons.ComparisonsView.as_view(), name="api_comparisons"),

@@ -24,7 +24,14 @@ from leaderboard.comparisons.web.head_to_head import head_to_head
 from leaderboard.containers.web.scorer import scorer
 from leaderboard.core.web.docs import docs, docs_image
 from leaderboard.core.web.site_pages import about, contact
-from leaderboard.datasets.web.downloads import download_file, download_gold, download_inputs, download_sample
+from leaderboard.datasets.web.croissant import croissant
+from leaderboard.datasets.web.downloads import (
+    download_file,
+    download_gold,
+    download_inputs,
+    download_pinned,
+    download_sample,
+)
 from leaderboard.datasets.web.split import archive, split
 from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
 from leaderboard.operations.status_page import public_status
@@ -63,6 +70,8 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
     path("benchmarks/<slug:slug>/scorers/<int:number>/", scorer, name="scorer_measures"),
     path("benchmarks/<slug:slug>/downloads/<slug:name>", download_file, name="download_file"),
+    path("benchmarks/<slug:slug>/files/<str:sha256>/<str:filename>", download_pinned, name="download_pinned"),
+    path("benchmarks/<slug:slug>/croissant.json", croissant, name="croissant"),
     path("benchmarks/<slug:slug>/feed.atom", benchmark_feed, name="benchmark_feed"),
     path("benchmarks/<slug:slug>/<slug:phase>/", leaderboard, name="leaderboard"),
     path(f"{FROZEN}/", leaderboard, name="frozen_board"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db.models import Prefetch, Q
-from django.http import FileResponse, Http404
+from django.http import FileResponse, Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import etag
 from drf_spectacular.types import OpenApiTypes
@@ -20,6 +20,7 @@ from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.serializers import errors
+from leaderboard.datasets.queries.croissant import document_of
 from leaderboard.datasets.queries.errata import errata_of
 from leaderboard.models import Benchmark, GoldVersion, Split, Team
 from leaderboard.submissions.queries.quotas import quotas_of
@@ -69,7 +70,12 @@ class BenchmarkView(View):
             "access": benchmark.access,
             "asks_agreement": benchmark.needs_agreement,
             "join": addresses.of(request, "join", benchmark.slug),
-            "contact": benchmark.contact,
+            **{name: getattr(benchmark, name) for name in ("contact", "questions_url", "paper_url", "facts")},
+            "organisers": [{"name": name, "url": url} for name, url in benchmark.organisers_with_links],
+            "main_phase": next((phase.slug for phase in phases if phase.is_main), None),
+            "croissant": addresses.of(request, "api_croissant", benchmark.slug)
+            if benchmark.state == "public"
+            else None,
             "announcements": benchmark.announcements.all(),
             "dataset": benchmark.dataset,
             "splits": [serializers.split(benchmark, split, request) for split in splits],
@@ -96,6 +102,17 @@ def _team(request: Request) -> Team | None:
     if team is None:
         raise Http404
     return team
+
+
+class CroissantView(View):
+    @extend_schema(
+        operation_id="benchmark_croissant",
+        responses={(200, "application/ld+json"): OpenApiTypes.OBJECT, **errors()},
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """Return the Croissant 1.0 description of a public benchmark's files, as JSON-LD."""
+        document = document_of(lookup.benchmark_or_404(None, slug))
+        return HttpResponse(document, content_type="application/ld+json")
 
 
 class InputsView(View):

@@ -152,6 +152,17 @@ class PhaseSerializer(RenamedFields):
     page = serializers.URLField()
 
 
+class OrganiserSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="with the affiliation, if there is one")
+    url = serializers.CharField(help_text="empty: none")
+
+
+class FactSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    kind = serializers.CharField(help_text="what its values are: `text`, `number`, ...")
+
+
 class BenchmarkSerializer(BenchmarkLine):
     description = serializers.CharField()
     rules = serializers.CharField()
@@ -162,6 +173,16 @@ class BenchmarkSerializer(BenchmarkLine):
     asks_agreement = serializers.BooleanField(help_text="whether participants agree to the rules before they submit")
     join = serializers.URLField(help_text="the page to agree to the rules and to register a team")
     contact = serializers.CharField(help_text="where to send questions: a mail address or a page; empty: none")
+    questions_url = serializers.CharField(help_text="page where participants ask questions; empty: none")
+    paper_url = serializers.CharField(help_text="paper that describes the benchmark; empty: none")
+    organisers = OrganiserSerializer(many=True, help_text="as shown to everybody")
+    facts = FactSerializer(many=True, help_text="facts about systems that the benchmark asks for")
+    main_phase = serializers.CharField(
+        allow_null=True, help_text="phase whose board the benchmark's page shows; null: chosen by its results"
+    )
+    croissant = serializers.URLField(
+        allow_null=True, help_text="Croissant 1.0 description of the public files; null: the benchmark is not public"
+    )
     announcements = AnnouncementSerializer(many=True, help_text="the latest first")
     dataset = DatasetSerializer()
     splits = SplitSerializer(many=True)
@@ -178,6 +199,11 @@ def line(benchmark: Benchmark, request: Request) -> dict[str, Any]:
         "url": addresses.of(request, "api_benchmark", benchmark.slug),
         "page": addresses.of(request, "benchmark", benchmark.slug),
     }
+
+
+def croissant(benchmark: Benchmark, request: Request) -> str | None:
+    is_public = benchmark.state == Benchmark.State.PUBLIC
+    return addresses.of(request, "api_croissant", benchmark.slug) if is_public else None
 
 
 def split(benchmark: Benchmark, split: Split, request: Request) -> dict[str, Any]:

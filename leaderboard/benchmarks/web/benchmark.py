@@ -18,6 +18,7 @@ from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.boards.web.page_description import describe_benchmark
+from leaderboard.datasets.queries import croissant
 from leaderboard.datasets.queries.errata import errata_of
 from leaderboard.datasets.web import data_examples
 from leaderboard.evaluation import container_limits_text, scorer_of_phase
@@ -41,6 +42,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {
         "tab": "overview",
         "preview": describe_benchmark(benchmark, board),
+        "croissant": croissant.document_of(benchmark),
         "announcements": benchmark.announcements.all(),
         "board": board,
         "rows": rows,

@@ -44,6 +44,7 @@ def address(row: PublicFile, *, filename: str, content_type: str) -> str | None:
                 MetadataDirective="REPLACE",
                 ContentType=content_type,
                 ContentDisposition=f'attachment; filename="{filename}"',
+                CacheControl="public, max-age=31536000, immutable",
             )
     if settings.S3_PUBLIC_URL:
         return f"{settings.S3_PUBLIC_URL}/{quote(key)}"

@@ -9,7 +9,6 @@ from django.http import (
     FileResponse,
     Http404,
     HttpRequest,
-    HttpResponse,
     HttpResponseBase,
     HttpResponseRedirect,
     StreamingHttpResponse,
@@ -19,12 +18,17 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition, require_safe
 
 from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
+from leaderboard.core.web.byte_ranges import part_of_file
 from leaderboard.datasets.actions import public_files
 from leaderboard.datasets.actions.public_files import PublicFile
+from leaderboard.datasets.queries.public_files import jsonl_filename
+from leaderboard.datasets.queries.public_files import public_files as public_files_of
 from leaderboard.models import Download
 from leaderboard.submissions.web import prediction_format
 
 LINES_PER_CHUNK = 1000
+YEAR = 31_536_000
+"""Seconds for which caches may keep a file whose address has its digest."""
 CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
 """Content types by file suffix; files with any other suffix are sent as application/octet-stream."""
 
@@ -34,7 +38,7 @@ def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponse
     split_row = split_or_404(request.user, slug, split)
     if not split_row.inputs or not split_row.inputs_public:
         raise Http404("the split has no public inputs")
-    filename = _filename(split_row.inputs, f"{slug}-{split}-inputs")
+    filename = jsonl_filename(split_row.inputs, f"{slug}-{split}-inputs")
     return _attachment(request, split_row, split_row.inputs, split_row.inputs_sha256, filename)
 
 
@@ -45,7 +49,7 @@ def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBa
     gold = split_row.current_gold if split_row.gold_public else None
     if gold is None:
         raise Http404("the split has no public gold")
-    return _attachment(request, gold, gold.file, gold.sha256, _filename(gold.file, f"{slug}-{split}-gold"))
+    return _attachment(request, gold, gold.file, gold.sha256, jsonl_filename(gold.file, f"{slug}-{split}-gold"))
 
 
 @require_safe
@@ -73,29 +77,47 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
     return _attachment(request, download, download.file, download.sha256, download.filename)
 
 
-def _filename(stored: FieldFile, name: str) -> str:
-    return f"{name}.jsonl.gz" if (stored.name or "").endswith(".gz") else f"{name}.jsonl"
+@require_safe
+def download_pinned(request: HttpRequest, slug: str, sha256: str, filename: str) -> HttpResponseBase:
+    """Send the public file of a benchmark with a digest and name; this address never has other content.
+
+    404 for a file that not everybody may download, and for a former version of corrected gold.
+    """
+    for file in public_files_of(benchmark_or_404(None, slug)):
+        if (file.sha256, file.filename) == (sha256, filename):
+            return _attachment(request, file.row, file.stored, sha256, filename, is_immutable=True)
+    raise Http404("no such file")
 
 
 def _attachment(
-    request: HttpRequest, row: PublicFile, stored: FieldFile, sha256: str, filename: str
+    request: HttpRequest, row: PublicFile, stored: FieldFile, sha256: str, filename: str, *, is_immutable: bool = False
 ) -> HttpResponseBase:
-    """Return a response with the row's file as an attachment, or a redirect to its copy; the ETag is its SHA-256."""
+    """Return a response with the row's file as an attachment, or a redirect to its copy; the ETag is its SHA-256.
 
-    def etag(_: HttpRequest) -> str:
-        return f'"{sha256}"'
+    is_immutable: the address has only this content, and everybody may have it, so that all caches may keep it.
+    """
+    etag = f'"{sha256}"'
 
-    @condition(etag_func=etag)
-    def respond(_: HttpRequest) -> HttpResponse | FileResponse:
+    @condition(etag_func=lambda _: etag)
+    def respond(_: HttpRequest) -> HttpResponseBase:
         content_type = CONTENT_TYPES.get(filename.rpartition(".")[2], "application/octet-stream")
-        response: HttpResponse | FileResponse
+        response: HttpResponseBase
         if copy := public_files.address(row, filename=filename, content_type=content_type):
             response = HttpResponseRedirect(copy)
-        else:
-            response = FileResponse(stored.open("rb"), as_attachment=True, filename=filename, content_type=content_type)
+            patch_cache_control(response, private=True, no_cache=True)  # a signed address is valid for minutes
+            return response
+        response = part_of_file(request, stored, etag=etag) or FileResponse(stored.open("rb"))
+        if response.status_code != 416:
+            response["Content-Type"] = content_type
+            response["Content-Disposition"] = f'attachment; filename="{filename}"'
+        if response.status_code == 200:
             response["Content-Length"] = str(stored.size)
-        # The file of a draft is for managers only, so no shared cache may keep it.
-        patch_cache_control(response, private=True, no_cache=True)
+        response["Accept-Ranges"] = "bytes"
+        if is_immutable:
+            patch_cache_control(response, public=True, max_age=YEAR, immutable=True)
+        else:
+            # The file of a draft is for managers only, so no shared cache may keep it.
+            patch_cache_control(response, private=True, no_cache=True)
         return response
 
     return respond(request)

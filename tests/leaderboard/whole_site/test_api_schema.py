@@ -48,6 +48,7 @@ def test_the_schema_names_every_operation():
     operations = {operation["operationId"] for path in schema["paths"].values() for operation in path.values()}
     assert operations == {
         *("token_issue", "token_revoke", "task_list", "task", "benchmark_list", "benchmark", "split_inputs"),
+        "benchmark_croissant",
         *("leaderboard", "leaderboard_comparisons", "leaderboard_csv", "submit", "submission_list", "submission"),
         *("leaderboard_latex", "leaderboard_markdown", "leaderboard_bibtex", "leaderboard_canonical"),
         *("submission_scores", "submission_predictions"),
