@@ -23,6 +23,8 @@ PORTS = (80, 443)
 _UNPRIVILEGED = 1024
 _TLS = ssl.create_default_context()
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Protocol assignments, 6to4 relays, site-local, documentation: `is_global` of Python 3.11 is true for addresses of each.
+_NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "3fff::/20")))
 
 
 class RequestFailedError(Exception):
@@ -89,7 +91,8 @@ def is_public(address: str) -> bool:
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
-    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
+    is_special = ip.is_multicast or ip.is_reserved or ip.is_unspecified or any(ip in network for network in _NOT_PUBLIC)
+    return ip.is_global and not is_special
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, ...] = ()) -> int:
