@@ -23,7 +23,7 @@ PORTS = (80, 443)
 _UNPRIVILEGED = 1024
 _TLS = ssl.create_default_context()
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-# Protocol assignments, 6to4 relays, site-local, documentation: `is_global` of Python 3.11 is true for addresses of each.
+# Protocol assignments, 6to4 relays, site-local, documentation: Python 3.11 takes addresses of each for global ones.
 _NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "3fff::/20")))
 
 

@@ -22,12 +22,17 @@ def new_salt() -> str:
 
 
 class Webhook(models.Model):
-    """A user's webhook URL. Its signing secret is derived from `salt` and the site's secret key, and not stored."""
+    """A user's webhook URL. Its signing secret is derived from `salt` and the site's secret key, and not stored.
+
+    previous_salt: that of the secret before the last change, which still signs for a day; empty: it was never changed.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
     url = models.URLField(max_length=500)
     salt = models.CharField(max_length=32, default=new_salt, editable=False)
+    previous_salt = models.CharField(max_length=32, default="", editable=False)
+    rotated_at = models.DateTimeField(null=True, editable=False, help_text="when the secret was last changed")
     created_at = models.DateTimeField()
 
     class Meta:

@@ -231,6 +231,7 @@ urlpatterns = [
     path("me/notifications/read/", notices.read, name="read_notices"),
     path("me/follows/<slug:slug>/", notices.follow, name="follow_benchmark"),
     path("me/webhooks/<uuid:pk>/test/", notices.test, name="test_webhook"),
+    path("me/webhooks/<uuid:pk>/secret/", notices.rotate_secret, name="rotate_webhook_secret"),
     path("me/webhooks/<uuid:pk>/remove/", notices.remove, name="remove_webhook"),
     path("me/settings/", settings.settings, name="settings"),
     path("me/data.zip", own_data.own_data, name="own_data"),

@@ -2,15 +2,12 @@
 
 `sweep` first has the kinds of notifications (`kinds`) write the notices of new events: for each user an entry of the
 list on the site, which may be mailed, and for each webhook a call. A worker without access to gold delivers the
-notices (`deliver`). Each webhook call has a signature, an HMAC-SHA256 header (`signed_headers`), by which its
-receiver can check that the call is authentic. Notifications do not delay scoring, and they are written even if the
-process that finished the submission crashed. docs/api.md describes the JSON of each event.
+notices (`deliver`), webhook calls with a signature (`webhook_signature`). Notifications do not delay scoring, and they
+are written even if the process that finished the submission crashed. docs/api.md describes the JSON of each event.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import uuid
 from datetime import datetime, timedelta
@@ -24,8 +21,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.core import http_client
-from leaderboard.models import Notice, Webhook
-from leaderboard.notifications.actions import kinds
+from leaderboard.models import Notice
+from leaderboard.notifications.actions import kinds, webhook_signature
 from leaderboard.work_queue import enqueue
 
 log = structlog.get_logger(__name__)
@@ -108,38 +105,12 @@ def _call(notice: Notice, at: datetime) -> tuple[bool, str]:
         status = http_client.post(
             notice.webhook.url,
             body,
-            signed_headers(notice.webhook, str(notice.pk), body, at),
+            webhook_signature.signed_headers(notice.webhook, str(notice.pk), body, at),
             also=tuple(settings.WEBHOOK_HOSTS),
         )
     except http_client.RequestFailedError as error:
         return False, str(error)
     return 200 <= status < 300, f"status {status}"
-
-
-def signed_headers(webhook: Webhook, notice: str, body: bytes, at: datetime) -> dict[str, str]:
-    """Return the headers of a webhook call; one is the webhook signature, `Holdout-Signature: sha256=HEX`.
-
-    HEX is the HMAC-SHA256, under the webhook's secret, of the Unix time in `Holdout-Timestamp`, a full stop, and the
-    body. notice: the notice's id, which is the same in each attempt.
-    """
-    stamp = str(int(at.timestamp()))
-    digest = hmac.new(secret(webhook).encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
-    return {
-        "Content-Type": "application/json",
-        "User-Agent": "Holdout",
-        "Holdout-Id": notice,
-        "Holdout-Timestamp": stamp,
-        "Holdout-Signature": f"sha256={digest}",
-    }
-
-
-def secret(webhook: Webhook) -> str:
-    """Return the secret under which a webhook's calls are signed.
-
-    It is derived from the webhook's salt and the site's SECRET_KEY, so a copy of the database does not reveal it.
-    """
-    words = f"webhook:{webhook.pk}:{webhook.salt}".encode()
-    return hmac.new(settings.SECRET_KEY.encode(), words, hashlib.sha256).hexdigest()
 
 
 def _mail(notice: Notice) -> tuple[bool, str]:

@@ -1,6 +1,6 @@
-"""Subscriptions to notifications: add, remove and test webhooks, and switch mails on or off.
+"""Subscriptions to notifications: add, remove and test webhooks, change their secrets, and switch mails on or off.
 
-Calls are signed and sent in `deliver`.
+Calls are signed in `webhook_signature` and sent in `deliver`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from django.utils import timezone
 from leaderboard.core import http_client
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Notice, User, Webhook
+from leaderboard.models.notice import new_salt
 from leaderboard.notifications.actions import kinds
 from leaderboard.notifications.actions.deliver import enqueue_delivery
 from leaderboard.notifications.actions.recipients import Switch
@@ -60,6 +61,16 @@ def remove(*, webhook: Webhook, by: User) -> None:
     """Delete a webhook with its notices, delivered or not; its URL is not called any more."""
     AuditEntry.record("webhook.removed", webhook, by=by)
     webhook.delete()
+
+
+@transaction.atomic
+def rotate_secret(*, webhook: Webhook, by: User) -> Webhook:
+    """Give a webhook a new secret and return it; for a day the previous secret signs calls too."""
+    webhook = Webhook.objects.select_for_update().get(pk=webhook.pk)
+    webhook.previous_salt, webhook.salt, webhook.rotated_at = webhook.salt, new_salt(), timezone.now()
+    webhook.save(update_fields=["previous_salt", "salt", "rotated_at"])
+    AuditEntry.record("webhook.secret_changed", webhook, by=by)
+    return webhook
 
 
 @transaction.atomic

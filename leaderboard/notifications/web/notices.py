@@ -10,13 +10,14 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import Benchmark, Notice, User, Webhook
-from leaderboard.notifications.actions import deliver, follows, kinds, webhooks
+from leaderboard.notifications.actions import deliver, follows, kinds, webhook_signature, webhooks
 from leaderboard.notifications.actions.recipients import Switch
 from leaderboard.notifications.web.forms import WebhookForm
 
@@ -49,12 +50,22 @@ def my_notices(request: PersonRequest) -> HttpResponse:
                 status = refused.code.status
             else:
                 form, status = WebhookForm(), 200
+    return _page(request, form, status, secret_of=added)
+
+
+def _page(
+    request: PersonRequest, form: WebhookForm, status: int = 200, secret_of: Webhook | None = None
+) -> HttpResponse:
+    """Return the page of notices. secret_of: the webhook whose secret it shows."""
+    at = timezone.now()
     deliveries = request.user.notices.exclude(state=Notice.State.SITE).select_related("webhook", "submission__system")
     context = {
         "form": form,
-        "added": added,
-        "secret": deliver.secret(added) if added else "",
-        "webhooks": request.user.webhooks.all(),
+        "secret_of": secret_of,
+        "secret": webhook_signature.secret(secret_of) if secret_of else "",
+        "webhooks": [
+            (webhook, webhook_signature.previous_signs_until(webhook, at)) for webhook in request.user.webhooks.all()
+        ],
         "most": webhooks.MAX_WEBHOOKS,
         "listed": _latest(request.user),
         "followed": Benchmark.objects.visible_to(request.user).filter(follows__user=request.user).order_by("title"),
@@ -128,6 +139,14 @@ def test(request: PersonRequest, pk: UUID) -> HttpResponse:
     else:
         messages.success(request, "A test was queued; its response will appear below.")
     return redirect("my_notices")
+
+
+@login_required
+@require_POST
+def rotate_secret(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """Give a webhook a new secret; the response alone shows it."""
+    webhook = webhooks.rotate_secret(webhook=get_object_or_404(Webhook, user=request.user, pk=pk), by=request.user)
+    return _page(request, WebhookForm(), secret_of=webhook)
 
 
 @login_required

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
+import time
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
+import standardwebhooks
 from django.core import mail
 from django.db import connection
 from django.test import Client
@@ -21,13 +25,15 @@ from django.utils import timezone
 
 from leaderboard.core.refusal import Refused
 from leaderboard.models import Notice, Prediction, Reason, Run, State, Submission, Team, User, Webhook
-from leaderboard.notifications.actions import deliver, kinds, webhooks
+from leaderboard.notifications.actions import deliver, kinds, webhook_signature, webhooks
 from leaderboard.work_queue import enqueue
+from tests.docs.blocks import FENCE
 from tests.support.rows.board_rows import stand, symmetric_scores
 from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
 
 pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).parents[3]
 PAGE = "/me/notifications/"
 
 
@@ -221,7 +227,64 @@ def test_a_name_cannot_inject_a_header(world: World) -> None:
 # --- webhook calls
 
 
-def test_a_call_is_signed_and_identifies_the_site(world: World, receiver: Receiver) -> None:
+def calls_of(webhook: Webhook, receiver: Receiver) -> list[tuple[dict[str, str], bytes]]:
+    """Sends a test call; returns all calls that came: headers and body."""
+    notice = webhooks.test(webhook=webhook, by=webhook.user)
+    deliver.deliver(notice_id=notice.pk)
+    return receiver.came
+
+
+def is_verified(secret: str, headers: dict[str, str], body: bytes) -> bool:
+    try:
+        standardwebhooks.Webhook(secret).verify(body, headers)
+    except standardwebhooks.WebhookVerificationError:
+        return False
+    return True
+
+
+def test_the_published_library_verifies_a_call(world: World, receiver: Receiver) -> None:
+    webhook = webhooks.add(url=receiver.url, by=world.researcher)
+    ((headers, body),) = calls_of(webhook, receiver)
+    assert headers["webhook-id"] == json.loads(body)["id"]
+    secret = webhook_signature.secret(webhook)
+    assert is_verified(secret, headers, body)
+    assert not is_verified(secret, headers, body + b" ")
+    for name, value in {"webhook-id": str(uuid.uuid4()), "webhook-timestamp": str(int(time.time()) - 1)}.items():
+        assert not is_verified(secret, {**headers, name: value}, body)
+
+
+def test_for_a_day_after_a_change_both_secrets_verify_a_call(world: World, receiver: Receiver) -> None:
+    webhook = webhooks.add(url=receiver.url, by=world.researcher)
+    first = webhook_signature.secret(webhook)
+    webhook = webhooks.rotate_secret(webhook=webhook, by=world.researcher)
+    second = webhook_signature.secret(webhook)
+    call = calls_of(webhook, receiver)[-1]
+    assert first != second and is_verified(first, *call) and is_verified(second, *call)
+    Webhook.objects.update(rotated_at=timezone.now() - webhook_signature.OVERLAP)
+    call = calls_of(webhook, receiver)[-1]
+    assert not is_verified(first, *call) and is_verified(second, *call)
+    third = webhook_signature.secret(webhooks.rotate_secret(webhook=webhook, by=world.researcher))
+    call = calls_of(webhook, receiver)[-1]
+    assert [is_verified(secret, *call) for secret in (first, second, third)] == [False, True, True]
+
+
+def test_the_documented_receivers_verify_a_call(world: World, receiver: Receiver) -> None:
+    samples: dict[str, Any] = {}
+    for match in FENCE.finditer((ROOT / "docs" / "api.md").read_text()):
+        if match["info"] == "python webhooks":
+            exec(match["text"], samples)
+    webhook = webhooks.add(url=receiver.url, by=world.researcher)
+    ((headers, body),) = calls_of(webhook, receiver)
+    secret = webhook_signature.secret(webhook)
+    old = {**headers, "webhook-timestamp": str(int(headers["webhook-timestamp"]) - 301)}
+    for sample in (samples["read_call"], samples["check_call"]):
+        assert sample(secret, headers, body)["event"] == "test"
+        for forged in ((secret, headers, body + b" "), (secret, old, body), ("whsec_MTIz", headers, body)):
+            with pytest.raises((ValueError, standardwebhooks.WebhookVerificationError)):
+                sample(*forged)
+
+
+def test_the_former_signature_is_sent_too(world: World, receiver: Receiver) -> None:
     webhook = webhooks.add(url=receiver.url, by=world.researcher)
     stand(world, "First")
     (notice,) = [notice for notice in sweep_and_deliver() if notice.webhook]
@@ -231,14 +294,16 @@ def test_a_call_is_signed_and_identifies_the_site(world: World, receiver: Receiv
     assert (payload["event"], payload["state"], payload["system"]) == ("submission.finished", "done", "First")
     assert headers["Holdout-Id"] == payload["id"] == str(notice.pk)
     signed = headers["Holdout-Timestamp"].encode() + b"." + body
-    digest = hmac.new(deliver.secret(webhook).encode(), signed, hashlib.sha256).hexdigest()
+    # Receivers have the secret as the previous release showed it.
+    former_secret = base64.b64decode(webhook_signature.secret(webhook).removeprefix("whsec_"))
+    digest = hmac.new(former_secret, signed, hashlib.sha256).hexdigest()
     assert headers["Holdout-Signature"] == f"sha256={digest}"
 
 
 def test_each_webhook_has_its_own_secret_that_is_not_stored(world: World, receiver: Receiver) -> None:
     first_webhook = webhooks.add(url=receiver.url, by=world.researcher)
     two = webhooks.add(url=f"{receiver.url}2", by=world.researcher)
-    secrets = {deliver.secret(first_webhook), deliver.secret(two)}
+    secrets = {webhook_signature.secret(first_webhook), webhook_signature.secret(two)}
     assert len(secrets) == 2
     stored = json.dumps(list(Webhook.objects.values()), default=str)
     assert not any(secret in stored for secret in secrets)
@@ -264,7 +329,8 @@ def test_a_failed_delivery_is_retried_and_given_up_in_the_end(
         deliver.deliver(notice_id=notice.pk)
     assert (notice.state, notice.attempts, len(receiver.came)) == ("failed", 6, 6)
     assert pauses == sorted(pauses)
-    assert {headers["Holdout-Id"] for headers, _ in receiver.came} == {str(notice.pk)}
+    for name in ("webhook-id", "Holdout-Id"):
+        assert {headers[name] for headers, _ in receiver.came} == {str(notice.pk)}
 
 
 def test_two_workers_send_one_call(world: World, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,12 +405,24 @@ def test_the_page_lists_deliveries_of_each_kind(world: World) -> None:
 def test_the_page_shows_a_secret_once(world: World, receiver: Receiver) -> None:
     ada = person(world.researcher)
     added = ada.post(PAGE, {"url": receiver.url})
-    secret = deliver.secret(Webhook.objects.get())
+    secret = webhook_signature.secret(Webhook.objects.get())
     assert added.status_code == 200 and secret in added.content.decode()
     assert read(added.content.decode()).faults == []
     again = ada.get(PAGE).content.decode()
     assert secret not in again and receiver.url in again
     assert read(again).faults == []
+
+
+def test_a_new_secret_is_shown_once(world: World, receiver: Receiver) -> None:
+    ada = person(world.researcher)
+    webhook = webhooks.add(url=receiver.url, by=world.researcher)
+    first = webhook_signature.secret(webhook)
+    rotated = ada.post(f"/me/webhooks/{webhook.pk}/secret/").content.decode()
+    webhook.refresh_from_db()
+    second = webhook_signature.secret(webhook)
+    assert second in rotated and first not in rotated and read(rotated).faults == []
+    again = ada.get(PAGE).content.decode()
+    assert second not in again and "The previous secret signs too until" in again and read(again).faults == []
 
 
 @pytest.mark.parametrize(
@@ -367,7 +445,7 @@ def test_testing_removing_and_mail_on_the_page(world: World, receiver: Receiver)
     world.researcher.refresh_from_db()
     assert world.researcher.mailed_since is not None
     stranger = person(world.curator)
-    for what in ("test", "remove"):
+    for what in ("test", "secret", "remove"):
         assert stranger.post(f"/me/webhooks/{webhook.pk}/{what}/").status_code == 404
     assert ada.post(f"/me/webhooks/{webhook.pk}/remove/").status_code == 302
     assert not Webhook.objects.exists()

@@ -194,6 +194,7 @@ PEOPLE = [
     Row("follow_benchmark", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
     # None exists with this id.
     Row("test_webhook", NO_PAGE, "login 404 404 404 404 404 404"),
+    Row("rotate_webhook_secret", NO_PAGE, "login 404 404 404 404 404 404"),
     Row("remove_webhook", NO_PAGE, "login 404 404 404 404 404 404"),
     Row("revoke_token", "login 405 405 405 405 405 405", "login 302 404 404 404 404 404"),
 ]

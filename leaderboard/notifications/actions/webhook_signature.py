@@ -1,0 +1,63 @@
+"""Signatures of webhook calls by Standard Webhooks (https://www.standardwebhooks.com), and the secrets behind them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from leaderboard.models import Webhook
+
+OVERLAP = timedelta(days=1)
+"""Time after a change of the secret in which calls are signed with the previous secret too."""
+
+
+def secret(webhook: Webhook) -> str:
+    """Return the secret under which a webhook's calls are signed: `whsec_` and the key in base64."""
+    return "whsec_" + base64.b64encode(_key(webhook, webhook.salt)).decode()
+
+
+def signed_headers(webhook: Webhook, notice: str, body: bytes, at: datetime) -> dict[str, str]:
+    """Return the headers of a webhook call, with its signature.
+
+    `webhook-signature` has one signature, and two for OVERLAP after a change of the secret. The headers `Holdout-...`
+    are those of the previous release, without the previous secret; the next release drops them.
+    notice: the notice's id, which is the same in each attempt.
+    """
+    stamp = str(int(at.timestamp()))
+    keys = [_key(webhook, webhook.salt)]
+    if previous_signs_until(webhook, at):
+        keys.append(_key(webhook, webhook.previous_salt))
+    content = f"{notice}.{stamp}.".encode() + body
+    signatures = [base64.b64encode(hmac.digest(key, content, "sha256")).decode() for key in keys]
+    former = hmac.new(keys[0], stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": "Holdout",
+        "webhook-id": notice,
+        "webhook-timestamp": stamp,
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
+        "Holdout-Id": notice,
+        "Holdout-Timestamp": stamp,
+        "Holdout-Signature": f"sha256={former}",
+    }
+
+
+def previous_signs_until(webhook: Webhook, at: datetime) -> datetime | None:
+    """Return the time until which the previous secret signs calls too; None: it does not at `at`."""
+    if webhook.rotated_at is None or at >= webhook.rotated_at + OVERLAP:
+        return None
+    return webhook.rotated_at + OVERLAP
+
+
+def _key(webhook: Webhook, salt: str) -> bytes:
+    """Return the key that belongs to a salt.
+
+    It is derived from the salt and the site's SECRET_KEY, so a copy of the database does not reveal it. It is the text
+    of a hexadecimal number, because that was the secret that the previous release showed.
+    """
+    words = f"webhook:{webhook.pk}:{salt}".encode()
+    return hmac.new(settings.SECRET_KEY.encode(), words, hashlib.sha256).hexdigest().encode()
