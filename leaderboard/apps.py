@@ -12,7 +12,6 @@ class LeaderboardConfig(AppConfig):
     verbose_name = "Holdout"
 
     def ready(self) -> None:
-        from leaderboard import permissions  # noqa: F401 (models are loaded first)
         from leaderboard.core import tracing
 
         # Django loads its middleware later, and workers fork later.

@@ -1,25 +1,20 @@
-"""Permissions of users that do not depend on a single benchmark. Loaded when the application is ready."""
+"""Permissions of users that do not depend on a single benchmark. A superuser has all of them."""
 
 from __future__ import annotations
-
-import rules
 
 from leaderboard.models import User
 
 
-@rules.predicate
 def is_curator(user: User) -> bool:
-    return bool(getattr(user, "is_curator", False))
+    """Return whether the user may create benchmarks, see the workers and use archives."""
+    return user.is_curator or user.is_superuser
 
 
-@rules.predicate
-def organises_something(user: User) -> bool:
-    return bool(user.is_authenticated) and user.benchmarks.exists()
+def manages_benchmarks(user: User) -> bool:
+    """Return whether the user may open the management pages."""
+    return is_curator(user) or user.benchmarks.exists()
 
 
-rules.add_perm("management.view", is_curator | organises_something)
-rules.add_perm("benchmark.create", is_curator)
-rules.add_perm("workers.view", is_curator)
-rules.add_perm("operations.view", rules.is_staff)
-rules.add_perm("workers.drain", is_curator)
-rules.add_perm("archives.use", is_curator)
+def is_operator(user: User) -> bool:
+    """Return whether the user may see the state of the installation."""
+    return user.is_staff or user.is_superuser

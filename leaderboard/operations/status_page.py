@@ -9,9 +9,10 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.operations import status
+from leaderboard.permissions import is_operator
 
 
-@needs("operations.view")
+@needs(is_operator)
 @require_safe
 def operations(request: PersonRequest) -> HttpResponse:
     """Show the state of services, workers, queues, disk and versions."""

@@ -20,10 +20,11 @@ from leaderboard.core.web.refusals import Refusal, add_to
 from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN
 from leaderboard.models import ArchiveExport, Benchmark, State
 from leaderboard.models.archive import RETENTION
+from leaderboard.permissions import is_curator
 
 
 @sensitive_post_parameters("passphrase", "repeated")
-@needs("archives.use")
+@needs(is_curator)
 @require_http_methods(["GET", "POST"])
 def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
     """List the archives of a benchmark that the user has requested; a POST requests an archive."""
@@ -41,7 +42,7 @@ def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
     return redirect("manage_exports", slug)
 
 
-@needs("archives.use")
+@needs(is_curator)
 @require_safe
 def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Render the progress of an export. Once the export has ended, the response makes the page reload."""
@@ -53,7 +54,7 @@ def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     return response
 
 
-@needs("archives.use")
+@needs(is_curator)
 @require_POST
 def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
     """Return the archive to the user who requested it."""
@@ -65,7 +66,7 @@ def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
     return FileResponse(export.file.open("rb"), as_attachment=True, filename=name, content_type="application/zip")
 
 
-@needs("archives.use")
+@needs(is_curator)
 @require_POST
 def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Delete an export before it expires."""

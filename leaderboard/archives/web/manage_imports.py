@@ -18,12 +18,13 @@ from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.models import ArchiveImport
+from leaderboard.permissions import is_curator
 
 MOST_NAMED = 20
 """Maximum number of renamed accounts listed in a message."""
 
 
-@needs("archives.use")
+@needs(is_curator)
 @require_http_methods(["GET", "POST"])
 def archive_imports(request: PersonRequest) -> HttpResponse:
     """List the archives waiting to be imported; a POST uploads another archive."""
@@ -51,7 +52,7 @@ def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = No
 
 
 @sensitive_post_parameters("key")
-@needs("archives.use")
+@needs(is_curator)
 @require_http_methods(["GET", "POST"])
 def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
     """Show what an uploaded archive contains; a POST with its secret key imports it."""
@@ -87,7 +88,7 @@ def _in_words(renamed: Sequence[tuple[str, str]]) -> str:
     return f"Accounts whose names are taken here were renamed: {names}{more}. The audit trail lists all of them."
 
 
-@needs("archives.use")
+@needs(is_curator)
 @require_POST
 def remove(request: PersonRequest, pk: int) -> HttpResponse:
     """Delete an archive that was not imported."""

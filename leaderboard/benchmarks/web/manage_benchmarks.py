@@ -26,11 +26,12 @@ from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import container_limits_text
 from leaderboard.models import Benchmark, GoldVersion, HiddenSubmission, NearDuplicate, Phase, User
+from leaderboard.permissions import is_curator, is_operator, manages_benchmarks
 from leaderboard.rehearsals import actions
 from leaderboard.work_queue import worker_status
 
 
-@needs("management.view")
+@needs(manages_benchmarks)
 @require_safe
 def index(request: PersonRequest) -> HttpResponse:
     """List the benchmarks that the user manages: for curators all benchmarks."""
@@ -40,10 +41,11 @@ def index(request: PersonRequest) -> HttpResponse:
     )
     # Rehearsals that are over are listed on the page of their phase.
     rows = rows.exclude(rehearsal__ended_at__isnull=False).order_by("state", "title")
-    return render(request, "benchmarks/manage_index.html", {"benchmarks": rows, "tasks": TASKS})
+    may = {"may_create": is_curator(request.user), "may_operate": is_operator(request.user)}
+    return render(request, "benchmarks/manage_index.html", {"benchmarks": rows, "tasks": TASKS, **may})
 
 
-@needs("benchmark.create")
+@needs(is_curator)
 @require_http_methods(["GET", "POST"])
 def create(request: PersonRequest) -> HttpResponse:
     """Create a draft benchmark, with a new dataset unless one is chosen."""

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from leaderboard.containers.actions import placement, workers
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.models import Prediction, Run, State, Submission, WorkerReport
+from leaderboard.permissions import is_curator
 from leaderboard.work_queue import worker_status
 
 
@@ -48,7 +49,7 @@ class _Worker:
         return sorted(self.report.detail.items())
 
 
-@needs("workers.view")
+@needs(is_curator)
 @require_safe
 def show(request: PersonRequest) -> HttpResponse:
     """Show each container worker's status report, and the queued and running containers."""
@@ -70,7 +71,7 @@ def show(request: PersonRequest) -> HttpResponse:
     return render(request, "containers/manage_workers.html", context)
 
 
-@needs("workers.drain")
+@needs(is_curator)
 @require_POST
 def drain(request: PersonRequest, pk: int) -> HttpResponse:
     """Tell a worker's host to start no more containers, or, with `resume` in the form, to start some again."""

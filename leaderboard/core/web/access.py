@@ -18,14 +18,19 @@ class PersonRequest(HttpRequest):
     user: User
 
 
-def needs(permission: str) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """Decorate a view that needs a permission: anonymous users must log in; users without it get a 404."""
+def needs(
+    permission: Callable[[User], bool],
+) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
+    """Decorate a view that needs a permission: anonymous users must log in; users without it get a 404.
+
+    permission: a function of `leaderboard.permissions`.
+    """
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @login_required
         @wraps(view)
         def guarded(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not request.user.has_perm(permission):
+            if not permission(request.user):
                 raise Http404
             return view(request, *args, **kwargs)
 
