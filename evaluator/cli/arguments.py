@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
 from typing import Any
 
+from evaluator.errors import UsageError, shown
+from evaluator.reference_systems.files import FILES
+
 RUN = "run a container image as the server would"
+RUN_BASELINE = "write the predictions of a baseline or reference system"
 SUBMIT = "submit predictions or a container image"
 GROUPS = {
     "Get started": ("login", "list-benchmarks", "download-inputs", "list-teams", "logout"),
@@ -14,11 +20,17 @@ GROUPS = {
     "Curate": ("split", "audit"),
 }
 """Commands in the order of the help, by group."""
+CURATION = {
+    "split": "make folds, held-out splits and debiased test sets",
+    "audit": "check test splits for errors and label leakage",
+}
+"""Commands with subcommands, which `evaluator.cli.curation` adds."""
 TASK = "name of the task; `holdout tasks` lists all"
 OPTION = "an option of the task; `holdout tasks` lists all; may be repeated"
 PREDICTIONS = "the predictions file: JSON Lines, or .jsonl.gz"
 JSON = "print the result as JSON"
 SEED = "seed of the random numbers (default: 0)"
+_MAX_SEED = 10**18 - 1
 BENCHMARK = "the benchmark's name in its address, such as mirror-claims"
 PHASE = "the phase's name in its address, such as test"
 FORMATS = {
@@ -40,6 +52,46 @@ SERVER_COMMANDS = frozenset(
         "show-board",
     }
 )
+
+
+def read_seed(text: str) -> int:
+    """Return the seed that `--seed` states. Raises UsageError."""
+    return read_whole_number("seed", text, _MAX_SEED)
+
+
+def read_whole_number(name: str, text: str, most: int) -> int:
+    """Return the number that an option states. Raises UsageError."""
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) > most:
+        raise UsageError(f"--{name} is {shown(text)}, expected a whole number from 0 to {most}")
+    return int(text)
+
+
+def read_options(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the task's options, which `--option NAME=VALUE` states. Raises UsageError."""
+    options: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--option is {shown(pair)}, expected NAME=VALUE")
+        if name in options:
+            raise UsageError(f"--option {shown(name)} is given twice, expected once")
+        options[name] = value
+    return options
+
+
+def add_run_baseline(commands: Any) -> None:
+    parser = commands.add_parser("run-baseline", help=RUN_BASELINE, description=RUN_BASELINE)
+    parser.add_argument("task", help=TASK)
+    parser.add_argument("name", nargs="?", help="the name; without it, baselines and systems of the task are listed")
+    parser.add_argument("--inputs", help="the public inputs, JSON Lines")
+    for kind, description in FILES.items():
+        parser.add_argument(
+            f"--{kind}", action="append", default=[], metavar="FILE", help=f"{description}; may be repeated"
+        )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the system; may be repeated"
+    )
+    parser.add_argument("--seed", default="0", help=SEED)
 
 
 def add_run(commands: Any) -> argparse.ArgumentParser:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluator.errors import printable
-from evaluator.outcomes.table import slice_text
 from evaluator.statistics import confidence
+from evaluator.text import slice_text
 
 Row = Mapping[str, Any]
 

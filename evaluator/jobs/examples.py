@@ -12,10 +12,11 @@ from evaluator.errors import FileError, GoldError, PredictionError, ProblemList
 from evaluator.jobs.base import Count, Files, Report, TaskRequest
 from evaluator.jsonl.decompress import ReadLimits, chunks
 from evaluator.measures.base import Measure, Ratio
-from evaluator.outcomes.table import Numbers, Outcomes, slice_text
+from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.scoring.score import existing
 from evaluator.statistics.mcnemar import single_statistic
 from evaluator.tasks.base import AnyTask
+from evaluator.text import slice_text
 
 MOST_EXAMPLES = 100_000
 """Maximum number of items in one report."""

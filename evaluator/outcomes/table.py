@@ -5,7 +5,6 @@ dimensions (values that define slices) and the row's group (cluster). A scorer m
 positives. The groups come from gold alone; a group without rows is resampled too.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -124,8 +123,3 @@ class Outcomes:
     @property
     def n_groups(self) -> int:
         return len(self.group_names)
-
-
-def slice_text(value: SliceValue) -> str:
-    """Return the value for display: as JSON, strings without their quotes."""
-    return value if isinstance(value, str) else json.dumps(value)

@@ -8,18 +8,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from evaluator.errors import UsageError, shown
+from evaluator.reference_systems.files import FILES, INPUTS
 from evaluator.tasks.base import Option, Options, parse_options
 
 Line = dict[str, Any]
-
-INPUTS = "inputs"
-FILES = {
-    "graph": "a knowledge graph: triples, tab-separated (3 or 5 columns)",
-    "valid": "further triples, in the format of --graph, to choose the best epoch by",
-    "train": "public gold",
-}
-"""The kinds of files that a system may read besides the inputs, with a description. Each is an option of the command
-line and may be repeated."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from evaluator.cli import arguments
 from evaluator.cli.output import print_problems, printable_lines, say
@@ -65,32 +64,32 @@ AUDITS: tuple[Generator, ...] = (
 )
 """Audits: each reports errors or label leakage in a split. A folder is written only on request."""
 
-_SPLIT = "make folds, held-out splits and debiased test sets"
-_AUDIT = "check test splits for errors and label leakage"
 _NEEDED = {"scipy": "scipy", "sklearn": "scikit-learn"}
 
 
-def add_to(commands: Any) -> None:
-    """Add `split` and `audit` to the evaluator's commands."""
-    for command, summary, generators in (("split", _SPLIT, SPLITS), ("audit", _AUDIT, AUDITS)):
-        parser = commands.add_parser(command, help=summary, description=summary)
-        names = parser.add_subparsers(
-            dest="generator", required=True, metavar="NAME", help="what to do:", parser_class=type(parser)
-        )
-        for generator in generators:
-            subcommand = names.add_parser(generator.name, help=generator.summary, description=generator.summary)
-            generator.add_to(subcommand)
-            if generator.seeded:
-                subcommand.add_argument(
-                    "--seed", type=whole_number, default=0, help="the same seed gives the same bytes (default: 0)"
-                )
+def _generators(command: str) -> tuple[Generator, ...]:
+    return {"split": SPLITS, "audit": AUDITS}[command]
+
+
+def add_to(parser: argparse.ArgumentParser, command: str) -> None:
+    """Add the subcommands of `split` or `audit` to the command's parser."""
+    names = parser.add_subparsers(
+        dest="generator", required=True, metavar="NAME", help="what to do:", parser_class=type(parser)
+    )
+    for generator in _generators(command):
+        subcommand = names.add_parser(generator.name, help=generator.summary, description=generator.summary)
+        generator.add_to(subcommand)
+        if generator.seeded:
             subcommand.add_argument(
-                "--output",
-                type=Path,
-                required=command == "split",
-                help="the folder to create, with the files and recipe.json",
+                "--seed", type=whole_number, default=0, help="the same seed gives the same bytes (default: 0)"
             )
-            subcommand.add_argument("--json", action="store_true", help=arguments.JSON)
+        subcommand.add_argument(
+            "--output",
+            type=Path,
+            required=command == "split",
+            help="the folder to create, with the files and recipe.json",
+        )
+        subcommand.add_argument("--json", action="store_true", help=arguments.JSON)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -99,8 +98,7 @@ def run(args: argparse.Namespace) -> int:
     Raises UsageError for invalid arguments or a missing Python package, and SandboxError where reading or writing
     fails, such as on a full disk.
     """
-    generators = {"split": SPLITS, "audit": AUDITS}[args.command]
-    (generator,) = (candidate for candidate in generators if candidate.name == args.generator)
+    (generator,) = (candidate for candidate in _generators(args.command) if candidate.name == args.generator)
     try:
         with _terminated_like_interrupted(), progress_reported(generator.name), Workspace(args.output) as bench:
             result = generator.make(args, bench)
@@ -113,8 +111,8 @@ def run(args: argparse.Namespace) -> int:
         if error.name not in _NEEDED:
             raise
         raise UsageError(
-            f"{generator.name} needs the Python package {_NEEDED[error.name]}: pip install 'holdout[curation]', or, "
-            "from the project's folder, pip install '.[curation]'"
+            f"{generator.name} needs the Python package {_NEEDED[error.name]}: "
+            "pip install 'holdout-eval[curation]', or, from the project's folder, pip install '.[curation]'"
         ) from None
     _print_result(result, args)
     return result.status

@@ -43,8 +43,8 @@ def connect_engine() -> Engine:
         from evaluator.sandbox.containers.engine import Engine
     except ModuleNotFoundError as error:
         raise SandboxError(
-            f"connecting to a Docker engine needs the Python package {error.name}: pip install 'holdout[systems]', or, "
-            "from the project's folder, pip install '.[systems]'"
+            f"connecting to a Docker engine needs the Python package {error.name}: "
+            "pip install 'holdout-eval[systems]', or, from the project's folder, pip install '.[systems]'"
         ) from None
     engine = Engine(allow_plain=True)  # the user's own engine, over the way that Docker's own client takes
     try:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from evaluator import jobs
+from evaluator.cli import arguments
 from evaluator.cli.local import engine, files
 from evaluator.cli.local import result as run_result
 from evaluator.cli.output import Progress, print_problems, say
@@ -29,11 +30,12 @@ from evaluator.tasks.registry import find_task
 from evaluator.text import count_noun
 
 
-def run(args: argparse.Namespace, options: Mapping[str, str]) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status.
 
     Raises UsageError for invalid arguments or unreadable files, and SandboxError if the Docker engine fails.
     """
+    options = arguments.read_options(args.option)
     parsed = find_task(args.task).parse_options(options)
     limits = _limits(args)
     output_path = files.predictions_path(args.output)

@@ -7,9 +7,10 @@ from collections.abc import Hashable
 from typing import Any
 
 from evaluator.measures.auroc import Auroc
-from evaluator.outcomes.table import SliceValue, slice_text
+from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.audit.findings import Finding, Severity, percent
 from evaluator.tasks.audit.split import AnswerKind, Split
+from evaluator.text import slice_text
 
 _CLASSES = 20
 _UNEVEN = 0.9

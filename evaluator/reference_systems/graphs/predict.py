@@ -15,7 +15,8 @@ import numpy.typing as npt
 from evaluator.errors import InputsError, shown
 from evaluator.jsonl.ids import IdRegister
 from evaluator.jsonl.reader import Reader
-from evaluator.reference_systems.base import INPUTS, Job, Line, opened
+from evaluator.reference_systems.base import Job, Line, opened
+from evaluator.reference_systems.files import INPUTS
 from evaluator.reference_systems.graphs.graph import Ints
 from evaluator.tasks.fact_checking.layout import INPUTS as CLAIMS
 from evaluator.tasks.fact_checking.layout import Claim

@@ -221,3 +221,31 @@ def test_the_version(capsys):
 def test_validate_needs_benchmark_and_phase_together(capsys, arguments):
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (64, "") and "required: --" in err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--help",
+        "--version",
+        "submit --help",
+        "login --server http://127.0.0.1:9",
+        "list-benchmarks --server http://127.0.0.1:9",
+        "show-board --server http://127.0.0.1:9 --benchmark b --phase p",
+        "submit --server http://127.0.0.1:9 --benchmark b --phase p --system s answers.jsonl",
+    ],
+)
+def test_commands_that_score_nothing_load_no_numpy(line, folder):
+    """They start four times as fast without NumPy, msgspec and the tasks. No server responds at that port."""
+    code = (
+        "import sys\nfrom evaluator.cli.main import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'msgspec', 'docker', 'asyncio', 'evaluator.jobs', 'evaluator.tasks'}\n"
+        "sys.exit(', '.join(sorted(heavy & set(sys.modules))) or 0)"
+    )
+    environment = {"HOME": str(folder), "HOLDOUT_TOKEN": "t", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code, *line.split()]
+    done = subprocess.run(
+        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"loaded: {done.stderr}"

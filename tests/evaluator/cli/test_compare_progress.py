@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from evaluator.cli import progress_line
+from evaluator.cli.local import scoring
 from evaluator.progress import Steps, progress_listener
 from tests.evaluator.cli.test_compare_command import COMPARE, folder, run  # noqa: F401  - a fixture
 
@@ -15,7 +16,7 @@ def test_progress_rises_to_the_whole_and_does_not_change_results(folder, capsys,
     alone = run(capsys, *COMMAND)[1]
     shares = []
     with progress_listener(shares.append):
-        monkeypatch.setattr("evaluator.cli.main.progress_reported", lambda what: progress_listener(shares.append))
+        monkeypatch.setattr(scoring, "progress_reported", lambda what: progress_listener(shares.append))
         assert run(capsys, *COMMAND)[1] == alone
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)

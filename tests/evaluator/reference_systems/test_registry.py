@@ -3,7 +3,8 @@
 import pytest
 
 from evaluator.errors import UsageError
-from evaluator.reference_systems.base import FILES, INPUTS, System
+from evaluator.reference_systems.base import System
+from evaluator.reference_systems.files import FILES, INPUTS
 from evaluator.reference_systems.registry import SYSTEMS, systems_of
 from evaluator.tasks.registry import find_task
 

@@ -121,7 +121,7 @@ def test_a_missing_python_package_error_names_it(
 
     monkeypatch.setattr(builtins, "__import__", without_docker)
     assert main(RUN) == 4
-    assert "package docker: pip install 'holdout[systems]'" in capsys.readouterr().err
+    assert "package docker: pip install 'holdout-eval[systems]'" in capsys.readouterr().err
 
 
 def test_compressed_inputs_are_decompressed(folder: Path) -> None:
@@ -153,10 +153,3 @@ def test_the_suffix_of_predictions_follows_their_content(
 ) -> None:
     assert files.save_predictions(io.BytesIO(b"content"), folder / requested, written) == folder / stored
     assert (folder / stored).read_bytes() == b"content"
-
-
-def test_the_commands_dependencies_are_an_extra_with_the_servers_pins() -> None:
-    root = Path(__file__).resolve().parents[4]
-    pins = [line.split("#")[0].strip() for line in (root / "requirements.txt").read_text().splitlines()]
-    extra = [line for line in (root / "requirements-systems.txt").read_text().splitlines() if line[:1] not in "#"]
-    assert extra and set(extra) <= set(pins)

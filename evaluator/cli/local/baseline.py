@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -23,36 +22,20 @@ from evaluator.cli.progress_line import progress_reported
 from evaluator.errors import FileError, UsageError, shown
 from evaluator.exit_codes import BAD_GOLD, DONE, WRONG_USAGE
 from evaluator.jobs.baseline import BaselineRequest
-from evaluator.reference_systems.base import FILES, INPUTS, System
+from evaluator.reference_systems.base import System
+from evaluator.reference_systems.files import FILES, INPUTS
+from evaluator.reference_systems.registry import systems_of
 from evaluator.tasks.base import AnyTask
 from evaluator.tasks.registry import find_task
 
-SUMMARY = "write the predictions of a baseline or reference system"
 _LINES_PER_WRITE = 1000
 
 
-def add_to(commands: Any) -> None:
-    parser = commands.add_parser("run-baseline", help=SUMMARY, description=SUMMARY)
-    parser.add_argument("task", help=arguments.TASK)
-    parser.add_argument("name", nargs="?", help="the name; without it, baselines and systems of the task are listed")
-    parser.add_argument("--inputs", help="the public inputs, JSON Lines")
-    for kind, description in FILES.items():
-        parser.add_argument(
-            f"--{kind}", action="append", default=[], metavar="FILE", help=f"{description}; may be repeated"
-        )
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the system; may be repeated"
-    )
-    parser.add_argument("--seed", default=str(jobs.SEED), help=arguments.SEED)
-
-
-def run(args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status.
 
     Raises UsageError for an unknown task, name or option, and for a file that is missing or cannot be read.
     """
-    from evaluator.reference_systems.registry import systems_of  # other commands do not need it
-
     task = find_task(args.task)
     systems = systems_of(args.task)
     if args.name is None:
@@ -64,6 +47,7 @@ def run(args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
         raise UsageError(f"unknown baseline {shown(args.name)} of {task.name}, expected one of: {names}")
     if not args.inputs:
         raise UsageError("--inputs is missing, expected --inputs FILE with the public inputs")
+    options, seed = arguments.read_options(args.option), arguments.read_seed(args.seed)
     # A baseline and a system of one name differ in their files: only systems read others than --train.
     others = [kind for kind in FILES if kind != "train" and getattr(args, kind)]
     if args.name in systems and (others or args.name not in trivial):
@@ -103,10 +87,10 @@ def _run_baseline(task: AnyTask, args: argparse.Namespace, options: Mapping[str,
     request = BaselineRequest(
         task=args.task,
         baseline=args.name,
-        options=dict(options),
+        options=arguments.read_options(args.option),
         inputs_name=args.inputs,
         train_names=args.train,
-        seed=seed,
+        seed=arguments.read_seed(args.seed),
     )
     with ExitStack() as stack:
         files = {}

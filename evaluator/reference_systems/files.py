@@ -1,0 +1,12 @@
+"""The kinds of files that reference systems read. Importing it costs nothing: the command line lists them."""
+
+from __future__ import annotations
+
+INPUTS = "inputs"
+FILES = {
+    "graph": "a knowledge graph: triples, tab-separated (3 or 5 columns)",
+    "valid": "further triples, in the format of --graph, to choose the best epoch by",
+    "train": "public gold",
+}
+"""The kinds of files that a system may read besides the inputs, with a description. Each is an option of the command
+line and may be repeated."""
