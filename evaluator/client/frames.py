@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evaluator.errors import UsageError
+from evaluator.text import slice_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -81,8 +82,6 @@ def score_rows(scores: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def slice_name(values: Mapping[str, Any]) -> str:
     """Return a slice as text: `all`, or such as `property=CEO, origin=web`."""
-    from evaluator.outcomes.table import slice_text  # imports NumPy
-
     return ", ".join(f"{dimension}={slice_text(value)}" for dimension, value in values.items()) or "all"
 
 

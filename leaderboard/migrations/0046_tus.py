@@ -11,7 +11,7 @@ METADATA = models.TextField(
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0041_plot_pictures'),
+        ('leaderboard', '0045_webhook_secrets'),
     ]
 
     operations = [

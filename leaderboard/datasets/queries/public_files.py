@@ -43,8 +43,8 @@ def public_files(benchmark: Benchmark) -> list[PublicFile]:
             title = f"Inputs of the split {split.name}"
             digest, size = split.inputs_sha256, split.inputs_bytes
             files.append(PublicFile(split, split.inputs, digest, size, filename, title, published_at))
-        if split.gold_public and split.versions:  # type: ignore[attr-defined]  # by the prefetch
-            gold = split.versions[0]  # type: ignore[attr-defined]
+        if split.gold_public and split.versions:  # by the prefetch
+            gold = split.versions[0]
             filename = jsonl_filename(gold.file, f"{name}-gold")
             title = f"Gold of the split {split.name}: the inputs with the answers"
             added_at = max(published_at, gold.created_at) if gold.number > 1 else published_at
