@@ -206,13 +206,13 @@ SYSTEMS = (
         "embeddings in which a relation is a translation",
         "Bordes et al. 2013",
         TransE,
-        _options(dim=100, epochs=30, rate=0.1, strength=0.0),
+        _options(dim=100, epochs=40, rate=0.1, strength=0.002),
     ),
     _system(
         "transh",
         "embeddings in which a relation is a translation on a hyperplane",
         "Wang et al. 2014",
         TransH,
-        _options(dim=100, epochs=30, rate=0.1, strength=0.0),
+        _options(dim=100, epochs=40, rate=0.1, strength=0.002),
     ),
 )

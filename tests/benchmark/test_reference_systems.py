@@ -1,0 +1,129 @@
+"""Scores, processor time and memory of the reference systems on public data, beside the published scores.
+
+Run with `pytest tests/benchmark/test_reference_systems.py -m benchmark -s`. Scores are those of `holdout score`; times
+are printed, not asserted. Nothing is tuned on test: thresholds come from the validation triples and their negatives.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.benchmark, pytest.mark.realdata]
+
+LINKS = [
+    # system, {measure: (at least, published by Safavi and Koutra 2020)}
+    ("complex", {"mrr": (0.43, 0.465), "hits@10": (0.61, 0.646)}),
+    ("distmult", {"mrr": (0.0, None), "hits@10": (0.0, None)}),
+    ("transe", {"mrr": (0.31, 0.354), "hits@10": (0.56, 0.634)}),
+    ("transh", {"mrr": (0.30, None), "hits@10": (0.55, None)}),
+    ("predict-with-rel", {"mrr": (0.2164, None)}),
+    ("predict-with-ent", {"mrr": (0.0, None)}),
+    ("popularity", {"mrr": (0.0, None)}),
+]
+CLAIMS = [
+    # system, {measure: (at least, published)}; accuracy takes claims with a score above 0 as true
+    ("complex", {"accuracy": (0.82, 0.836), "auroc": (0.0, None)}),
+    ("distmult", {"accuracy": (0.0, None), "auroc": (0.0, None)}),
+    ("transe", {"accuracy": (0.80, 0.829), "auroc": (0.0, None)}),
+    ("transh", {"accuracy": (0.79, None), "auroc": (0.0, None)}),
+    ("popularity", {"auroc": (0.6208, None)}),
+    ("relation-frequency", {"auroc": (0.7853, None)}),
+]
+
+
+def triples(path: Path) -> list[tuple[str, ...]]:
+    return [tuple(line.split("\t")) for line in path.read_text().splitlines()]
+
+
+def write(path: Path, lines: list[dict]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def write_questions(codex: Path, folder: Path) -> tuple[Path, Path]:
+    """Write inputs and gold of link-prediction: both questions of each test triple, with the answers of all triples."""
+    known: dict[tuple[str, ...], list[str]] = {}
+    for part in ("train", "valid", "test"):
+        for subject, relation, object_ in triples(codex / f"{part}.txt"):
+            known.setdefault((subject, relation, "?"), []).append(object_)
+            known.setdefault(("?", relation, object_), []).append(subject)
+    gold = [
+        {"question": question, "answers": [answer], "filtered": [name for name in known[question] if name != answer]}
+        for subject, relation, object_ in triples(codex / "test.txt")
+        for question, answer in (((subject, relation, "?"), object_), (("?", relation, object_), subject))
+    ]
+    lines = [{"id": number, **line} for number, line in enumerate(gold)]
+    inputs = [{"id": line["id"], "question": line["question"]} for line in lines]
+    return write(folder / "inputs.jsonl", inputs), write(folder / "gold.jsonl", lines)
+
+
+def write_claims(codex: Path, folder: Path, part: str) -> tuple[Path, Path]:
+    """Write inputs and gold of fact-checking: the triples of a part, and its hard negatives."""
+    labelled = [
+        (triple, label)
+        for name, label in ((part, True), (f"{part}_negatives", False))
+        for triple in triples(codex / f"{name}.txt")
+    ]
+    inputs = [
+        {"id": number, "subject": subject, "relation": relation, "object": object_}
+        for number, ((subject, relation, object_), _) in enumerate(labelled)
+    ]
+    gold = [{**line, "label": label} for line, (_, label) in zip(inputs, labelled, strict=True)]
+    return write(folder / f"{part}_inputs.jsonl", inputs), write(folder / f"{part}_gold.jsonl", gold)
+
+
+def predict(output: Path, *words: object) -> str:
+    """Write the predictions of `holdout run-baseline` to a file. Return its processor seconds and peak memory."""
+    with output.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "evaluator", "run-baseline", *map(str, words)],
+            stdout=stream,
+            stderr=subprocess.DEVNULL,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    return f"processor {usage.ru_utime + usage.ru_stime:.0f} s, peak memory {usage.ru_maxrss / 1024:.0f} MB"
+
+
+def score(task: str, gold: Path, predictions: Path) -> dict[str, float]:
+    words = [task, "--gold", gold, predictions, "--resamples", 0, "--json"]
+    command = [sys.executable, "-m", "evaluator", "score", *map(str, words)]
+    result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return {row["measure"]: row["value"] for row in result["scores"] if not row["slice"]}
+
+
+def report(name: str, scores: dict[str, float], expected: dict, cost: str) -> None:
+    """Print the scores beside the published ones. Fail where one is lower than it should be."""
+    texts = [
+        f"{measure} {scores[measure]:.4f}" + (f" (published {published})" if published else "")
+        for measure, (_, published) in expected.items()
+    ]
+    print(f"\n{name}: {', '.join(texts)}; {cost}")
+    for measure, (least, _) in expected.items():
+        assert round(scores[measure], 4) >= least
+
+
+@pytest.mark.parametrize(("name", "expected"), LINKS, ids=lambda value: value if isinstance(value, str) else "")
+def test_link_prediction_on_codex_s(realdata: Path, tmp_path: Path, name, expected) -> None:
+    codex, predictions = realdata / "codex-s", tmp_path / "predictions.jsonl"
+    inputs, gold = write_questions(codex, tmp_path)
+    cost = predict(predictions, "link-prediction", name, "--inputs", inputs, "--graph", codex / "train.txt")
+    report(name, score("link-prediction", gold, predictions), expected, cost)
+
+
+@pytest.mark.parametrize(("name", "expected"), CLAIMS, ids=lambda value: value if isinstance(value, str) else "")
+def test_fact_checking_on_codex_s(realdata: Path, tmp_path: Path, name, expected) -> None:
+    codex, predictions = realdata / "codex-s", tmp_path / "predictions.jsonl"
+    _, labelled = write_claims(codex, tmp_path, "valid")
+    inputs, gold = write_claims(codex, tmp_path, "test")
+    train = ["--train", labelled] if "accuracy" in expected else []
+    cost = predict(predictions, "fact-checking", name, "--inputs", inputs, "--graph", codex / "train.txt", *train)
+    scores = score("fact-checking", gold, predictions)
+    taken = [json.loads(line)["score"] > 0 for line in predictions.open()]
+    labels = [json.loads(line)["label"] for line in gold.open()]
+    scores["accuracy"] = sum(map(bool.__eq__, taken, labels)) / len(labels)
+    report(name, scores, expected, cost)
