@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from tests.browser.conftest import Site, faults, log_in, shoot
 from tests.support import container_images
@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
 PAGE = "/benchmarks/mirror-claims/containers/submit-image/"
-PIECES = re.compile(r"/chunks/\?offset=(\d+)")
+UPLOAD = re.compile(r"/image-uploads/[0-9a-f-]{36}/$")
 PIECE = 16_000_000
 SLOW = 60_000
 """Timeout in milliseconds: pieces pass through the test's own process."""
@@ -57,6 +57,11 @@ def archive(tmp_path: Path) -> Path:
     return path
 
 
+def offset_of(request: Request) -> int | None:
+    """Return the offset of a request that sends a piece; None for other requests."""
+    return int(request.headers["upload-offset"]) if request.method == "PATCH" else None
+
+
 def choose(page: Page, archive: Path, name: str) -> None:
     page.get_by_label("System name").fill(name)
     page.get_by_label("Archive of the image").set_input_files(archive)
@@ -79,15 +84,15 @@ def test_upload_resumes_after_a_lost_connection(page: Page, site: Site, phase: N
     is_broken = True
 
     def through_the_line(route: Route) -> None:
-        found = PIECES.search(route.request.url)
-        assert found is not None
-        offsets.append(int(found[1]))
-        if is_broken and offsets[-1] == PIECE:
+        offset = offset_of(route.request)
+        if offset is not None:
+            offsets.append(offset)
+        if is_broken and offset == PIECE:
             route.abort("connectionreset")
         else:
             route.continue_()
 
-    page.route(PIECES, through_the_line)
+    page.route(UPLOAD, through_the_line)
     choose(page, archive, "Lost and found")
     page.get_by_role("button", name="Upload and submit").click()
     expect(page.get_by_text(re.compile("The connection was lost; trying again in 4 s"))).to_be_visible(timeout=SLOW)
@@ -109,24 +114,24 @@ def test_upload_resumes_after_a_reload(page: Page, site: Site, phase: None, arch
     page.goto(PAGE)
 
     def first_alone(route: Route) -> None:
-        route.continue_() if route.request.url.endswith("offset=0") else route.abort()
+        route.abort() if offset_of(route.request) else route.continue_()
 
-    page.route(PIECES, first_alone)
+    page.route(UPLOAD, first_alone)
     choose(page, archive, "Again")
     page.get_by_role("button", name="Upload and submit").click()
     expect(page.get_by_text(re.compile("trying again in"))).to_be_visible(timeout=SLOW)
-    page.unroute(PIECES)
+    page.unroute(UPLOAD)
     page.reload()
     unfinished = page.get_by_role("region", name="Unfinished uploads")
     expect(unfinished).to_contain_text("mine.tar")
     assert faults(page) == []
     shoot(page, "submit-image-unfinished")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if PIECES.search(request.url) else None)
+    sent: list[int | None] = []
+    page.on("request", lambda request: sent.append(offset_of(request)))
     choose(page, archive, "Again")
     page.get_by_role("button", name="Upload and submit").click()
     arrives(page, archive)
-    assert [int(found[1]) for url in asked if (found := PIECES.search(url))] == [PIECE, 2 * PIECE]
+    assert [offset for offset in sent if offset is not None] == [PIECE, 2 * PIECE]
 
 
 def test_resuming_needs_the_same_file_and_giving_up_deletes_the_upload(
@@ -134,7 +139,7 @@ def test_resuming_needs_the_same_file_and_giving_up_deletes_the_upload(
 ) -> None:
     log_in(page, site, "emil")
     page.goto(PAGE)
-    page.route(PIECES, lambda route: route.abort())
+    page.route(UPLOAD, lambda route: route.continue_() if offset_of(route.request) is None else route.abort())
     choose(page, archive, "Never")
     page.get_by_role("button", name="Upload and submit").click()
     expect(page.get_by_text(re.compile("trying again in"))).to_be_visible(timeout=SLOW)

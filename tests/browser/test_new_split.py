@@ -117,17 +117,29 @@ def test_interrupted_upload_resumes_after_the_tab_was_closed(page: Page, site: S
     big = tmp_path / "big.txt"
     big.write_bytes(b"subject\trelation\tobject\n" * (BIG // 24))
     page.goto(START)
-    page.route(re.compile(r"/chunks/\?offset=[1-9]"), lambda route: route.abort())
+    page.route(
+        re.compile(r"/raw-uploads/[0-9a-f-]{36}/$"),
+        lambda route: route.continue_() if route.request.headers.get("upload-offset", "0") == "0" else route.abort(),
+    )
     page.get_by_label("File to upload").set_input_files(big)
     page.get_by_role("button", name="Upload the raw file").click()
-    expect(page.locator("[data-upload-news]")).to_contain_text("The connection was lost")
+    news = page.locator("[data-upload-news]")
+    expect(news).to_contain_text("The connection was lost; trying again")
+    expect(page.get_by_text("75 % uploaded")).to_have_attribute("role", "status")
+    assert faults(page) == []
+    shoot(page, "manage-raw-upload-lost")
+    page.get_by_role("button", name="Pause", exact=True).press("Enter")
+    expect(news).to_have_text("Paused. Uploaded pieces are stored.")
+    expect(page.get_by_text(re.compile("^Paused: 9. % · "))).to_be_visible()
+    page.get_by_role("button", name="Resume", exact=True).press("Enter")
+    expect(news).to_contain_text("The connection was lost; trying again")
     page.unroute_all(behavior="ignoreErrors")
     page.goto("/")
     page.goto(START)
     expect(page.get_by_text("16 MB of 17 MB")).to_be_visible()
     offsets: list[str] = []
     page.on(
-        "request", lambda asked: offsets.append(asked.url.partition("offset=")[2]) if "offset=" in asked.url else None
+        "request", lambda asked: offsets.append(asked.headers["upload-offset"]) if asked.method == "PATCH" else None
     )
     page.get_by_label("File to upload").set_input_files(big)
     page.get_by_role("button", name="Upload the raw file").click()

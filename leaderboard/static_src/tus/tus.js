@@ -1,0 +1,2 @@
+// The part of tus-js-client that js/image-upload.js uses, as the global `tus`.
+export { Upload } from "tus-js-client";
