@@ -1,4 +1,4 @@
-"""The bundle of tus-js-client was built from the present sources; the script sends chunks of the server's size."""
+"""The bundle of tus-js-client was built from the present sources; the script sends chunks of the right size."""
 
 from __future__ import annotations
 
