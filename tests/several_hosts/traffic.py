@@ -23,6 +23,7 @@ PAGE_SECONDS = 5.0
 """No page may wait longer for a fault of another host."""
 READ_EVERY = 0.25
 RETRY_SECONDS = 1.0
+TUS = {"Tus-Resumable": "1.0.0"}
 TIMEOUT = 180.0
 NO_ANSWER = 0
 """Status of a request that got no response."""
@@ -143,8 +144,8 @@ class Submitter(threading.Thread):
         if self.upload:
             known = self.traffic.request(self.session, "image", "GET", self.upload)
         else:
-            description = {"name": archive.name, "bytes": len(content)}
-            known = self.traffic.request(self.session, "image", "POST", f"{PHASE}/images/", json=description)
+            headers = {**TUS, "Upload-Length": str(len(content))}
+            known = self.traffic.request(self.session, "image", "POST", f"{PHASE}/image-uploads/", headers=headers)
         if known is None or known.status_code not in (200, 201):
             if known is not None and known.status_code == 404:
                 self.upload = ""  # it was submitted, and the response was lost
@@ -153,10 +154,9 @@ class Submitter(threading.Thread):
         self.upload = upload["url"]
         for offset in range(upload["received"], len(content), upload["chunk_bytes"]):
             chunk = content[offset : offset + upload["chunk_bytes"]]
-            headers = {"Content-Type": "application/octet-stream"}
-            url = f"{upload['chunks']}?offset={offset}"
-            sent = self.traffic.request(self.session, "image", "POST", url, data=chunk, headers=headers)
-            if sent is None or sent.status_code != 200:
+            headers = {**TUS, "Content-Type": "application/offset+octet-stream", "Upload-Offset": str(offset)}
+            sent = self.traffic.request(self.session, "image", "PATCH", upload["url"], data=chunk, headers=headers)
+            if sent is None or sent.status_code != 204:
                 return None
         fields = {"system": self.system}
         submitted = self.traffic.request(self.session, "image", "POST", upload["submission"], json=fields)
