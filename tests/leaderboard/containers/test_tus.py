@@ -160,7 +160,7 @@ def test_another_version_is_refused_before_anything_happens(ada: Client, version
         {"Upload_Metadata": "filename bWluZQ==,filename bWluZQ=="},
         {"Upload_Metadata": ", "},
         {"Upload_Metadata": "filename /w=="},
-        {"Upload_Metadata": f"filename {encoded('x' * 4096)}"},
+        {"Upload_Metadata": f"note {encoded('x' * 4096)}"},
         {"Upload_Metadata": f"filename {encoded('x' * 256)}"},
         {"Upload_Metadata": f"filename {encoded('a' + chr(0))}"},
     ],
