@@ -182,7 +182,7 @@ class Client:
 
         Each measure has the columns `accuracy` (the value), `accuracy_low` and `accuracy_high` (the 95 % interval) and
         `accuracy_n` (the number of units); NaN: there is none. On a ladder the value is rounded down, there is no
-        interval, and the true score is between `accuracy_at_least` and `accuracy_at_most` (NaN: no such bound).
+        interval, and the true score is between the columns that end in `at_least` and `at_most` (NaN: no such bound).
         Raises RefusedError with the code `not_ready` if no score is revealed, as in a sealed phase.
         """
         response = self._server.get(f"{submission_path(_id(submission))}/scores/")

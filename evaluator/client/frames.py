@@ -67,8 +67,8 @@ def _dtype(values: list[Any]) -> str | None:
 def score_rows(scores: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return one row per slice of scores in the form of the API: `slice`, then four or more columns of each measure.
 
-    The columns of `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high`, `accuracy_n`, and on a ladder
-    `accuracy_at_least` and `accuracy_at_most`.
+    Those of `accuracy` are `accuracy` and the same name with `_low`, `_high` and `_n` at its end; on a ladder also with
+    those of BOUNDS.
     """
     rows: dict[str, dict[str, Any]] = {}
     for score in scores:

@@ -17,6 +17,7 @@ from evaluator.jobs.examples import ExamplesRequest, examples
 from evaluator.jobs.generate import GenerateRequest, generate
 from evaluator.jobs.gold_diff import GoldDifferenceRequest, gold_difference
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest, make_sketch, near_duplicates
+from evaluator.jobs.tables import ReadTableRequest, WriteTableRequest, read_table, write_table_of_gold
 from evaluator.tasks.registry import TASKS
 
 _ALL: tuple[Job[Any], ...] = (
@@ -37,6 +38,8 @@ _ALL: tuple[Job[Any], ...] = (
     Job(BaselineRequest, make_baseline),
     Job(GoldDifferenceRequest, gold_difference),
     Job(GenerateRequest, generate),
+    Job(ReadTableRequest, read_table),
+    Job(WriteTableRequest, write_table_of_gold),
 )
 JOBS = {job.request.job: job for job in _ALL}
 

@@ -26,6 +26,8 @@ from evaluator.jobs.gold import PartitionRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRequest
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest
+from evaluator.jobs.tables import ReadTableRequest, WriteTableRequest
+from evaluator.jsonl.tables import SANDBOX_FORMATS
 from evaluator.tasks.registry import TASKS
 
 Jobs = Mapping[str, Job[Any]]
@@ -106,6 +108,7 @@ def run(jobs: Jobs) -> None:
                 raise
             TASKS.leave_out(name, f"its samples fail: {type(error).__name__}: {error}")
     _generators(once)
+    _tables(once)
     for declaration, scores, outcomes in SCORER_SAMPLES:
         request = ScorerOutputRequest(**declaration, resamples=20, seed=1)
         once(request, scores=scores, **({"outcomes": outcomes} if outcomes else {}))
@@ -170,6 +173,16 @@ def _baselines(once: Once, task: str, gold: bytes, inputs: bytes, expects: dict[
         request = BaselineRequest(task=task, baseline=name, inputs_name="inputs.jsonl", expects=expects, seed=1)
         once(request, inputs=inputs)
         once(msgspec.structs.replace(request, train_names=["train.jsonl"]), inputs=inputs, _0=gold)
+
+
+def _tables(once: Once) -> None:
+    """Write gold to each format, and read it again, whole and damaged."""
+    for kind in SANDBOX_FORMATS:
+        report, table = once(WriteTableRequest(gold_name="gold.jsonl", format=kind), gold=_LINES)
+        if not report["ok"]:
+            raise ValueError(f"gold cannot be written as {kind}: {report['problems'][0]['text']}")
+        for content in (table, table[: len(table) // 2], b"\xff", b""):
+            once(ReadTableRequest(task="fact-verification", gold_name=f"gold.{kind}"), gold=content)
 
 
 def _generators(once: Once) -> None:

@@ -15,9 +15,10 @@ import numpy as np
 
 from evaluator.errors import FileError, ProblemList, shown
 from evaluator.jsonl.decode_errors import describe
-from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.other_formats import EXPECTED_ENCODING, refuse_other_formats
 from evaluator.jsonl.strict_json import LineError, Schema, may_hold_long_digits, not_utf8, unknown_keys
+from evaluator.jsonl.tables import first_line, line_chunks
 from evaluator.jsonl.unknown_keys import Widened
 
 Record = TypeVar("Record", bound=msgspec.Struct)
@@ -48,7 +49,8 @@ class Format(Generic[Record]):
 
 class Reader(Generic[Record]):
     """Reader of one file. Iterate `records` to its end, then use `problems`, `warnings`, `n_lines` (the number of
-    lines) and `n_unread` (the number of lines that gave no record).
+    lines) and `n_unread` (the number of lines that gave no record). The lines of a table are its rows, numbered as in a
+    spreadsheet, where the header is row 1 (`tables.py`).
 
     file: the name for messages. error: the exception type for a file that cannot be used.
     """
@@ -60,6 +62,7 @@ class Reader(Generic[Record]):
         self.limits = limits or ReadLimits()
         self.n_lines = 0
         self.n_unread = 0
+        self._first = first_line(self.problems)
         self._layout = layout
         self._decode = msgspec.json.Decoder(layout.record).decode
         self._unknown: dict[str, list[int]] = {}  # key: [first line, number of lines]
@@ -76,8 +79,8 @@ class Reader(Generic[Record]):
             lines = block.split(b"\n")
             if not lines[-1]:
                 lines.pop()
-            first = self.n_lines + 1
-            if first + len(lines) - 1 > self.limits.lines:
+            first = self.n_lines + self._first
+            if self.n_lines + len(lines) > self.limits.lines:
                 self.problems.stop(
                     None, "too many lines", f"over {self.limits.lines} lines", f"at most {self.limits.lines} lines"
                 )
@@ -101,7 +104,7 @@ class Reader(Generic[Record]):
         parts: list[bytes] = []
         n_bytes = 0
         started = False
-        for raw in chunks(stream, self.limits, self.problems):
+        for raw in line_chunks(stream, self.limits, self.problems):
             chunk = raw if started else self._without_bom(raw)
             if not started:
                 refuse_other_formats(chunk[:_HEAD], self.problems)
@@ -144,7 +147,7 @@ class Reader(Generic[Record]):
         if wide is not None:
             yield from enumerate(wide, first)
             return
-        last = self.n_lines if ends_file else 0
+        last = first + len(lines) - 1 if ends_file else 0
         for index, line in enumerate(lines):
             number = first + index
             try:

@@ -32,6 +32,7 @@ from evaluator.jobs.gold import PartitionReport, PartitionRequest, PrepareGoldRe
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateReport, ValidateRequest
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest
+from evaluator.jobs.tables import ReadTableRequest, TableReport, WriteTableRequest
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
 from leaderboard.core import process_metrics, tracing
@@ -61,10 +62,12 @@ __all__ = [
     "plot",
     "prepare_gold",
     "read_scorer",
+    "read_table",
     "score",
     "similarity_sketch",
     "unavailable",
     "validate",
+    "write_table",
 ]
 
 log = structlog.get_logger(__name__)
@@ -265,6 +268,26 @@ def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str,
     """Validate a gold file and derive the inputs from it, which are the answer's attachment. Raises SandboxError."""
     request = PrepareGoldRequest(task=task, options=dict(options), gold_name=name)
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def read_table(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+    """Check gold in a table; the answer's attachment is the gold as JSON Lines. Raises SandboxError.
+
+    name: the file's name, whose suffix is one of SANDBOX_FORMATS.
+    """
+    request = ReadTableRequest(task=task, options=dict(options), gold_name=name)
+    return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=MAX_OUTPUT_BYTES, report=TableReport)
+
+
+def write_table(*, gold: GoldVersion, kind: str) -> Answer:
+    """Convert a gold version to a table, which is the answer's attachment. Raises SandboxError.
+
+    kind: one of SANDBOX_FORMATS.
+    """
+    request = WriteTableRequest(gold_name=str(gold.file.name), format=kind)
+    with opened(gold.file, sha256=gold.sha256) as file:
+        files = {"gold": file}
+        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=MAX_OUTPUT_BYTES, report=TableReport)
 
 
 def partition(

@@ -12,10 +12,11 @@ from typing import Any, BinaryIO
 import msgspec
 
 from evaluator.errors import GoldError, ProblemList, shown
-from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import Id
 from evaluator.jsonl.other_formats import refuse_other_formats
 from evaluator.jsonl.strict_json import LineError, Schema, not_utf8, unknown_keys
+from evaluator.jsonl.tables import first_line, line_chunks
 
 _ANY = Schema(frozenset(), free=True)
 _BOM = b"\xef\xbb\xbf"
@@ -23,7 +24,11 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """A line of a file. number: from 1. raw: its bytes, without the line end. value: the parsed JSON object."""
+    """A line of a file.
+
+    number: from 1, in a table from 2, below the header. raw: its bytes, without the line end. value: the parsed JSON
+    object.
+    """
 
     number: int
     raw: bytes
@@ -38,9 +43,10 @@ def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) ->
     limits = limits or ReadLimits()
     problems = ProblemList(file, GoldError)
     lines: list[RawLine] = []
+    first = first_line(problems)
     number = 0
-    for number, raw in enumerate(_raw_lines(stream, limits, problems), 1):
-        if number > limits.lines:
+    for number, raw in enumerate(_raw_lines(stream, limits, problems), first):
+        if number - first >= limits.lines:
             problems.stop(None, "too many lines", f"over {limits.lines} lines", f"at most {limits.lines} lines")
         try:
             lines.append(RawLine(number, raw, _object(raw, number, limits)))
@@ -90,7 +96,7 @@ def of_one_type(lines: Sequence[RawLine], key: str, problems: ProblemList) -> No
 
 def _raw_lines(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
     rest = b""
-    for index, chunk in enumerate(chunks(stream, limits, problems)):
+    for index, chunk in enumerate(line_chunks(stream, limits, problems)):
         if index == 0:
             refuse_other_formats(chunk, problems)
         *whole, rest = (rest + chunk).split(b"\n")

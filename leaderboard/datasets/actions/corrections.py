@@ -21,7 +21,7 @@ from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
-from leaderboard.datasets.actions import datasets, gold_diffs, splits
+from leaderboard.datasets.actions import datasets, gold_diffs, gold_tables, splits
 from leaderboard.datasets.actions.gold_validation import prepare
 from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Split, State, User
 from leaderboard.work_queue.lease import cancel_rows
@@ -47,6 +47,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
             f"The split {split.name} has no gold yet; there is nothing to correct.",
             heading="There is no gold yet",
         )
+    file = gold_tables.as_json_lines(split=split, file=file)
     digest = sha256_of(file)
     splits.check_is_another(split, digest)
     name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]

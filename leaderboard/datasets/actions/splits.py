@@ -17,7 +17,7 @@ from leaderboard.core import db_locks, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
-from leaderboard.datasets.actions import partition_files
+from leaderboard.datasets.actions import gold_tables, partition_files
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.datasets.actions.gold_validation import Prepared, prepare
 from leaderboard.evaluation import sandbox_client
@@ -89,13 +89,14 @@ def add_gold(
 ) -> GoldVersion:
     """Store a file as the split's next gold version, with the inputs that the sandbox derives from it.
 
-    Phases on the split are rescored. reason: public. within: called in the transaction that stores the version; an
-    exception from it rolls everything back. Raises Refused, and then stores nothing: INVALID_GOLD with the invalid
-    lines, GOLD_UNCHANGED for a file that already is a gold version of this split, INPUTS_CHANGED if the file would
-    change the inputs of a split that is published or has submissions, NOT_READY if the gold's groups were divided
-    meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
+    A table (CSV, TSV, XLSX) is stored as JSON Lines. Phases on the split are rescored. reason: public. within: called
+    in the transaction that stores the version; an exception from it rolls everything back. Raises Refused, and then
+    stores nothing: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that already is a gold version of
+    this split, INPUTS_CHANGED if the file would change the inputs of a split that is published or has submissions,
+    NOT_READY if the gold's groups were divided meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
+    file = gold_tables.as_json_lines(split=split, file=file)
     digest = sha256_of(file)
     check_is_another(split, digest)
     name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]

@@ -6,9 +6,11 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluator.curation.generators.catalog import generators_for
+from evaluator.jsonl.tables import SANDBOX_FORMATS
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.boards.queries.prepared_board import progress_of
@@ -16,11 +18,17 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
-from leaderboard.datasets.actions import corrections, splits
+from leaderboard.datasets.actions import corrections, gold_tables, splits
 from leaderboard.datasets.web.first_lines import first_inputs, first_pairs
 from leaderboard.datasets.web.forms.correction import CorrectionForm
 from leaderboard.datasets.web.forms.gold import GoldForm
 from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split
+
+CONTENT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
 
 
 @login_required
@@ -72,11 +80,40 @@ def _generation_of(split: Split) -> Generation | None:
 @login_required
 @require_GET
 def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResponse:
-    """Show the first lines of the inputs with what a gold version adds to them. For curators; each view is recorded."""
+    """Show the first lines of the inputs with what a gold version adds to them. For curators; each view is recorded.
+
+    `?format=csv`, or another format of SANDBOX_FORMATS, downloads the gold as a table.
+    """
     if not request.user.is_curator:
         raise Http404
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     gold = get_object_or_404(split_row.gold_versions, number=number)
-    AuditEntry.record("gold.read", gold, by=request.user, number=number)
-    context = {"benchmark": benchmark, "split": split_row, "gold": gold, "pairs": first_pairs(split_row, gold)}
+    kind = request.GET.get("format", "")
+    if kind and kind not in SANDBOX_FORMATS:
+        raise Http404
+    AuditEntry.record("gold.read", gold, by=request.user, number=number, **({"format": kind} if kind else {}))
+    context = {
+        "benchmark": benchmark,
+        "split": split_row,
+        "gold": gold,
+        "pairs": first_pairs(split_row, gold),
+        "formats": SANDBOX_FORMATS,
+    }
+    try:
+        if kind:
+            filename = f"{slug}-{split}-gold-{number}.{kind}"
+            return _attachment(gold_tables.table_of(gold, kind), filename)
+    except Refused as refused:
+        context["refusal"] = Refusal(refused)
+        return render(request, "datasets/manage_gold_read.html", context, status=refused.code.status)
     return render(request, "datasets/manage_gold_read.html", context)
+
+
+def _attachment(content: bytes, filename: str) -> HttpResponse:
+    response = HttpResponse(
+        content,
+        content_type=CONTENT_TYPES[filename.rpartition(".")[2]],
+        headers={"Content-Disposition": f'attachment; filename="{filename}"'},
+    )
+    add_never_cache_headers(response)
+    return response

@@ -6,13 +6,14 @@ from typing import Any
 
 from django import forms
 
+from leaderboard.datasets.web.forms.gold import FORMATS
 from leaderboard.models import Split
 
 
 class CorrectionForm(forms.Form):
     """Form to upload a corrected gold file. The reason is asked for later, when the changes are known."""
 
-    file = forms.FileField(label="Corrected gold file", max_length=300, allow_empty_file=True)
+    file = forms.FileField(label="Corrected gold file", max_length=300, allow_empty_file=True, help_text=FORMATS)
 
 
 class ConfirmForm(forms.Form):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 
 from leaderboard.core.web.options_field import OptionsField
+from leaderboard.datasets.web.forms.gold import FORMATS
 from leaderboard.models import Split
 
 SLUG_HELP = "Part of the URL: letters, digits, hyphens. Cannot be changed later."
@@ -24,4 +25,4 @@ class SplitForm(forms.Form):
         help_text="Only submitted containers can read the inputs: phases on this split accept only container images.",
     )
     options = OptionsField()
-    file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True)
+    file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True, help_text=FORMATS)

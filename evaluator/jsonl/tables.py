@@ -1,0 +1,361 @@
+"""Curators' tables (CSV, TSV, XLSX, Parquet), read as JSON Lines and written from them.
+
+One row is one line, one column one key of its object. A cell is text, unless the column's name ends in `:json`: then
+it is JSON, such as a number, a list or an object. An empty cell is a key that the line lacks. So nothing is guessed:
+`007`, `1e5`, `NA` and `TRUE` stay the strings that they are. Rows are numbered as a spreadsheet shows them: the header
+is row 1.
+
+The libraries are those behind pandas' readers. pandas itself would fill up short rows and guess types
+(docs/adr/0057-tables-are-read-without-pandas.md).
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+import msgspec
+
+from evaluator.errors import GoldError, ProblemList, UsageError, shown
+from evaluator.jsonl.decompress import ReadLimits, chunks
+
+FORMATS = ("csv", "tsv", "xlsx", "parquet")
+SANDBOX_FORMATS = FORMATS[:3]
+"""Formats that the process sandbox reads and writes; pyarrow starts threads, which the sandbox server refuses."""
+JSON_SUFFIX = ":json"
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
+_MOST_COLUMNS = 1000
+_LONGEST_XLSX_CELL = 32_767
+_MOST_XLSX_ROWS = 1_048_576
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+_NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|x[0-9A-Fa-f]{4}_")
+"""Characters that XML does not have, and what Excel writes for them between two underscores."""
+_ESCAPED_CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")
+_KINDS = {"n": "a number", "d": "a date", "b": "a Boolean", "f": "a formula", "e": "an error"}
+_DECODER = msgspec.json.Decoder()
+
+Cells = Sequence[Any]
+"""Cells of a row: text, None if empty, or a typed value of XLSX or Parquet."""
+
+
+class _Typed:
+    """A cell that is not text. value: its JSON value, None if it has none. kind: in words, for messages."""
+
+    __slots__ = ("kind", "value")
+
+    def __init__(self, value: int | float | bool | list[Any] | dict[str, Any] | None, kind: str) -> None:
+        self.value, self.kind = value, kind
+
+
+def table_format(name: str) -> str:
+    """Return `csv`, `tsv`, `xlsx` or `parquet` if the file's name ends in it, else an empty string."""
+    suffix = PurePath(name).suffix.lower().removeprefix(".")
+    return suffix if suffix in FORMATS else ""
+
+
+def first_line(problems: ProblemList) -> int:
+    """Return the number of a file's first line: 2 in a table, below its header."""
+    return 2 if _is_table(problems) else 1
+
+
+def line_chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
+    """Yield the file as JSON Lines in chunks: decompressed, or converted if it is a curator's table.
+
+    Predictions are no tables. Raises `problems.error` for a table that cannot be read.
+    """
+    if not _is_table(problems):
+        yield from chunks(stream, limits, problems)
+        return
+    yield from _lines(stream, table_format(problems.file), limits, problems)
+
+
+def _is_table(problems: ProblemList) -> bool:
+    return bool(table_format(problems.file)) and issubclass(problems.error, GoldError)
+
+
+def _lines(stream: BinaryIO, kind: str, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
+    content = b"".join(chunks(stream, limits, problems))
+    if not content:
+        problems.stop(None, "the file is empty", "0 bytes", "a table with a header")
+    rows = _READERS[kind](content, limits, problems)
+    header = _header(next(rows, ()), problems)
+    n_bytes = n_blank = 0
+    for number, cells in enumerate(rows, 2):
+        if not any(cell not in (None, "") for cell in cells):
+            n_blank += 1  # spreadsheets end in blank rows
+            continue
+        for blank in range(number - n_blank, number):
+            problems.add(blank, "blank row", "no cells", "one line per row, without blank rows between them")
+            yield b"{}\n"
+        n_blank = 0
+        line = _line(header, cells, number, problems)
+        n_bytes += len(line)
+        if n_bytes > limits.file_bytes:
+            size = f"{limits.file_bytes} bytes"
+            problems.stop(number, "the table is too large", f"over {size} as JSON Lines", f"at most {size}")
+        yield line
+    problems.raise_if_any()
+    if not n_bytes:
+        problems.stop(None, "the table has no rows", "only a header", "one row per line")
+
+
+def _header(cells: Cells, problems: ProblemList) -> list[tuple[str, bool]]:
+    """Return (key, whether its cells are JSON) of each column. Raises the file's error for an invalid header."""
+    names = [cell if isinstance(cell, str) else "" for cell in cells]
+    while names and not names[-1] and cells[len(names) - 1] in (None, ""):
+        names.pop()
+    if len(names) > _MOST_COLUMNS:
+        problems.stop(1, "too many columns", str(len(names)), f"at most {_MOST_COLUMNS}")
+    if not names or not all(names):
+        column = names.index("") + 1 if names else 1
+        problems.stop(1, f"column {column} has no name", "no text", "a key in each column")
+    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
+        found = "semicolons" if ";" in names[0] else "tabs"
+        problems.stop(1, "wrong separator", found, "commas in .csv, tabs in .tsv")
+    keys = [(name.removesuffix(JSON_SUFFIX), name.endswith(JSON_SUFFIX)) for name in names]
+    seen: set[str] = set()
+    for key, _ in keys:
+        if key in seen:
+            problems.stop(1, "duplicate column", shown(key), "each key once")
+        seen.add(key)
+    return keys
+
+
+def _line(header: list[tuple[str, bool]], cells: Cells, number: int, problems: ProblemList) -> bytes:
+    if any(cell not in (None, "") for cell in cells[len(header) :]):
+        problems.add(number, "too many cells", str(len(cells)), f"{len(header)}, as in the header")
+        return b"{}\n"
+    members = []
+    for (key, is_json), cell in zip(header, cells, strict=False):
+        if cell is None or cell == "":
+            continue
+        try:
+            value = _value(cell, is_json)
+        except ValueError as error:
+            expected = (
+                "JSON" if is_json else f"text; numbers, lists and objects are in a column {shown(key + JSON_SUFFIX)}"
+            )
+            problems.add(number, f"{key} is not valid", str(error), expected)
+            continue
+        members.append(msgspec.json.encode(key) + b": " + value)
+    return b"{" + b", ".join(members) + b"}\n"
+
+
+def _value(cell: Any, is_json: bool) -> bytes:
+    """Return a cell as JSON. Raises ValueError, with what was found, if it is not what its column expects."""
+    if isinstance(cell, _Typed):
+        if not is_json or cell.value is None:
+            raise ValueError(cell.kind)
+        return msgspec.json.encode(cell.value)
+    if not is_json:
+        return msgspec.json.encode(cell)
+    try:
+        _DECODER.decode(cell)
+    except (msgspec.MsgspecError, RecursionError):
+        raise ValueError(shown(cell)) from None
+    # Outside of strings, a line break is white space; strings have none.
+    return str(cell).encode().replace(b"\r", b" ").replace(b"\n", b" ")
+
+
+def _separated(kind: str) -> Callable[[bytes, ReadLimits, ProblemList], Iterator[Cells]]:
+    def read(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            number = content.count(b"\n", 0, error.start) + 1
+            problems.stop(number, "not UTF-8", f"0x{content[error.start]:02x}", "UTF-8; Excel saves it as CSV UTF-8")
+        csv.field_size_limit(limits.line_bytes)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=_SEPARATORS[kind], strict=True)
+        n_columns = 0
+        row = 0
+        try:
+            for row, cells in enumerate(reader, 1):
+                n_columns = n_columns or len(cells)
+                if cells and len(cells) < n_columns:
+                    problems.add(row, "too few cells", str(len(cells)), f"{n_columns}, as in the header")
+                yield cells
+        except csv.Error as error:
+            problems.stop(row + 1, "the row cannot be read", str(error), "cells in double quotes where they need them")
+
+    return read
+
+
+def _library(name: str, problems: ProblemList) -> Any:
+    """Import a library, or raise the file's error if it is not installed, or cannot be loaded in the sandbox."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        kind = table_format(problems.file)
+        problems.stop(None, f"{kind} files cannot be read here", f"no {package}", f"CSV, or: pip install {package}")
+
+
+def _xlsx(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
+    """Yield the rows of the workbook's only sheet."""
+    openpyxl = _library("openpyxl", problems)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+        if unpacked > min(limits.file_bytes, limits.ratio * len(content) + (1 << 20)):
+            problems.stop(None, "the workbook is too large", f"{unpacked} bytes unpacked", "a smaller workbook")
+        workbook = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=False, keep_links=False)
+        sheets = workbook.worksheets
+        if len(sheets) != 1:
+            names = ", ".join(shown(sheet.title) for sheet in sheets[:5])
+            problems.stop(None, "the workbook has not one sheet", f"{len(sheets)} ({names})", "one sheet")
+        sheets[0].reset_dimensions()
+        for row in sheets[0].iter_rows():
+            yield [_xlsx_cell(cell) for cell in row]
+    except GoldError:
+        raise
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a malformed part of the file causes
+        problems.stop(None, "not a readable XLSX file", type(error).__name__, "a workbook as Excel saves it")
+
+
+def _xlsx_cell(cell: Any) -> Any:
+    value = cell.value
+    if value is None or (isinstance(value, str) and cell.data_type not in ("f", "e")):
+        return _ESCAPED_CONTROL.sub(lambda match: chr(int(match[1], 16)), value) if value else None
+    if isinstance(value, bool | int | float) and cell.data_type in ("b", "n"):
+        return _Typed(value, f"{_KINDS[cell.data_type]}, {shown(value)}")
+    return _Typed(None, _KINDS.get(cell.data_type, "no text"))
+
+
+def _parquet(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
+    _library("pyarrow.parquet", problems)
+    pyarrow = _library("pyarrow", problems)
+    try:
+        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content))
+        if file.metadata.num_rows > limits.lines:
+            problems.stop(None, "too many rows", str(file.metadata.num_rows), f"at most {limits.lines}")
+        names = file.schema_arrow.names
+        texts = [
+            pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) for kind in file.schema_arrow.types
+        ]
+        # A column of another type has JSON values by itself.
+        yield [
+            name if is_text or name.endswith(JSON_SUFFIX) else name + JSON_SUFFIX
+            for name, is_text in zip(names, texts, strict=True)
+        ]
+        for batch in file.iter_batches(batch_size=1000, use_threads=False):
+            columns = [column.to_pylist() for column in batch.columns]
+            for row in zip(*columns, strict=True):
+                yield [value if isinstance(value, str | None) else _parquet_cell(value) for value in row]
+    except pyarrow.ArrowException as error:
+        problems.stop(None, "not a readable Parquet file", type(error).__name__, "a Parquet file")
+
+
+def _parquet_cell(value: Any) -> _Typed:
+    kind = f"a value of type {type(value).__name__}"
+    try:
+        _DECODER.decode(msgspec.json.encode(value))
+    except (msgspec.MsgspecError, TypeError):
+        return _Typed(None, kind)
+    return _Typed(value if isinstance(value, bool | int | float | list | dict) else None, kind)
+
+
+_READERS: dict[str, Callable[[bytes, ReadLimits, ProblemList], Iterator[Cells]]] = {
+    "csv": _separated("csv"),
+    "tsv": _separated("tsv"),
+    "xlsx": _xlsx,
+    "parquet": _parquet,
+}
+
+
+def write_table(lines: Iterable[bytes], kind: str) -> bytes:
+    """Return JSON Lines as a table, which `line_chunks` reads as the same lines.
+
+    lines: valid JSON objects. kind: one of FORMATS. A column is text if all its cells are; else its name gets `:json`.
+    Raises UsageError for what the format cannot hold.
+    """
+    rows = [_DECODER.decode(line) for line in lines]
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    if not all(keys):
+        raise UsageError("a line has an empty key, expected names, which become those of columns")
+    as_json = {key: not all(_is_plain(row[key], kind) for row in rows if key in row) for key in keys}
+    header = [key + JSON_SUFFIX if as_json[key] or key.endswith(JSON_SUFFIX) else key for key in keys]
+    as_json |= {key: True for key in keys if key.endswith(JSON_SUFFIX)}
+    cells = ([_cell(row, key, as_json[key], kind) for key in keys] for row in rows)
+    return _WRITERS[kind](header, cells)
+
+
+def _is_plain(value: Any, kind: str) -> bool:
+    """Return True for text that a cell can hold, is not empty, and that no spreadsheet takes for a formula."""
+    if not isinstance(value, str) or not value:
+        return False
+    return not (_NOT_XML.search(value) if kind == "xlsx" else _FORMULA.match(value))
+
+
+def _cell(row: dict[str, Any], key: str, is_json: bool, kind: str) -> str | None:
+    if key not in row:
+        return None
+    if not is_json:
+        return str(row[key])
+    text = msgspec.json.encode(row[key]).decode()
+    return _NOT_XML.sub(_escaped, text) if kind == "xlsx" else text
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0][0]):04x}{match[0][1:]}"
+
+
+def _write_separated(kind: str) -> Callable[[list[str], Iterable[Sequence[str | None]]], bytes]:
+    def write(header: list[str], rows: Iterable[Sequence[str | None]]) -> bytes:
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, delimiter=_SEPARATORS[kind], lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        return text.getvalue().encode()
+
+    return write
+
+
+def _write_xlsx(header: list[str], rows: Iterable[Sequence[str | None]]) -> bytes:
+    import xlsxwriter
+
+    content = io.BytesIO()
+    workbook = xlsxwriter.Workbook(content, {"in_memory": True})
+    sheet = workbook.add_worksheet("lines")
+    text = workbook.add_format({"num_format": "@"})  # cells that somebody adds or edits stay text, too
+    sheet.set_column(0, len(header) - 1, 24, text)
+    sheet.freeze_panes(1, 0)
+    for number, row in enumerate((header, *rows)):
+        if number >= _MOST_XLSX_ROWS:
+            raise UsageError(f"the table has over {_MOST_XLSX_ROWS} rows, more than XLSX has, expected another format")
+        for column, cell in enumerate(row):
+            if cell is not None and len(cell.encode("utf-16-le")) // 2 > _LONGEST_XLSX_CELL:
+                raise UsageError(
+                    f"{header[column]} on line {number} has {len(cell)} characters, more than a cell of XLSX, "
+                    f"expected at most {_LONGEST_XLSX_CELL}, or another format"
+                )
+            if cell is not None:
+                sheet.write_string(number, column, cell, text)
+    workbook.close()
+    return content.getvalue()
+
+
+def _write_parquet(header: list[str], rows: Iterable[Sequence[str | None]]) -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    columns = zip(*rows, strict=True)
+    arrays = [pyarrow.array(column, type=pyarrow.string()) for column in columns]
+    content = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_arrays(arrays, names=header), content)
+    return content.getvalue()
+
+
+_WRITERS: dict[str, Callable[[list[str], Iterable[Sequence[str | None]]], bytes]] = {
+    "csv": _write_separated("csv"),
+    "tsv": _write_separated("tsv"),
+    "xlsx": _write_xlsx,
+    "parquet": _write_parquet,
+}

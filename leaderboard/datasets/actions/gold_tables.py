@@ -1,0 +1,74 @@
+"""Gold as a table: uploads are converted to JSON Lines before they are stored, and stored gold to tables, for curators.
+
+The sandbox reads and writes the tables, since a spreadsheet is a ZIP archive of XML.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from tempfile import TemporaryFile
+
+from django.conf import settings
+from django.core.files import File
+
+from evaluator.jsonl.tables import SANDBOX_FORMATS, table_format
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.evaluation import sandbox_client
+from leaderboard.models import GoldVersion, Split
+
+_FAILURE = "The gold could not be converted"
+
+
+def as_json_lines(*, split: Split, file: File[bytes]) -> File[bytes]:
+    """Return gold as JSON Lines: a table is checked and converted in the sandbox, any other file is returned unchanged.
+
+    Raises Refused: INVALID_GOLD with the invalid rows, or for a format that the sandbox cannot read;
+    SANDBOX_UNAVAILABLE.
+    """
+    name = (file.name or "").rpartition("/")[2][-255:]
+    kind = table_format(name)
+    if not kind:
+        return file
+    if kind not in SANDBOX_FORMATS:
+        raise Refused(
+            Code.INVALID_GOLD,
+            f"The file is a {kind.capitalize()} file, which this site does not read; expected JSON Lines, CSV, TSV or "
+            "XLSX. `holdout split` reads Parquet on your machine.",
+        )
+    assert file.file is not None, "an uploaded file is open"
+    try:
+        answer = sandbox_client.read_table(task=split.dataset.task, gold=file.file, name=name, options=split.options)
+    except sandbox_client.SandboxError as error:
+        raise sandbox_client.unavailable(_FAILURE, error) from error
+    if not answer.ok:
+        raise _refused(answer, "The table")
+    lines = File(TemporaryFile(), name=f"{PurePath(name).stem}.jsonl")  # noqa: SIM115 - closed with its last use
+    lines.write(answer.attachment)
+    lines.seek(0)
+    return lines
+
+
+def table_of(gold: GoldVersion, kind: str) -> bytes:
+    """Return a gold version as a table. kind: one of SANDBOX_FORMATS.
+
+    Raises Refused: INVALID_GOLD for gold that the format cannot hold, SANDBOX_UNAVAILABLE.
+    """
+    try:
+        answer = sandbox_client.write_table(gold=gold, kind=kind)
+    except sandbox_client.SandboxError as error:
+        raise sandbox_client.unavailable(_FAILURE, error) from error
+    if not answer.ok:
+        raise _refused(answer, "The gold")
+    return answer.attachment
+
+
+def _refused(answer: sandbox_client.Answer, subject: str) -> Refused:
+    if answer.reason:
+        limits = sandbox_client.limits_in_words(settings.SCORE_SECONDS)
+        return Refused(Code.INVALID_GOLD, f"{_FAILURE} within the limits for one file: {limits}.")
+    problems, more = answer.report["problems"], answer.report.get("more", 0)
+    if answer.report["fault"] == "usage":
+        return Refused(Code.INVALID_GOLD, f"{_FAILURE}: {' '.join(problem['text'] for problem in problems)}.")
+    count = len(problems) + more
+    text = f"{subject} has {count} problem{'s' if count != 1 else ''}. Nothing was stored. Row 1 is the header."
+    return Refused(Code.INVALID_GOLD, text, problems, more)

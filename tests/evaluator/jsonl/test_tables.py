@@ -1,0 +1,203 @@
+"""Tables of curators: nothing is changed on the way to JSON Lines and back, and hostile files are refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import openpyxl
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from evaluator.curation.io.lines import read_lines
+from evaluator.errors import GoldError, PredictionError, ProblemList, UsageError
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.tables import FORMATS, line_chunks, write_table
+from evaluator.tasks.registry import find_task
+from tests.support.full_run import examples
+
+MANGLED = [
+    "007",
+    "1e5",
+    "NA",
+    "null",
+    "TRUE",
+    "2026-11-23",
+    "1/2",
+    "0x1F",
+    "1,5",
+    " ",
+    "=1+1",
+    "-",
+    "@x",
+    "_x0041_",
+    "ax005F_",
+]
+text = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=6)
+texts = st.sampled_from([*MANGLED, "ax005F_", "", "a\r\nb", "\r", "\u2028", '"', "é", "😀", "\x07", "_x000D_"]) | text
+scalars = texts | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | st.booleans()
+values = scalars | st.none() | st.lists(scalars, max_size=2) | st.dictionaries(texts, scalars, max_size=2)
+keys = st.sampled_from(["id", "claim", "slices", "x:json", "a.b", "_x0041_", "é"])
+lines = st.lists(st.dictionaries(keys, values, min_size=1, max_size=4), min_size=1, max_size=4)
+
+
+def values_of(content: bytes, name: str) -> list[dict[str, Any]]:
+    read, problems = read_lines(io.BytesIO(content), name)
+    problems.raise_if_any()
+    return [line.value for line in read]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(lines)
+@example([{"id": value} for value in MANGLED])
+@example([{"id": 7}, {"id": "7"}, {"claim": None}])
+def test_lines_survive_a_table(kind: str, lines: list[dict[str, Any]]) -> None:
+    written = write_table([json.dumps(line).encode() for line in lines], kind)
+    assert values_of(written, f"gold.{kind}") == lines
+
+
+def problems_of(content: bytes, name: str, limits: ReadLimits | None = None) -> list[tuple[int | None, str, str]]:
+    with pytest.raises(GoldError) as error:
+        _, problems = read_lines(io.BytesIO(content), name, limits)
+        problems.raise_if_any()
+    return [(problem.line, problem.what, problem.found) for problem in error.value.problems]
+
+
+def workbook(*rows: list[Any], sheets: int = 1) -> bytes:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for _ in range(sheets - 1):
+        book.create_sheet()
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def test_rows_of_a_spreadsheet_are_counted_with_the_header() -> None:
+    task = find_task("fact-verification")
+    rows = [["id", "claim", "label"], ["a", "c", "SUPPORTS"], ["b", "c", "MAYBE"], ["a", "c", "REFUTES"]]
+    csv = "\n".join(",".join(row) for row in rows).encode()
+    for name, content in (("gold.csv", csv), ("gold.xlsx", workbook(*rows))):
+        with pytest.raises(GoldError) as error:
+            task.read_gold(io.BytesIO(content), name, task.parse_options({}))
+        found = [(problem.line, problem.what, problem.found) for problem in error.value.problems]
+        assert (4, "duplicate id", '"a"') in found and 3 in [line for line, _, _ in found]
+        assert str(error.value.problems[0]).startswith(f"{name}:")
+    # A cell may have several lines of text: the number is that of the row.
+    assert problems_of(b'id,x:json\n"a\nb",1\nc,?\n', "gold.csv") == [(3, "x is not valid", '"?"')]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", [(None, "the file is empty", "0 bytes")]),
+        (b"id\n", [(None, "the table has no rows", "only a header")]),
+        (b"id,,x\n1,2,3\n", [(1, "column 2 has no name", "no text")]),
+        (b"id,id\n1,2\n", [(1, "duplicate column", '"id"')]),
+        (b"id,id:json\n1,2\n", [(1, "duplicate column", '"id"')]),
+        (b"id;claim\n1;2\n", [(1, "wrong separator", "semicolons")]),
+        (b"id,x\n1\n2,3\n", [(2, "too few cells", "1")]),
+        (b"id,x\n1,2,3\n", [(2, "too many cells", "3")]),
+        (b"id\n1\n\n2\n\n", [(3, "blank row", "no cells")]),
+        (b"id\n\xe9\n", [(2, "not UTF-8", "0xe9")]),
+        (b'id,x\n1,"2\n', [(2, "the row cannot be read", "unexpected end of data")]),
+    ],
+)
+def test_invalid_tables(content: bytes, expected: list[tuple[int | None, str, str]]) -> None:
+    assert problems_of(content, "gold.csv") == expected
+
+
+def test_csv_of_excel_and_trailing_blank_rows() -> None:
+    assert values_of(b"\xef\xbb\xbfid,x\r\n007,\r\n,\r\n\r\n", "gold.csv") == [{"id": "007"}]
+    assert values_of(workbook(["id", None], ["a"], [None, None]), "gold.XLSX") == [{"id": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [(7, "a number, 7"), (1e5, "a number, 100000"), (True, "a Boolean, true"), ("=1+1", "a formula")],
+)
+def test_what_excel_has_changed_is_no_text(cell: Any, found: str) -> None:
+    assert problems_of(workbook(["id"], [cell]), "gold.xlsx") == [(2, "id is not valid", found)]
+
+
+def test_dates_numbers_and_sheets_of_excel() -> None:
+    import datetime
+
+    day = workbook(["id"], [datetime.date(2026, 11, 23)])
+    assert problems_of(day, "gold.xlsx") == [(2, "id is not valid", "a date")]
+    assert values_of(workbook(["n:json", "t:json"], [7, True]), "gold.xlsx") == [{"n": 7, "t": True}]
+    assert problems_of(workbook(["id"], ["a"], sheets=2), "x.xlsx")[0][1] == "the workbook has not one sheet"
+
+
+def test_typed_columns_of_parquet() -> None:
+    columns = {
+        "id": ["a", "b"],
+        "n": [2**60, None],
+        "tags": [["x"], None],
+        "day": pyarrow.array([0, 1], pyarrow.date32()),
+    }
+    content = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({key: columns[key] for key in ("id", "n", "tags")}), content)
+    assert values_of(content.getvalue(), "x.parquet") == [{"id": "a", "n": 2**60, "tags": ["x"]}, {"id": "b"}]
+    content = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({key: columns[key] for key in ("id", "day")}), content)
+    assert problems_of(content.getvalue(), "x.parquet")[0] == (2, "day is not valid", "a value of type date")
+    assert problems_of(b"PAR1 no", "x.parquet")[0][1] == "not a readable Parquet file"
+
+
+def repacked(content: bytes, name: str, change: Any) -> bytes:
+    """Return a workbook with one part changed."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as new:
+        for member in old.namelist():
+            new.writestr(member, change(old.read(member)) if member == name else old.read(member))
+    return written.getvalue()
+
+
+LAUGHS = b"<!DOCTYPE x [" + b"".join(b'<!ENTITY l%d "%s">' % (i, b"&l%d;" % (i - 1) * 50) for i in range(1, 9)) + b"]>"
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>', LAUGHS + b"<!-- &l8; -->"],
+    ids=["xxe", "laughs"],
+)
+def test_entities_of_a_workbook_are_refused(doctype: bytes) -> None:
+    def evil(part: bytes) -> bytes:
+        entity = b"&e;" if b"passwd" in doctype else b"&l8;"
+        return part.replace(b"<worksheet", doctype + b"<worksheet", 1).replace(b"<v>0</v>", b"<v>" + entity + b"</v>")
+
+    content = repacked(workbook(["id"], ["a"]), "xl/worksheets/sheet1.xml", evil)
+    (problem,) = problems_of(content, "gold.xlsx")
+    assert problem[1] == "not a readable XLSX file" and "root:" not in str(problem)
+
+
+def test_a_zip_bomb_and_damaged_workbooks_are_refused() -> None:
+    bomb = repacked(workbook(["id"], ["a"]), "xl/worksheets/sheet1.xml", lambda part: part + b" " * 30_000_000)
+    assert len(bomb) < 50_000
+    assert problems_of(bomb, "gold.xlsx")[0][1] == "the workbook is too large"
+    whole = workbook(["id"], ["a"])
+    for content in (b"PK\x03\x04", whole[:-20], whole.replace(b"xl/", b"yl/"), b"text"):
+        assert problems_of(content, "gold.xlsx")[0][1] == "not a readable XLSX file"
+    assert problems_of(whole, "gold.xlsx", ReadLimits(file_bytes=100))[0][1] == "the file is too large"
+
+
+def test_predictions_are_no_tables() -> None:
+    problems = ProblemList("predictions.csv", PredictionError)
+    assert b"".join(line_chunks(io.BytesIO(b"id,x\n1,2\n"), ReadLimits(), problems)) == b"id,x\n1,2\n"
+
+
+def test_what_a_table_cannot_hold_is_refused() -> None:
+    long = json.dumps({"id": "x" * 32_768}).encode()
+    with pytest.raises(UsageError, match="more than a cell of XLSX"):
+        write_table([long], "xlsx")
+    assert values_of(write_table([long], "csv"), "x.csv") == [json.loads(long)]
+    with pytest.raises(UsageError, match="empty key"):
+        write_table([b'{"": 1}'], "csv")
