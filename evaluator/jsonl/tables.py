@@ -12,6 +12,7 @@ The libraries are those behind pandas' readers. pandas itself would fill up shor
 from __future__ import annotations
 
 import csv
+import datetime
 import importlib
 import io
 import re
@@ -33,6 +34,7 @@ _SEPARATORS = {"csv": ",", "tsv": "\t"}
 _MOST_COLUMNS = 1000
 _LONGEST_XLSX_CELL = 32_767
 _MOST_XLSX_ROWS = 1_048_576
+_CREATED = datetime.datetime(2000, 1, 1)
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|x[0-9A-Fa-f]{4}_")
 """Characters that XML does not have, and what Excel writes for them between two underscores."""
@@ -323,6 +325,7 @@ def _write_xlsx(header: list[str], rows: Iterable[Sequence[str | None]]) -> byte
 
     content = io.BytesIO()
     workbook = xlsxwriter.Workbook(content, {"in_memory": True})
+    workbook.set_properties({"created": _CREATED})
     sheet = workbook.add_worksheet("lines")
     text = workbook.add_format({"num_format": "@"})  # cells that somebody adds or edits stay text, too
     sheet.set_column(0, len(header) - 1, 24, text)

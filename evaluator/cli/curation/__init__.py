@@ -1,7 +1,7 @@
 """`holdout split NAME ...` and `audit NAME ...`: one generator per subcommand, all listed here.
 
 Generator modules handle arguments and files, and call functions of `evaluator.curation`. They are imported with the
-parser, so slow dependencies (SciPy, scikit-learn) are imported where they are used.
+parser, so slow dependencies (SciPy, pyarrow) are imported where they are used.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from evaluator.curation.generators.recipe import recipe
 from evaluator.curation.generators.workspace import Workspace
 from evaluator.errors import FileError, PredictionError, SandboxError, UsageError
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS
+from evaluator.jsonl.tables import FORMATS
 
 SPLITS: tuple[Generator, ...] = (
     folds.GENERATOR,
@@ -64,7 +65,7 @@ AUDITS: tuple[Generator, ...] = (
 )
 """Audits: each reports errors or label leakage in a split. A folder is written only on request."""
 
-_NEEDED = {"scipy": "scipy", "sklearn": "scikit-learn"}
+_NEEDED = {"scipy": "scipy", "sklearn": "scikit-learn", "pyarrow": "pyarrow", "xlsxwriter": "xlsxwriter"}
 
 
 def _generators(command: str) -> tuple[Generator, ...]:
@@ -90,6 +91,10 @@ def add_to(parser: argparse.ArgumentParser, command: str) -> None:
             help="the folder to create, with the files and recipe.json",
         )
         subcommand.add_argument("--json", action="store_true", help=arguments.JSON)
+        if command == "split":
+            subcommand.add_argument(
+                "--table", choices=FORMATS, help="write each JSON Lines file also as a table of this format"
+            )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -102,6 +107,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         with _terminated_like_interrupted(), progress_reported(generator.name), Workspace(args.output) as bench:
             result = generator.make(args, bench)
+            if args.command == "split" and args.table:
+                bench.add_tables(args.table)
             bench.finish(recipe(generator, args, result, bench))
     except FileError as error:
         return _refused(error, args.json)

@@ -18,7 +18,7 @@ from evaluator.curation.generators.workspace import Workspace
 
 FORMAT = 1
 PACKAGES = ("numpy", "scipy", "scikit-learn", "msgspec")
-_COMMON_ARGUMENTS = {"command", "generator", "output", "json", "seed"}
+_COMMON_ARGUMENTS = {"command", "generator", "output", "json", "seed", "table"}
 
 
 def recipe(generator: Generator, args: argparse.Namespace, result: GeneratorResult, bench: Workspace) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from evaluator.errors import UsageError, shown
+from evaluator.jsonl.tables import write_table
 
 _CHUNK = 1 << 20
 RECIPE = "recipe.json"
@@ -137,6 +138,19 @@ class Workspace:
         buffer = io.BufferedWriter(raw, _CHUNK)
         self._outputs.append(_File("", name, raw, buffer))
         return buffer
+
+    def add_tables(self, kind: str) -> None:
+        """Write each JSON Lines output also as a table. kind: `csv`, `tsv`, `xlsx` or `parquet`.
+
+        Raises UsageError for lines that the format cannot hold.
+        """
+        for name in [file.name for file in self._outputs if file.name.endswith(".jsonl")]:
+            for file in self._outputs:
+                file.buffer.close()
+            assert self._work is not None, "a workspace with outputs has a folder"
+            with (self._work / name).open("rb") as lines:
+                table = write_table(lines, kind)
+            self.output(f"{name.removesuffix('.jsonl')}.{kind}").write(table)
 
     def files(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Return inputs and outputs as the recipe lists them, after reading inputs to the end and closing outputs."""

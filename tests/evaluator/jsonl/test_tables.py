@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from typing import Any
 
@@ -18,9 +19,11 @@ from evaluator.curation.io.lines import read_lines
 from evaluator.errors import GoldError, PredictionError, ProblemList, UsageError
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.tables import FORMATS, line_chunks, write_table
-from evaluator.tasks.registry import find_task
+from evaluator.tasks.registry import TASKS, find_task
+from tests.conftest import ROOT
 from tests.support.full_run import examples
 
+CURATORS = (ROOT / "docs" / "curators.md").read_text()
 MANGLED = [
     "007",
     "1e5",
@@ -194,6 +197,12 @@ def test_predictions_are_no_tables() -> None:
     assert b"".join(line_chunks(io.BytesIO(b"id,x\n1,2\n"), ReadLimits(), problems)) == b"id,x\n1,2\n"
 
 
+def test_a_written_workbook_has_no_date_of_today() -> None:
+    with zipfile.ZipFile(io.BytesIO(write_table([b'{"id": "a"}'], "xlsx"))) as archive:
+        assert b">2000-01-01T00:00:00Z<" in archive.read("docProps/core.xml")
+        assert {member.date_time[0] for member in archive.infolist()} == {1980}
+
+
 def test_what_a_table_cannot_hold_is_refused() -> None:
     long = json.dumps({"id": "x" * 32_768}).encode()
     with pytest.raises(UsageError, match="more than a cell of XLSX"):
@@ -201,3 +210,16 @@ def test_what_a_table_cannot_hold_is_refused() -> None:
     assert values_of(write_table([long], "csv"), "x.csv") == [json.loads(long)]
     with pytest.raises(UsageError, match="empty key"):
         write_table([b'{"": 1}'], "csv")
+
+
+def test_the_columns_of_each_task_are_documented() -> None:
+    """docs/curators.md lists the columns that the samples of each task get, and which of them are JSON."""
+    table = {cells[1].strip(" `"): cells[2:4] for line in CURATORS.splitlines() if len(cells := line.split("|")) == 5}
+    for task in TASKS.built_in:
+        texts, jsons = (set(re.findall("`([^`]+)`", cell)) for cell in table[task])
+        for gold, _ in TASKS[task].samples:
+            header = write_table(gold.splitlines(), "csv").decode().splitlines()[0].split(",")
+            keys = {name.removesuffix(":json"): name.endswith(":json") for name in header}
+            keys.pop("id", None)  # an integer in some samples
+            assert {key for key, is_json in keys.items() if is_json} <= jsons, task
+            assert {key for key, is_json in keys.items() if not is_json} <= texts, task

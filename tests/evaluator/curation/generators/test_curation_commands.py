@@ -19,6 +19,7 @@ from evaluator.cli.main import main
 from evaluator.curation.generators.base import Generator
 from evaluator.curation.generators.workspace import Workspace
 from evaluator.errors import GoldError, Problem, UsageError
+from evaluator.jsonl.tables import write_table
 from tests.support.scoring_runs import jsonl
 
 ROOT = Path(__file__).parents[4]
@@ -300,6 +301,27 @@ def test_a_signal_ends_the_work_and_leaves_no_files(folder):
     assert names(folder) == before
 
 
+@pytest.mark.parametrize("kind", ["csv", "tsv", "xlsx", "parquet"])
+def test_a_split_is_read_from_and_written_as_tables(folder, kind):
+    (folder / f"gold.{kind}").write_bytes(write_table((folder / "gold.jsonl").read_bytes().splitlines(), kind))
+    arguments = ["--parts", "a=0.5,b=0.5", "--table", kind, "--output"]
+    assert main(["split", "holdout", "gold.jsonl", *arguments, "made"]) == 0
+    assert main(["split", "holdout", f"gold.{kind}", *arguments, "of-table"]) == 0
+    assert lines_of(folder / "made" / "a.jsonl") == lines_of(folder / "of-table" / "a.jsonl")
+    assert names(folder / "made") == sorted(["a.jsonl", "b.jsonl", f"a.{kind}", f"b.{kind}", "recipe.json"])
+    recorded = json.loads((folder / "made" / "recipe.json").read_text())
+    for file in recorded["outputs"]:
+        assert hashlib.sha256((folder / "made" / file["name"]).read_bytes()).hexdigest() == file["sha256"]
+    # Each table has the lines of its file, so that a part of a split can be split again.
+    assert main(["split", "folds", f"made/a.{kind}", "--by", "id", "--output", "again"]) == 0
+
+
+def test_an_invalid_row_has_its_number(folder, capsys):
+    (folder / "gold.csv").write_text("id,label:json\na,1\nb,?\n")
+    assert main(["split", "holdout", "gold.csv", "--output", "made"]) == 3
+    assert 'gold.csv:3: label is not valid, found "?", expected JSON' in capsys.readouterr().err
+
+
 def test_a_partly_read_input_is_hashed_completely(folder):
     with Workspace(folder / "made") as bench:
         bench.input("gold", folder / "gold.jsonl").readline()
@@ -321,7 +343,7 @@ def test_scoring_loads_no_scipy():
     """The parser knows the commands; their dependencies are loaded when they run."""
     code = (
         "import sys\nfrom evaluator.cli.main import main\nmain(['tasks', '--json'])\n"
-        "sys.exit(any(name in sys.modules for name in ('scipy', 'sklearn', 'pandas')))"
+        "sys.exit(any(name in sys.modules for name in ('scipy', 'sklearn', 'pandas', 'openpyxl', 'pyarrow')))"
     )
     completed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
     assert completed.returncode == 0, completed.stderr.decode()
