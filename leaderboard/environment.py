@@ -66,6 +66,9 @@ VARIABLES = {
     "EMAIL_URL": Variable(str, "", "empty: mails are written to files in DATA/mail; otherwise smtp://..."),
     "EMAIL_FROM": Variable(str, "holdout@localhost", "sender address of mails"),
     "CONTACT": Variable(str, "", "mail or web address of the operator, shown to everybody"),
+    "SECURITY_CONTACT": Variable(
+        str, "", "mail or https address for reports of vulnerabilities, in /.well-known/security.txt; empty: CONTACT"
+    ),
     "OPERATORS": Variable(list, [], "mail addresses that are notified when the disk runs low"),
     "DISK_ALARM_MB": Variable(
         int, 2000, "free space for data below which the disk alarm is raised; below a tenth of it the site is not ready"

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from leaderboard.boards.queries import facts
 from leaderboard.models.benchmark import MAX_GPU_MEMORY_GB, MAX_GPUS
 from leaderboard.models.reported_numbers import Value
 
@@ -93,6 +94,7 @@ class PhasePart(Part):
     limits: dict[str, int | float] = {}
     gpus: Annotated[int, Meta(ge=0, le=MAX_GPUS)] = 0
     gpu_memory_gb: Annotated[int, Meta(ge=0, le=MAX_GPU_MEMORY_GB)] = 0
+    time_zone: str = "UTC"
     shows_logs: bool | None = None
     tracks: list[TrackPart] = []
 
@@ -138,7 +140,21 @@ class ReportedPart(Part):
     note: Annotated[str, Meta(max_length=300)] = ""
 
 
+class FactPart(Part):
+    """A fact that the benchmark asks about each system, such as its number of parameters."""
+
+    name: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]*$", max_length=facts.LONGEST_NAME)]
+    title: Annotated[str, Meta(min_length=1, max_length=facts.LONGEST_TITLE)]
+    kind: Literal["text", "number", "yes-no"]
+
+
 class Manifest(Part):
+    """A benchmark: its dataset, phases and rules.
+
+    organisers: as shown to everybody, each with name, affiliation and, if there is one, a link, separated by commas.
+    main_phase: slug of the phase whose board the benchmark's page shows; empty: chosen by its results.
+    """
+
     slug: Slug
     title: Name
     task: str
@@ -151,14 +167,31 @@ class Manifest(Part):
     citation: str = ""
     source: str = ""
     source_url: str = ""
+    contact: Annotated[str, Meta(max_length=300)] = ""
+    questions_url: Annotated[str, Meta(max_length=200)] = ""
+    paper_url: Annotated[str, Meta(max_length=200)] = ""
+    organisers: list[str] = []
+    access: Literal["open", "approval", "invited"] = "open"
+    asks_agreement: bool = False
+    teams_may_hide: bool = True
+    main_phase: str = ""
+    facts: Annotated[list[FactPart], Meta(max_length=facts.MOST)] = []
     public: bool = True
     downloads: list[DownloadPart] = []
     systems: list[SystemPart] = []
     reported: list[ReportedPart] = []
     audit_answers: dict[str, str] = {}
     """Public answers to findings of the audits of its hidden splits, by code."""
+    schema: str = msgspec.field(default="", name="$schema")
+    """Address of the JSON Schema, for editors."""
 
     def __post_init__(self) -> None:
+        if self.asks_agreement and not self.rules:
+            raise ValueError("asks_agreement is true, but there are no rules to agree to; expected rules")
+        _check_unique("fact", [fact.name for fact in self.facts])
+        if self.main_phase:
+            slugs = {phase.slug for phase in self.phases}
+            _check_known("main_phase", self.main_phase, slugs, "a phase of this manifest")
         _check_unique("split", [split.name for split in self.splits])
         _check_unique("phase", [phase.slug for phase in self.phases])
         _check_unique("download", [download.name for download in self.downloads])
@@ -235,6 +268,35 @@ def _phase_with_present_keys(phase: Any) -> Any:
                 f"phase {phase.get('slug')} has {present} and {former}, its former name; expected {present} alone"
             )
     return {FORMER_KEYS.get(name, name): value for name, value in phase.items()}
+
+
+def json_schema(address: str) -> dict[str, Any]:
+    """Return the JSON Schema of a manifest, with `address` as its identifier.
+
+    It follows from the classes above, with what JSON Schema can say of their further checks.
+    """
+    (schema,), parts = msgspec.json.schema_components([Manifest], ref_template="#/$defs/{name}")
+    parts["SplitPart"]["oneOf"] = _either("gold", "inputs")
+    parts["SystemPart"]["oneOf"] = _either("predictions", "image")
+    phase = parts["PhasePart"]
+    for former, present in FORMER_KEYS.items():
+        phase["properties"][former] = {**phase["properties"][present], "deprecated": True}
+        phase.setdefault("allOf", []).append({"not": {"required": [former, present]}})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": address,
+        "title": "benchmark.json of Holdout",
+        **schema,
+        "$defs": parts,
+    }
+
+
+def _either(one: str, other: str) -> list[dict[str, Any]]:
+    """Return the alternatives in which one of two keys, and not the other, has a text that is not empty."""
+    return [
+        {"required": [used], "properties": {used: {"minLength": 1}, unused: {"maxLength": 0}}}
+        for used, unused in ((one, other), (other, one))
+    ]
 
 
 def text(paragraphs: str | list[str]) -> str:

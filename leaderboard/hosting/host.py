@@ -15,9 +15,9 @@ import msgspec
 from django.core.files import File
 from django.db import transaction
 
-from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.benchmarks.actions import benchmarks, edit
 from leaderboard.benchmarks.manifest import FORMER_KEYS, Manifest, ManifestError, SplitPart, convert, text
-from leaderboard.boards.actions import tracks
+from leaderboard.boards.actions import facts, tracks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions import (
@@ -28,13 +28,17 @@ from leaderboard.datasets.actions import (
     splits,
 )
 from leaderboard.models import AuditEntry, Benchmark, Dataset, PublicPrivatePartition, Split, User
+from leaderboard.submissions.actions import hide, registrations
 
 BEGAN, ENDED = "hosting.began", "hosting.ended"
 DOWNLOAD = "download "
 """Prefix of the keys under which the audit trail records the digests of downloads."""
-TEXTS = {"summary", "description", "rules"}
-"""Texts of a manifest that another release may reword, and that organisers edit on pages: they may differ."""
-LATER = ("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks")
+EDITED = {
+    *("summary", "description", "rules", "licence", "contact", "questions_url", "paper_url", "organisers"),
+    *("main_phase", "access", "asks_agreement", "teams_may_hide", "facts"),
+}
+"""Keys of a manifest that another release may change, and that organisers edit on pages: they may differ."""
+LATER = ("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks", "time_zone")
 """Fields of a phase that may change after the phase was hosted, so they are not part of the digests."""
 
 
@@ -104,7 +108,7 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
     fields LATER of a phase) is left out.
     """
     whole = msgspec.to_builtins(manifest)
-    for name in ("systems", "public", "downloads", "audit_answers"):
+    for name in ("systems", "public", "downloads", "audit_answers", "$schema"):
         whole.pop(name, None)
     for phase, name in product(whole["phases"], LATER):
         phase.pop(name, None)
@@ -133,7 +137,7 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
     if taken is not None:
         began = AuditEntry.objects.filter(action=BEGAN, subject=f"dataset:{taken.pk}").first()
         hosted = began.detail["parts"] if began else {}
-        names = (parts.keys() | hosted.keys()) - TEXTS
+        names = (parts.keys() | hosted.keys()) - EDITED
         differing = sorted(name for name in names if parts.get(name) != hosted.get(name))
         if taken.benchmarks.exists():
             # Downloads may be added to a hosted benchmark; `downloads.add` refuses a changed file.
@@ -275,7 +279,19 @@ def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
         fields = msgspec.structs.asdict(row)
         values = [msgspec.structs.asdict(value) for value in row.values]
         benchmarks.add_reported(benchmark=benchmark, by=by, **{**fields, "values": values})
-    return benchmark
+    return _describe(manifest, benchmark, by)
+
+
+def _describe(manifest: Manifest, benchmark: Benchmark, by: User) -> Benchmark:
+    """Set what organisers set on pages of their own: links, organisers, main phase, access and facts."""
+    texts = {name: getattr(manifest, name) for name in ("contact", "questions_url", "paper_url", "main_phase")}
+    texts["shown_organisers"] = "\n".join(manifest.organisers)
+    edit.edit(benchmark=benchmark, values=texts, seen=edit.marks(edit.state_of(benchmark)), by=by)
+    if manifest.facts:
+        facts.change(benchmark=benchmark, new_facts=[msgspec.structs.asdict(fact) for fact in manifest.facts], by=by)
+    hide.set_teams_may_hide(benchmark=benchmark, allowed=manifest.teams_may_hide, by=by)
+    chosen = {"access": manifest.access, "asks_agreement": manifest.asks_agreement}
+    return registrations.set_access(benchmark=benchmark, **chosen, by=by)
 
 
 def _sha256(content: bytes) -> str:

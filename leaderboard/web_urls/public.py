@@ -4,6 +4,7 @@ from django.urls import path
 
 from leaderboard.benchmarks.web.benchmark import benchmark, data, how_to_submit, rules
 from leaderboard.benchmarks.web.home import home
+from leaderboard.benchmarks.web.manifest_schema import manifest_schema
 from leaderboard.benchmarks.web.search_engines import robots, sitemap
 from leaderboard.benchmarks.web.tasks import measures, tasks
 from leaderboard.boards.web.pages.badge import badge
@@ -23,7 +24,7 @@ from leaderboard.comparisons.web.critical_difference import significance
 from leaderboard.comparisons.web.head_to_head import head_to_head
 from leaderboard.containers.web.scorer import scorer
 from leaderboard.core.web.docs import docs, docs_image
-from leaderboard.core.web.site_pages import about, contact
+from leaderboard.core.web.site_pages import about, contact, security_txt
 from leaderboard.datasets.web.croissant import croissant
 from leaderboard.datasets.web.downloads import (
     download_file,
@@ -45,7 +46,9 @@ FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_ver
 urlpatterns = [
     path("", home, name="home"),
     path("robots.txt", robots, name="robots"),
+    path(".well-known/security.txt", security_txt, name="security_txt"),
     path("sitemap.xml", sitemap, name="sitemap"),
+    path("schemas/benchmark.json", manifest_schema, name="manifest_schema"),
     path("feed.atom", site_feed, name="site_feed"),
     path("about/", about, name="about"),
     path("contact/", contact, name="contact"),

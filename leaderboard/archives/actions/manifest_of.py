@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from leaderboard.benchmarks.manifest import DownloadPart, Manifest, PhasePart, ReportedPart, SplitPart, TrackPart
+from leaderboard.benchmarks.manifest import (
+    DownloadPart,
+    FactPart,
+    Manifest,
+    PhasePart,
+    ReportedPart,
+    SplitPart,
+    TrackPart,
+)
 from leaderboard.boards.queries.reported_results import valid_results
 from leaderboard.models import Benchmark, Phase, PublicPrivatePartition, Split
 
@@ -30,7 +38,16 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
         citation=dataset.citation,
         source=dataset.description,
         source_url=dataset.source_url,
-        public=benchmark.state == Benchmark.State.PUBLIC,
+        contact=benchmark.contact,
+        questions_url=benchmark.questions_url,
+        paper_url=benchmark.paper_url,
+        organisers=[line for line in map(str.strip, benchmark.shown_organisers.splitlines()) if line],
+        access=benchmark.access,  # type: ignore[arg-type]  # one of Benchmark.Access, as the manifest's are
+        asks_agreement=benchmark.needs_agreement,
+        teams_may_hide=benchmark.teams_may_hide,
+        main_phase=benchmark.phases.filter(is_main=True).values_list("slug", flat=True).first() or "",
+        facts=[FactPart(**fact) for fact in benchmark.facts],
+        public=benchmark.is_published,
         splits=[_split(split) for split in splits],
         phases=[_phase(phase) for phase in benchmark.phases.select_related("split")],
         downloads=[

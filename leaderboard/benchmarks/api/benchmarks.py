@@ -20,6 +20,7 @@ from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.serializers import errors
+from leaderboard.core.web.byte_ranges import part_of_file
 from leaderboard.datasets.queries.croissant import document_of
 from leaderboard.datasets.queries.errata import errata_of
 from leaderboard.models import Benchmark, GoldVersion, Split, Team
@@ -118,10 +119,16 @@ class CroissantView(View):
 class InputsView(View):
     @extend_schema(
         operation_id="split_inputs",
-        responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, 304: None, **errors()},
+        responses={
+            (200, "application/x-ndjson"): OpenApiTypes.BINARY,
+            (206, "application/x-ndjson"): OpenApiTypes.BINARY,
+            304: None,
+            416: None,
+            **errors(),
+        },
     )
     def get(self, request: Request, slug: str, split: str) -> HttpResponseBase:
-        """Download a split's public inputs, to run systems on. The ETag is the file's sha256."""
+        """Download a split's public inputs, or a part of them, to run systems on. The ETag is the file's sha256."""
         split_row = lookup.split_or_404(request.user, slug, split)
         if not split_row.inputs or not split_row.inputs_public:
             raise Http404
@@ -129,9 +136,12 @@ class InputsView(View):
 
 
 def _inputs(request: Request, split: Split) -> HttpResponseBase:
-    return FileResponse(
-        split.inputs.open("rb"),
-        as_attachment=True,
-        filename=f"{split.dataset.slug}-{split.name}-inputs.jsonl",
-        content_type="application/x-ndjson",
-    )
+    filename = f"{split.dataset.slug}-{split.name}-inputs.jsonl"
+    response = part_of_file(request._request, split.inputs, etag=f'"{split.inputs_sha256}"')
+    if response is None:
+        response = FileResponse(split.inputs.open("rb"), as_attachment=True, filename=filename)
+    if response.status_code == 206:
+        response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    response["Content-Type"] = "application/x-ndjson"
+    response["Accept-Ranges"] = "bytes"
+    return response

@@ -31,7 +31,9 @@ class DatasetSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField()
     title = serializers.CharField()
     description = serializers.CharField()
-    licence = serializers.CharField()
+    licence = serializers.CharField(
+        help_text="an SPDX expression, the address of a licence, or text; empty: not stated"
+    )
     citation = serializers.CharField()
     source_url = serializers.CharField()
 

@@ -21,6 +21,7 @@ from leaderboard.boards.web.page_description import describe_benchmark
 from leaderboard.datasets.queries import croissant
 from leaderboard.datasets.queries.errata import errata_of
 from leaderboard.datasets.web import data_examples
+from leaderboard.datasets.web.paper_tags import paper_tags
 from leaderboard.evaluation import container_limits_text, scorer_of_phase
 from leaderboard.models import Benchmark, Extension, GoldVersion, Phase, Team
 from leaderboard.submissions.actions import registrations
@@ -43,6 +44,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "tab": "overview",
         "preview": describe_benchmark(benchmark, board),
         "croissant": croissant.document_of(benchmark),
+        "paper_tags": paper_tags(benchmark),
         "announcements": benchmark.announcements.all(),
         "board": board,
         "rows": rows,

@@ -1,14 +1,23 @@
-"""Pages about this site: what Holdout is, and whom to write to."""
+"""Pages about this site: what Holdout is, and whom to write to; `/.well-known/security.txt`."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
+
+from leaderboard.core.web.public_responses import SECONDS
+
+SECURITY_TXT_DAYS = 180
+"""For how many days from today security.txt may be relied on; RFC 9116 recommends less than a year."""
 
 
 @require_safe
@@ -21,6 +30,28 @@ def about(request: HttpRequest) -> HttpResponseBase:
 @conditional_page
 def contact(request: HttpRequest) -> HttpResponseBase:
     return render(request, "core/contact.html", {"contact": settings.CONTACT, "link": link_of(settings.CONTACT)})
+
+
+@require_safe
+@cache_control(public=True, max_age=SECONDS)
+def security_txt(request: HttpRequest) -> HttpResponse:
+    """Send security.txt (RFC 9116), which names whom to tell of a vulnerability.
+
+    404 unless HOLDOUT_SECURITY_CONTACT or HOLDOUT_CONTACT is a mail address or an https:// address.
+    """
+    links = (link_of(address) for address in (settings.SECURITY_CONTACT, settings.CONTACT))
+    link = next((link for link in links if link.startswith(("mailto:", "https://"))), None)
+    if link is None:
+        raise Http404("no contact is configured")
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    expires = today + timedelta(days=SECURITY_TXT_DAYS)
+    lines = [
+        f"Contact: {link}",
+        f"Expires: {expires:%Y-%m-%dT%H:%M:%SZ}",
+        "Preferred-Languages: en",
+        f"Canonical: {settings.BASE_URL}{reverse('security_txt')}",
+    ]
+    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; charset=utf-8")
 
 
 def link_of(address: str) -> str:

@@ -86,7 +86,7 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
             "Predicted evidence is compared with the annotators' sets by page name and sentence number.",
         ],
         rules="The labels of these claims are published elsewhere: say what your system learnt from.",
-        licence="CC BY-SA 3.0",
+        licence="CC-BY-SA-3.0",
         citation=(
             "James Thorne, Andreas Vlachos, Christos Christodoulopoulos, Arpit Mittal. FEVER: a Large-scale Dataset "
             "for Fact Extraction and VERification. NAACL-HLT 2018."

@@ -178,7 +178,7 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
             "many pairs, so the answers of one tell those of the other.",
         ],
         rules="Public ids are salted and the order is theirs: nothing but claim and sentence is to be used.",
-        licence="CC BY-SA 3.0",
+        licence="CC-BY-SA-3.0",
         citation=(
             "Tal Schuster, Darsh J Shah, Yun Jie Serene Yeo, Daniel Filizzola, Enrico Santus, Regina Barzilay. "
             "Towards Debiasing Fact Verification Models. EMNLP-IJCNLP 2019."

@@ -62,6 +62,26 @@ def test_texts_are_changed_and_the_trail_names_the_fields(setup: World, olga: Us
     assert "Small claims" in text(Client().get("/benchmarks/tiny/"))
 
 
+@pytest.mark.parametrize(
+    ("stored", "sent", "status", "expected"),
+    [
+        ("CC BY 4.0 (texts)", "CC BY 4.0 (texts)", 302, "CC BY 4.0 (texts)"),
+        ("CC BY 4.0 (texts)", "CC BY 4.0", 422, "CC BY 4.0 (texts)"),
+        ("", "mit or cc-by-4.0", 302, "MIT OR CC-BY-4.0"),
+        ("MIT", "", 302, ""),
+    ],
+)
+def test_a_new_licence_is_an_spdx_expression(
+    setup: World, olga: User, stored: str, sent: str, status: int, expected: str
+) -> None:
+    Dataset.objects.update(licence=stored)
+    data = form_data(setup.benchmark, licence=sent, title="Renamed")
+    answer = client_of(olga).post(EDIT, data)
+    assert (answer.status_code, Dataset.objects.get().licence) == (status, expected)
+    if status == 422:
+        assert "is not an SPDX licence expression" in text(answer)
+
+
 def test_saving_unchanged_texts_changes_nothing(setup: World, olga: User) -> None:
     Benchmark.objects.update(description="First.\nSecond.\n")
     data = {name: value.replace("\n", "\r\n") for name, value in form_data(setup.benchmark).items()}

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from leaderboard.accounts.actions import teams
+from leaderboard.archives.actions import manifest_of
 from leaderboard.benchmarks.manifest import ManifestError, convert, read
 from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import datasets
@@ -100,6 +101,67 @@ class TestFormerKeys:
     def test_the_present_key_is_written(self) -> None:
         written = msgspec.json.decode(msgspec.json.encode(convert(halved(half="private"))))
         assert written["phases"][0]["gold_subset"] == "private" and "half" not in written["phases"][0]
+
+
+DESCRIBED = {
+    "contact": "help@holdout.example",
+    "questions_url": "https://forum.example/tiny",
+    "paper_url": "https://papers.example/1",
+    "organisers": ["Ada King, Analytical Society, https://ada.example", "The Society"],
+    "access": "approval",
+    "asks_agreement": True,
+    "teams_may_hide": False,
+    "main_phase": "test",
+    "facts": [{"name": "parameters", "title": "Parameters", "kind": "number"}],
+    "rules": "No cheating.",
+    "licence": "CC-BY-4.0",
+}
+
+
+class TestDescribedBenchmark:
+    """What organisers set on pages of their own is in the manifest too."""
+
+    def test_it_is_hosted_and_written_again(self, folder: Path, curator: User) -> None:
+        phase = {"slug": "test", "title": "Test", "split": "test", "time_zone": "Europe/Berlin"}
+        document = manifest(**DESCRIBED, phases=[phase])
+        benchmark = Benchmark.objects.get(pk=host.host(manifest=document, folder=folder, by=curator).benchmark.pk)
+        assert benchmark.organisers_with_links[0] == ("Ada King, Analytical Society", "https://ada.example")
+        written = msgspec.to_builtins(manifest_of.manifest_of(benchmark))
+        assert {name: written[name] for name in DESCRIBED} == DESCRIBED
+        assert written["phases"][0]["time_zone"] == "Europe/Berlin"
+        assert convert(written) == manifest_of.manifest_of(benchmark)
+
+    def test_it_is_hosted_as_a_private_benchmark(self, folder: Path, curator: User) -> None:
+        hosted = host.host(manifest=manifest(access="invited"), folder=folder, by=curator)
+        benchmark = Benchmark.objects.get(pk=hosted.benchmark.pk)
+        assert benchmark.state == Benchmark.State.PRIVATE
+        written = manifest_of.manifest_of(benchmark)
+        assert (written.access, written.public) == ("invited", True)
+
+    def test_an_older_manifest_gets_the_keys_later(self, folder: Path, curator: User) -> None:
+        host.host(manifest=manifest(), folder=folder, by=curator)
+        later = manifest(**DESCRIBED, **{"$schema": "https://holdout.example/schemas/benchmark.json"})
+        assert not host.host(manifest=later, folder=folder, by=curator).changed
+        assert Benchmark.objects.get().contact == "", "organisers may have edited it since"
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"main_phase": "other"}, "main_phase is 'other'; expected a phase of this manifest: test"),
+            ({"asks_agreement": True}, "there are no rules to agree to"),
+            ({"facts": DESCRIBED["facts"] * 2}, "fact parameters is listed twice"),  # type: ignore[operator]
+            ({"access": "all"}, "Invalid enum value 'all'"),
+        ],
+    )
+    def test_invalid_keys(self, changes: dict[str, Any], message: str) -> None:
+        with pytest.raises(ManifestError, match=message):
+            convert(manifest(**changes))
+
+    def test_an_address_that_a_page_would_refuse(self, folder: Path, curator: User) -> None:
+        document = manifest(paper_url="javascript:alert(1)")
+        refused = refusal(host.host, manifest=document, folder=folder, by=curator)
+        assert (refused.code, "paper url" in str(refused)) == (Code.INVALID_NAME, True)
+        assert not Benchmark.objects.exists()
 
 
 class TestHosting:

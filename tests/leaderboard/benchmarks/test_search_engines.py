@@ -100,3 +100,35 @@ def test_a_preview_names_no_anonymous_system_and_no_draft(world: World, client: 
     world.benchmark.organisers.add(world.researcher)
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
     assert "og:title" not in tags(client, PAGE) and "First" not in str(tags(client, PAGE))
+
+
+def citation_tags(client: Client) -> list[tuple[str, str]]:
+    page = client.get("/benchmarks/tiny/").content.decode()
+    return re.findall(r'<meta name="citation_([a-z_]+)" content="([^"]*)">', page)
+
+
+def test_a_benchmark_with_a_paper_has_tags_for_reference_managers(world: World, client: Client) -> None:
+    assert citation_tags(client) == []
+    organisers = "Ada King, Analytical Society, https://ada.example\nThe <Society>"
+    Benchmark.objects.update(paper_url="https://arxiv.org/abs/1803.05355v2", shown_organisers=organisers)
+    created = world.benchmark.created_at
+    expected = [
+        ("title", "Tiny claims"),
+        ("author", "Ada King"),
+        ("author_institution", "Analytical Society"),
+        ("author", "The &lt;Society&gt;"),
+        ("publication_date", f"{created:%Y/%m/%d}"),
+        ("abstract_html_url", f"{settings.BASE_URL}/benchmarks/tiny/"),
+        ("fulltext_html_url", "https://arxiv.org/abs/1803.05355v2"),
+        ("arxiv_id", "1803.05355"),
+    ]
+    assert citation_tags(client) == expected
+    for paper, tag in (
+        ("https://doi.org/10.18653/v1/N18-1074", ("doi", "10.18653/v1/N18-1074")),
+        ("https://papers.example/a.pdf", ("pdf_url", "https://papers.example/a.pdf")),
+    ):
+        Benchmark.objects.update(paper_url=paper)
+        assert citation_tags(client)[-1] == tag
+    Benchmark.objects.update(state=Benchmark.State.DRAFT)
+    client.force_login(world.curator)
+    assert citation_tags(client) == []

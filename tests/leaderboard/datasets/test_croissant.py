@@ -23,7 +23,7 @@ from leaderboard.datasets.actions import downloads
 from leaderboard.datasets.queries import croissant, record_fields
 from leaderboard.datasets.queries.record_fields import RecordField, fields_in
 from leaderboard.models import Benchmark, Dataset, Download, GoldVersion, Split
-from tests.support import croissant_reader
+from tests.leaderboard.datasets import croissant_reader
 from tests.support.rows.gold_uploads import close_all, uploaded
 from tests.support.rows.tiny_world import DRAFT, World, build, gold_lines
 from tests.support.strict_html import read

@@ -142,3 +142,57 @@ def test_public_gold_may_be_uploaded(world):
     world.split.gold_public = True
     world.split.save()
     assert upload(world, gold_lines(), "gold.jsonl").sha256 == world.gold.sha256
+
+
+def pinned(download: Download) -> str:
+    return f"/benchmarks/tiny/files/{download.sha256}/{download.filename}"
+
+
+INPUTS = "/api/v1/benchmarks/tiny/splits/test/inputs.jsonl"
+
+
+@pytest.mark.parametrize("path", ["/benchmarks/tiny/downloads/graph", "pinned", INPUTS])
+def test_parts_of_files(world, path):
+    download = upload(world)
+    path = pinned(download) if path == "pinned" else path
+    whole = Client().get(path)
+    content, etag = body_of(whole), whole["ETag"]
+    assert whole["Accept-Ranges"] == "bytes"
+    for range_, if_range in (("bytes=5-9", None), ("bytes=5-9", etag)):
+        headers = {"Range": range_} | ({"If-Range": if_range} if if_range else {})
+        part = Client().get(path, headers=headers)
+        assert (part.status_code, body_of(part), part["ETag"]) == (206, content[5:10], etag)
+        assert part["Content-Range"] == f"bytes 5-9/{len(content)}" and part["Content-Length"] == "5"
+        assert part["Content-Type"] == whole["Content-Type"] and "attachment" in part["Content-Disposition"]
+    for if_range in ('"other"', f"W/{etag}", "Mon, 23 Nov 2026 00:00:00 GMT"):
+        assert body_of(Client().get(path, headers={"Range": "bytes=5-9", "If-Range": if_range})) == content
+    beyond = Client().get(path, headers={"Range": f"bytes={len(content)}-"})
+    assert (beyond.status_code, beyond["Content-Range"], beyond.content) == (416, f"bytes */{len(content)}", b"")
+    unchanged = Client().get(path, headers={"Range": "bytes=5-9", "If-None-Match": etag})
+    assert unchanged.status_code == 304
+    assert Client().head(path, headers={"Range": "bytes=5-9"}).status_code == 200
+
+
+def test_only_an_address_with_a_digest_is_cached_for_long(world):
+    download = upload(world)
+    for client in (Client(), Client()):
+        response = client.get(pinned(download))
+        assert body_of(response) == GRAPH
+        assert response["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert "Cookie" not in response.get("Vary", "") and not response.cookies
+        client.force_login(world.curator)
+    assert "immutable" not in Client().get("/benchmarks/tiny/downloads/graph")["Cache-Control"]
+    for wrong in (pinned(download).replace(".tsv", ".csv"), pinned(download).replace(download.sha256, "0" * 64)):
+        assert Client().get(wrong).status_code == 404
+    hidden = f"/benchmarks/tiny/files/{world.gold.sha256}/tiny-test-gold.jsonl"
+    assert Client().get(hidden).status_code == 404
+
+
+def test_former_gold_has_no_address(world):
+    world.split.gold_public = True
+    world.split.save()
+    path = f"/benchmarks/tiny/files/{world.gold.sha256}/tiny-test-gold.jsonl"
+    assert body_of(Client().get(path)) == gold_lines()
+    fields = type(world.gold).objects.values().get(pk=world.gold.pk)
+    type(world.gold).objects.create(**{**fields, "id": None, "number": 2, "sha256": "0" * 64})
+    assert Client().get(path).status_code == 404

@@ -13,6 +13,7 @@ import boto3
 import pytest
 from django.test import Client
 
+from leaderboard.core.storage import first_bytes
 from leaderboard.datasets.actions import downloads, public_files
 from leaderboard.models import Benchmark, Download, Split
 from tests.conftest import ROOT
@@ -65,11 +66,19 @@ def test_downloads_are_redirected_to_signed_copies(world: World, graph: Download
             with urllib.request.urlopen(answer["Location"]) as copy:
                 assert copy.read() == content
                 assert copy.headers["Content-Disposition"].startswith("attachment; filename=")
+                assert "immutable" in copy.headers["Cache-Control"]
     assert "Signature" in answer["Location"]
     assert in_public(endpoint) == sorted(
         [f"{graph.sha256}/tiny-graph.tsv", f"{world.split.inputs_sha256}/tiny-test-inputs.jsonl"]
     )
     assert Client().get(FILE, headers={"If-None-Match": f'"{graph.sha256}"'}).status_code == 304
+
+
+def test_a_part_of_a_file_in_the_private_bucket(world: World, graph: Download, settings: Any) -> None:
+    settings.S3_PUBLIC_BUCKET = ""
+    part = Client().get(FILE, headers={"Range": "bytes=5-9"})
+    assert (part.status_code, b"".join(part.streaming_content)) == (206, GRAPH[5:10])  # type: ignore[attr-defined]
+    assert first_bytes(graph.file, 4) == GRAPH[:4] and first_bytes(graph.file, 4000) == GRAPH
 
 
 def test_addresses_of_a_cdn_are_not_signed(world: World, graph: Download, settings: Any) -> None:

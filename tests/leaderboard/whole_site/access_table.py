@@ -57,6 +57,9 @@ PUBLIC = [
     Row("status", EVERYONE),
     Row("robots", EVERYONE),
     Row("sitemap", EVERYONE),
+    Row("manifest_schema", EVERYONE),
+    # The tests' settings have no contact.
+    Row("security_txt", NOBODY),
     Row("docs", EVERYONE),
     Row("docs_page", EVERYONE, where={"name": "researchers"}),
     Row("docs_image", EVERYONE, where={"name": "board-symmetric"}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 
 from evaluator.tasks.registry import TASKS
+from leaderboard.core import spdx
 from leaderboard.datasets.web.forms.split import SLUG_HELP
 from leaderboard.models import Dataset
 
@@ -23,6 +24,20 @@ class BenchmarkForm(forms.Form):
     dataset = forms.ModelChoiceField(
         Dataset.objects.order_by("title"), required=False, empty_label="A new dataset, described below"
     )
-    licence = forms.CharField(max_length=200, required=False, label="Licence of the new dataset")
+    licence = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Licence of the new dataset",
+        help_text="An SPDX expression, such as CC-BY-4.0 or MIT OR Apache-2.0, or the address of the licence.",
+    )
     citation = forms.CharField(widget=forms.Textarea({"rows": 3}), required=False, label="Citation of the new dataset")
     source_url = forms.URLField(required=False, label="Source of the new dataset", assume_scheme="https")
+
+    def clean_licence(self) -> str:
+        """Return the licence with the usual capitals. The text of an existing dataset may stay as it is."""
+        licence: str = self.cleaned_data["licence"].strip()
+        if licence == self.initial.get("licence", ""):
+            return licence
+        if problem := spdx.problem(licence):
+            raise forms.ValidationError(problem)
+        return spdx.normal(licence) or licence
