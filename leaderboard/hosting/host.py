@@ -290,8 +290,9 @@ def _describe(manifest: Manifest, benchmark: Benchmark, by: User) -> Benchmark:
     if manifest.facts:
         facts.change(benchmark=benchmark, new_facts=[msgspec.structs.asdict(fact) for fact in manifest.facts], by=by)
     hide.set_teams_may_hide(benchmark=benchmark, allowed=manifest.teams_may_hide, by=by)
-    chosen = {"access": manifest.access, "asks_agreement": manifest.asks_agreement}
-    return registrations.set_access(benchmark=benchmark, **chosen, by=by)
+    return registrations.set_access(
+        benchmark=benchmark, access=manifest.access, asks_agreement=manifest.asks_agreement, by=by
+    )
 
 
 def _sha256(content: bytes) -> str:

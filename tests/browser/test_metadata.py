@@ -13,6 +13,7 @@ from playwright.sync_api import Page
 from tests.browser.conftest import ROOT, Site
 from tests.leaderboard.datasets import croissant_reader
 
+pytestmark = pytest.mark.browser
 BENCHMARKS = sorted(path.parent.name for path in ROOT.glob("fixtures/*/benchmark.json"))
 
 

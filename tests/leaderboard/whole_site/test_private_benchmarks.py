@@ -24,6 +24,7 @@ ROUTES = {name: route for route, name in patterns() if "<slug:slug>" in route an
 """Management pages are for managers, of whichever benchmark: see the access matrix."""
 PARAMETERS = {"phase": "test", "split": "test", "task": "t", "name": "pages", "dimension": "origin", "number": 1}
 PARAMETERS |= {"pair": "origin/label", "gold": 1, "task_version": 1, "generator": "folds", "pk": 1, "plot": "intervals"}
+PARAMETERS |= {"sha256": "0" * 64, "filename": "tiny-test-inputs.jsonl"}
 LISTS = ["/", "/?search=Tiny", "/?search=Secret", "/feed.atom", "/tasks/", "/api/v1/benchmarks/", "/me/submissions/"]
 
 
@@ -82,8 +83,8 @@ def test_a_registered_team_sees_what_everybody_sees_of_a_public_benchmark(everyb
         row.name: row.get for row in access_table.PUBLIC if "slug" in ROUTES.get(row.name, "") and not row.where
     }
     own = [name for name, statuses in expected.items() if statuses == access_table.EVERYONE]
-    # A feed, like an embedded view, is read without a session. The gold here has one dimension.
-    for name in sorted(set(own) - {"benchmark_feed", "embed", "two_way_board"}):
+    # A feed, like an embedded view and metadata, is read without a session. The gold here has one dimension.
+    for name in sorted(set(own) - {"benchmark_feed", "embed", "two_way_board", "croissant", "api_croissant"}):
         assert member.get(address(name, everybody)).status_code == 200, name
     assert b"shared task" in member.get("/").content
     assert b"tiny" in client_of(everybody.people["A"]).get("/api/v1/benchmarks/").content
