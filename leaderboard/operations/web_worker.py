@@ -28,7 +28,7 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 from waitress.utilities import Error
 
-from leaderboard.core import disk, uploads
+from leaderboard.core import disk, problem_details, uploads
 from leaderboard.core.db_locks import RETRY_AFTER
 
 WINDOW_SECONDS = 30.0
@@ -60,8 +60,9 @@ class JSONError(Error):
     headers: tuple[tuple[str, str], ...] = ()
 
     def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
-        body = json.dumps({"code": self.code_text, "message": self.body}).encode()
-        return f"{self.code} {self.reason}", [("Content-Type", "application/json"), *self.headers], body
+        body = json.dumps(problem_details.content(self.code, self.code_text, self.body)).encode()
+        headers = [("Content-Type", problem_details.MEDIA_TYPE), *self.headers]
+        return f"{self.code} {self.reason}", headers, body
 
 
 class RequestTimeout(JSONError):

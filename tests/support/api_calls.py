@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,12 @@ def client_of(user: User | None = None, **more: Any) -> Client:
 def send(client: Client, content: bytes, name: str = "predictions.jsonl", **fields: Any) -> Any:
     """Upload a file as a form."""
     return client.post(SUBMIT, {"system": "Bernoulli", "file": SimpleUploadedFile(name, content), **fields})
+
+
+def error_of(response: Any) -> dict[str, Any]:
+    """Return the members of an error response that are Holdout's own: `code`, `message` and those of the code."""
+    standard = ("type", "title", "status", "detail", "instance")
+    return {name: value for name, value in json.loads(response.content).items() if name not in standard}
 
 
 def stored_files() -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from django.http import HttpResponse
 from drf_spectacular.renderers import OpenApiJsonRenderer2, OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from leaderboard.core.api.base import View
+from leaderboard.core.api.errors import answer
 
 
 class SchemaView(SpectacularAPIView):
@@ -33,7 +34,7 @@ class NothingView(View):
     MESSAGE = "There is nothing at this address. Addresses of the API end with a slash; /api/v1/docs/ lists them."
 
     @extend_schema(exclude=True)
-    def get(self, request: Request, rest: str) -> Response:
-        return Response({"code": "not_found", "message": self.MESSAGE}, status=404)
+    def get(self, request: Request, rest: str) -> HttpResponse:
+        return answer(request, 404, "not_found", self.MESSAGE)
 
     post = put = patch = delete = get

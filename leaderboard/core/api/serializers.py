@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from evaluator.statistics import confidence
+from leaderboard.core import problem_details
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
@@ -24,8 +25,15 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 class ErrorSerializer(serializers.Serializer[Any]):
-    """An error response of the API."""
+    """An error response of the API: problem details by RFC 9457, with further members."""
 
+    type = serializers.URLField(help_text="the kind of error, as the address of its description")
+    title = serializers.CharField(help_text="the name of the HTTP status")
+    status = serializers.IntegerField(help_text="the HTTP status")
+    detail = serializers.CharField(help_text="the same as `message`")
+    instance = serializers.CharField(
+        required=False, help_text="path and id of the request; the id is also in the header X-Request-ID and in the log"
+    )
     code = serializers.CharField(help_text="the kind of error, for programs to test")
     new_code = serializers.CharField(
         required=False,
@@ -41,12 +49,14 @@ class ErrorSerializer(serializers.Serializer[Any]):
     more = serializers.IntegerField(required=False, help_text="number of further problems")
 
 
-def errors(*statuses: int) -> dict[int, type[ErrorSerializer]]:
+def errors(*statuses: int) -> dict[tuple[int, str, str], type[ErrorSerializer]]:
     """Return the error responses of an operation, for `extend_schema(responses=...)`.
 
     statuses: HTTP statuses in addition to those that every operation may return.
     """
-    return dict.fromkeys(sorted({*statuses, 400, 401, 403, 404, 405, 429}), ErrorSerializer)
+    media_types = (problem_details.MEDIA_TYPE, problem_details.FORMER_MEDIA_TYPE)
+    common = {400, 401, 403, 404, 405, 429}
+    return {(status, *media_types): ErrorSerializer for status in sorted({*statuses, *common})}
 
 
 class ScoreSerializer(serializers.Serializer[Any]):

@@ -24,6 +24,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "boards": "Reading boards",
         "systems": "Container images",
         "api": "The API",
+        "error-codes": "Error codes of the API",
         "glossary": "Glossary",
     },
     "Host a benchmark": {

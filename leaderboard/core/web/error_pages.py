@@ -1,4 +1,4 @@
-"""Error pages: JSON for API paths, HTML otherwise. They reveal nothing beyond the status."""
+"""Error pages: problem details for API paths, HTML otherwise. They reveal nothing beyond the status."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
 from evaluator.tasks.registry import MissingTaskError
-from leaderboard.core import db_locks, disk
+from leaderboard.core import db_locks, disk, problem_details
 from leaderboard.core.store_errors import StoreUnavailableError
 
 MESSAGES = {
@@ -82,7 +82,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         refused = disk.full_refusal()
         return _with_message(request, refused.code.status, refused.code.text, refused.message)
     if _is_program(request):
-        return _json(500)
+        return problem_details.response(request, 500, *MESSAGES[500])
     return HttpResponse(loader.get_template("500.html").render({}), status=500)
 
 
@@ -94,20 +94,15 @@ def _unavailable(request: HttpRequest, code: str, message: str) -> HttpResponse:
 
 def _with_message(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
     if _is_program(request):
-        return JsonResponse({"code": code, "message": message}, status=status)
+        return problem_details.response(request, status, code, message)
     return HttpResponse(loader.get_template(f"{status}.html").render({"message": message}), status=status)
 
 
 def _answer(request: HttpRequest, status: int) -> HttpResponse:
     if _is_program(request):
-        return _json(status)
+        return problem_details.response(request, status, *MESSAGES[status])
     context: dict[str, Any] = {"status": status, "message": MESSAGES[status][1]}
     return render(request, f"{status}.html", context, status=status)
-
-
-def _json(status: int) -> JsonResponse:
-    code, message = MESSAGES[status]
-    return JsonResponse({"code": code, "message": message}, status=status)
 
 
 def _is_program(request: HttpRequest) -> bool:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import invitations, teams
 from leaderboard.models import Invitation, Membership, Team
-from tests.support.api_calls import ROOT, client_of, person
+from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +145,7 @@ def test_transferring_ownership_and_leaving(world: World, ada: Client, bob: Clie
 
 @pytest.mark.parametrize("verb", ["get", "invite", "owner", "leave"])
 def test_a_team_of_others_answers_like_a_missing_team(bob: Client, team: str, verb: str) -> None:
-    def ask(address: str) -> tuple[int, bytes]:
+    def ask(address: str) -> tuple[int, dict[str, Any]]:
         match verb:
             case "get":
                 answer = bob.get(address)
@@ -155,7 +155,7 @@ def test_a_team_of_others_answers_like_a_missing_team(bob: Client, team: str, ve
                 answer = post(bob, f"{address}owner/", username="ada")
             case _:
                 answer = bob.delete(f"{address}membership/")
-        return answer.status_code, answer.content
+        return answer.status_code, error_of(answer)
 
     assert ask(team) == ask(f"{TEAMS}999999/") and ask(team)[0] == 404
 

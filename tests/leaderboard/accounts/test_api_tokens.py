@@ -20,7 +20,7 @@ from leaderboard import api_urls
 from leaderboard.accounts.actions import tokens
 from leaderboard.core.refusal import Refused
 from leaderboard.models import AuditEntry, TokenDetails, User
-from tests.support.api_calls import ROOT, person
+from tests.support.api_calls import ROOT, error_of, person
 
 pytestmark = pytest.mark.django_db
 TOKENS = f"{ROOT}/auth/tokens/"
@@ -64,7 +64,7 @@ def test_a_form_works_like_json(ada):
 
 def test_a_wrong_password_and_a_wrong_name_get_the_same_answer(ada):
     wrong, unknown = request_token(password="wrong"), request_token("nobody")
-    assert (wrong.status_code, wrong.content) == (unknown.status_code, unknown.content)
+    assert (wrong.status_code, error_of(wrong)) == (unknown.status_code, error_of(unknown))
     assert wrong.json()["code"] == "authentication_failed"
     assert not AuthToken.objects.exists()
 
@@ -72,7 +72,7 @@ def test_a_wrong_password_and_a_wrong_name_get_the_same_answer(ada):
 def test_a_deactivated_account_gets_no_token(ada):
     ada.is_active = False
     ada.save()
-    assert request_token().content == request_token("nobody").content
+    assert error_of(request_token()) == error_of(request_token("nobody"))
 
 
 def test_the_second_factor_cannot_be_bypassed(ada):

@@ -21,6 +21,7 @@ from django.utils import timezone
 from evaluator.tasks.registry import TASKS
 from leaderboard.core.web import error_pages
 from leaderboard.models import Benchmark, GoldVersion, ReportedResult, Split
+from tests.support.api_calls import error_of
 from tests.support.rows.board_rows import score, stand, symmetric_scores
 from tests.support.rows.tiny_world import World, build, gold_lines
 from tests.support.strict_html import read
@@ -225,7 +226,7 @@ def test_every_error_has_a_page_and_a_json_answer(world, rf, view, error, status
     assert read(page.content.decode()).faults == []
     answer = view(rf.get("/api/v1/benchmarks/"), error)
     assert answer.status_code == status
-    assert set(json.loads(answer.content)) == {"code", "message"}
+    assert set(error_of(answer)) == {"code", "message"}
 
 
 def test_a_form_that_is_too_large_gets_an_explanation(world, settings):

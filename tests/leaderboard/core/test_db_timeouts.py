@@ -17,7 +17,7 @@ from django.test import Client
 from leaderboard.core import db_locks
 from leaderboard.models import AuditEntry, Benchmark, Phase, Split
 from leaderboard.operations import health
-from tests.support.api_calls import ROOT, client_of, footprint, send
+from tests.support.api_calls import ROOT, client_of, error_of, footprint, send
 from tests.support.rows.tiny_world import World, build, prediction_lines
 
 pytestmark = [
@@ -87,7 +87,7 @@ def test_a_database_that_is_away_answers_503(world: World) -> None:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
     answer = client.get("/api/v1/benchmarks/tiny/")
     assert (answer.status_code, answer["Retry-After"]) == (503, str(db_locks.RETRY_AFTER))
-    assert answer.json() == {"code": "busy", "message": db_locks.AWAY}
+    assert error_of(answer) == {"code": "busy", "message": db_locks.AWAY}
     connection.close()
     assert client.get("/api/v1/benchmarks/tiny/").status_code == 200
 
@@ -157,6 +157,6 @@ def test_a_connection_that_is_lost_in_the_middle_of_an_upload(world: World, monk
     with monkeypatch.context() as patched:
         patched.setattr(AuditEntry, "record", cut)
         answer = send(client, prediction_lines())
-    assert (answer.status_code, answer.json()) == (503, {"code": "busy", "message": db_locks.AWAY})
+    assert (answer.status_code, error_of(answer)) == (503, {"code": "busy", "message": db_locks.AWAY})
     assert footprint() == before
     assert send(client, prediction_lines()).status_code == 201

@@ -24,7 +24,7 @@ from leaderboard.core.storage import PrivateFileStorage
 from leaderboard.core.web.refusals import HEADLINES
 from leaderboard.models import ImageUpload, RawUpload, Submission
 from leaderboard.submissions.actions import validation
-from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
+from tests.support.api_calls import ROOT, SUBMIT, client_of, error_of, footprint, send
 from tests.support.rows.tiny_world import World, build, prediction_lines
 
 MESSAGE = (
@@ -76,7 +76,7 @@ def full_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_answer(answer: Any) -> None:
-    assert (answer.status_code, answer.json()) == (507, {"code": "disk_full", "message": MESSAGE})
+    assert (answer.status_code, error_of(answer)) == (507, {"code": "disk_full", "message": MESSAGE})
 
 
 @pytest.mark.parametrize("where", ["full_store", "full_folder"])

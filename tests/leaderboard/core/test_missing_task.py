@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from django.core.checks import run_checks
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from evaluator.tasks.registry import TASKS, MissingTaskError, TaskProblem
 from leaderboard.core.api import errors
 from leaderboard.models import Benchmark
+from tests.support.api_calls import error_of
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -28,9 +29,9 @@ def test_its_own_pages_say_what_is_missing(world: World) -> None:
     for page in (f"/{board}", "/benchmarks/tiny/"):
         answer = client.get(page)
         assert answer.status_code == 503 and MESSAGE in answer.content.decode()
-    answer = errors.handler(MissingTaskError("ancient"), {})
+    answer = errors.handler(MissingTaskError("ancient"), {"request": RequestFactory().get("/")})
     assert answer is not None
-    assert (answer.status_code, answer.data) == (503, {"code": "task_missing", "message": MESSAGE})
+    assert (answer.status_code, error_of(answer)) == (503, {"code": "task_missing", "message": MESSAGE})
 
 
 def test_other_pages_of_the_site_work(world: World) -> None:

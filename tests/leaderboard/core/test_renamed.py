@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import URLPattern, resolve
 
 from leaderboard.api_urls import PRESENT
@@ -14,6 +14,7 @@ from leaderboard.core.api import renamed
 from leaderboard.core.api.errors import handler
 from leaderboard.core.refusal import Code, Refused
 from tests.conftest import ROOT
+from tests.support.api_calls import error_of
 from tests.upgrade.compare_commits import ADDED, ADDED_FIELD
 
 SERIALIZERS = {serializer.__name__: serializer for serializer in renamed.RenamedFields.__subclasses__()}
@@ -79,11 +80,11 @@ def test_each_renamed_address_is_served() -> None:
 
 @pytest.mark.parametrize("code", list(Code))
 def test_a_renamed_code_is_returned_with_the_former_one(code: Code) -> None:
-    response = handler(Refused(code, "No."), {})
+    response = handler(Refused(code, "No."), {"request": RequestFactory().get("/")})
     assert response is not None and response.status_code == code.status
     former = renamed.CODES.get(code.text)
     expected = {"code": former, "new_code": code.text} if former else {"code": code.text}
-    assert response.data == {**expected, "message": "No."}
+    assert error_of(response) == {**expected, "message": "No."}
 
 
 def test_each_renamed_code_exists() -> None:

@@ -22,7 +22,7 @@ from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.curation.actions import raw_files
 from leaderboard.models import QuotaCharge, RawFile, Run, State, Submission
 from leaderboard.scoring.actions import runs
-from tests.support.api_calls import ROOT, client_of, footprint, send
+from tests.support.api_calls import ROOT, client_of, error_of, footprint, send
 from tests.support.faulty_store import (
     KEYS,
     Fault,
@@ -77,8 +77,8 @@ def all_but(*methods: str) -> Any:
 
 def check_away(answer: Any) -> None:
     assert (answer.status_code, answer.get("Retry-After")) == (503, str(db_locks.RETRY_AFTER))
-    if answer["Content-Type"] == "application/json":
-        assert answer.json() == AWAY
+    if answer["Content-Type"] == "application/problem+json":
+        assert error_of(answer) == AWAY
     else:
         assert store_errors.AWAY in answer.content.decode().replace("&#x27;", "'")
 

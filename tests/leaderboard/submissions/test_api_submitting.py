@@ -18,7 +18,7 @@ from django.utils import timezone
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, QuotaCharge, Run, Submission, System
 from leaderboard.scoring.actions import runs
-from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, person, send
+from tests.support.api_calls import ROOT, SUBMIT, client_of, error_of, footprint, person, send
 from tests.support.rows.tiny_world import LABELS, World, build, prediction_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
@@ -38,7 +38,7 @@ def test_an_empty_body_is_reported_as_empty(ada):
     """Not as a missing system, which the query contains."""
     answer = ada.post(f"{SUBMIT}?system=Bernoulli", b"", content_type="application/x-ndjson")
     assert answer.status_code == 400
-    assert answer.json() == {
+    assert error_of(answer) == {
         "code": "parse_error",
         "message": "The body is empty; expected a predictions file.",
     }

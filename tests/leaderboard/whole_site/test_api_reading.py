@@ -32,7 +32,7 @@ from leaderboard.models import (
     System,
 )
 from leaderboard.scoring.actions.releases import by_slice
-from tests.support.api_calls import ROOT, client_of, person
+from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.rows.tiny_world import TASK, World, build, published
 
 pytestmark = pytest.mark.django_db
@@ -208,7 +208,7 @@ def test_drafts_are_for_their_organisers_and_curators(world, ada):
     for address in (BENCHMARK, f"{BOARD}/", f"{BOARD}.csv", f"{BENCHMARK}splits/test/inputs.jsonl"):
         for client in (Client(), ada):
             answer = client.get(address)
-            assert (answer.status_code, answer.content) == (404, absent.content)
+            assert (answer.status_code, error_of(answer)) == (404, error_of(absent))
         assert client_of(world.curator).get(address).status_code == 200
     world.benchmark.organisers.add(world.researcher)
     assert ada.get(BENCHMARK).status_code == 200
@@ -388,7 +388,7 @@ def test_only_its_team_and_organisers_see_a_submission(world, ada):
         for client in (client_of(oscar), client_of(person(f"mallory{len(path)}"))):
             response = client.get(f"{ROOT}/submissions/{submission.pk}/{path}")
             absent = client.get(f"{ROOT}/submissions/{uuid.uuid4()}/{path}")
-            assert (response.status_code, response.content) == (404, absent.content)
+            assert (response.status_code, error_of(response)) == (404, error_of(absent))
             assert {**dict(response.items()), "X-Request-ID": ""} == {**dict(absent.items()), "X-Request-ID": ""}
         assert Client().get(f"{ROOT}/submissions/{submission.pk}/{path}").status_code == 401
 
@@ -465,7 +465,7 @@ def test_errors_have_one_shape(world, method, path, status, code):
     client = client_of(world.curator)
     answer = getattr(client, method)(ROOT + path)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert answer["Content-Type"] == "application/json" and answer.json()["message"]
+    assert answer["Content-Type"] == "application/problem+json" and answer.json()["message"]
 
 
 def test_any_accept_header_is_accepted(world):

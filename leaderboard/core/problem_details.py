@@ -1,0 +1,49 @@
+"""Error responses of the API by RFC 9457: `application/problem+json`, with the keys `code` and `message` besides."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, JsonResponse
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.utils.encoding import escape_uri_path
+from structlog.contextvars import get_contextvars
+
+MEDIA_TYPE = "application/problem+json"
+FORMER_MEDIA_TYPE = "application/json"
+"""Media type for clients whose Accept header has it, but neither MEDIA_TYPE nor a range; the body is the same."""
+STATUSES = {413: "Content Too Large", 422: "Unprocessable Content", 460: "Checksum Mismatch"}
+"""Titles of statuses whose names in Python 3.11 are former ones (RFC 9110), and of the one that only tus has."""
+
+
+def content(status: int, code: str, message: str, /, *, path: str = "", **more: Any) -> dict[str, Any]:
+    """Return the members of an error response.
+
+    code: the present code, which `type` leads to. path: of the request; empty: unknown, and no `instance`. more:
+    further members, which may replace `code` by its former name.
+    """
+    request_id = get_contextvars().get("request_id")
+    instance = {"instance": f"{escape_uri_path(path)}#{request_id}"} if path and request_id else {}
+    return {
+        "type": f"{settings.BASE_URL}{reverse('docs_page', args=['error-codes'])}#{code}",
+        "title": STATUSES.get(status) or HTTPStatus(status).phrase,
+        "status": status,
+        "detail": message,
+        **instance,
+        "code": code,
+        "message": message,
+        **more,
+    }
+
+
+def response(request: HttpRequest, status: int, code: str, message: str, /, **more: Any) -> JsonResponse:
+    """Return an error response. more: further members."""
+    accepted = request.headers.get("Accept", "")
+    is_former = FORMER_MEDIA_TYPE in accepted and MEDIA_TYPE not in accepted and "*" not in accepted
+    body = content(status, code, message, path=request.path, **more)
+    result = JsonResponse(body, status=status, content_type=FORMER_MEDIA_TYPE if is_former else MEDIA_TYPE)
+    patch_vary_headers(result, ["Accept"])
+    return result
