@@ -61,6 +61,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "leaderboard.core.web.private_pages.private_pages_middleware",
     "csp.middleware.CSPMiddleware",
+    "leaderboard.core.web.throttle.throttle_middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -317,6 +318,9 @@ ACCOUNT_RATE_LIMITS = {
     "signup": "30/m/ip",
     "reset_password": "10/m/ip",
 }
+
+# Of a network without log-in, of a token and of a session; 0: no limit (core/web/throttle.py).
+REQUESTS_PER_MINUTE = env("REQUESTS_PER_MINUTE")
 
 # --- operations
 CONTACT = env("CONTACT")

@@ -48,7 +48,7 @@ def get_or_render(tag: str, address: str, render: Callable[[], HttpResponse]) ->
         return render()
     slot = f"response-{int(hashlib.sha256(address.encode()).hexdigest(), 16) % SLOTS}"
     key = (_site_digest(), tag, address)
-    stored = _or_none(lambda: cache.get(slot))
+    stored = or_none(lambda: cache.get(slot))
     if isinstance(stored, tuple) and stored[0] == key:
         _, content, headers = stored
         return HttpResponse(content, headers=headers)
@@ -57,12 +57,12 @@ def get_or_render(tag: str, address: str, render: Callable[[], HttpResponse]) ->
         response = response.render()
     if response.status_code == 200 and not response.cookies and len(response.content) <= MOST_BYTES:
         value = (key, response.content, dict(response.items()))
-        _or_none(lambda: cache.set(slot, value, LONGEST_SECONDS))
+        or_none(lambda: cache.set(slot, value, LONGEST_SECONDS))
     return response
 
 
-def _or_none(use: Callable[[], object]) -> object:
-    """Return the result of using the cache; None after an error: pages must not depend on the cache."""
+def or_none(use: Callable[[], object]) -> object:
+    """Return the result of using Django's cache; None after an error: pages must not depend on the cache."""
     if time.monotonic() < _pause.end:
         return None
     try:

@@ -18,4 +18,6 @@ def network_of(request: HttpRequest) -> str:
         ip = ipaddress.ip_address(address)
     except ValueError:
         return str(address)
+    # A server on an IPv6 socket sees all IPv4 clients in one /64 network.
+    ip = getattr(ip, "ipv4_mapped", None) or ip
     return str(ipaddress.ip_network(f"{ip}/64", strict=False)) if ip.version == 6 else str(ip)

@@ -1,0 +1,143 @@
+"""Limits of requests by network, token and session, and what they cost."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard.core.web import throttle
+from tests.support.api_calls import ROOT, error_of, person
+from tests.support.strict_html import read
+
+HOME, CAFE = "192.0.2.1", "192.0.2.2"
+LIMIT = 40
+
+
+class Clock:
+    """Replaces the module `time`; its time changes only when a test sets it."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000_030.0
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def clock(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    settings.REQUESTS_PER_MINUTE = LIMIT
+    cache.clear()
+    clock = Clock()
+    monkeypatch.setattr(throttle, "time", clock)
+    monkeypatch.setattr(throttle, "BATCH", 20)
+    yield clock
+    cache.clear()
+
+
+class Site:
+    """Some web processes, of which each request reaches the next one; `reached` counts those that were served."""
+
+    def __init__(self, n_processes: int = 1) -> None:
+        self.reached = 0
+        self._processes = itertools.cycle([throttle.throttle_middleware(self._serve) for _ in range(n_processes)])
+
+    def _serve(self, _: HttpRequest) -> HttpResponse:
+        self.reached += 1
+        return HttpResponse()
+
+    def served(self, n: int, *, at: str = HOME, path: str = "/", **headers: str) -> int:
+        """Send n requests; return the number of those that were served."""
+        before = self.reached
+        for _ in range(n):
+            next(self._processes)(RequestFactory().get(path, REMOTE_ADDR=at, headers=headers))
+        return self.reached - before
+
+
+def test_a_network_is_limited_alone() -> None:
+    site = Site()
+    assert site.served(LIMIT + 20) == LIMIT
+    assert site.served(10) == 0
+    assert site.served(10, at=CAFE) == 10
+
+
+def test_the_limit_is_over_after_the_period(clock: Clock) -> None:
+    site = Site()
+    site.served(LIMIT + 1)
+    clock.now += throttle.PERIOD
+    assert site.served(10) == 10
+
+
+def test_an_ipv6_network_is_one_visitor_and_ipv4_clients_are_not() -> None:
+    site = Site()
+    assert sum(site.served(1, at=f"2001:db8::{number:x}") for number in range(LIMIT + 20)) == LIMIT
+    assert site.served(1, at="2001:db8:0:1::1") == 1
+    assert [site.served(LIMIT, at=f"::ffff:192.0.2.{number}") for number in (7, 8)] == [LIMIT, LIMIT]
+
+
+def test_people_with_a_token_or_a_session_are_not_locked_out_by_their_network() -> None:
+    site = Site()
+    site.served(LIMIT + 1)
+    assert site.served(LIMIT + 20, Authorization="Token ada") == LIMIT
+    assert site.served(10, Authorization="Token bob") == 10
+    assert site.served(LIMIT + 20, Cookie="sessionid=eve") == LIMIT
+    assert site.served(1, path="/accounts/login/") == 1 and site.served(1, path=f"{ROOT}/auth/tokens/") == 1
+
+
+def test_invented_tokens_do_not_help() -> None:
+    site = Site()
+    sent = 2 * throttle.CREDENTIALS_A_NETWORK * LIMIT
+    assert sum(site.served(1, Authorization=f"Token {number}") for number in range(sent)) == sent // 2
+    assert site.served(1, at=CAFE, Authorization="Token ada") == 1
+
+
+def test_processes_count_together(settings: Any) -> None:
+    """Each learns of the others' requests once in BATCH requests."""
+    limit = settings.REQUESTS_PER_MINUTE = 4 * throttle.BATCH
+    assert limit <= Site(3).served(3 * limit) <= limit + 3 * throttle.BATCH
+
+
+def test_a_cache_that_fails_does_not_end_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(throttle.cache, "add", fail)
+    monkeypatch.setattr(throttle.response_cache._pause, "end", 0.0)
+    assert Site().served(LIMIT + 20) == LIMIT
+    monkeypatch.setattr(throttle.response_cache._pause, "end", 0.0)
+
+
+def test_a_request_costs_no_statement_and_rarely_a_call_of_the_cache(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(throttle, "_add_batch", lambda key: calls.append(key) or len(calls) * throttle.BATCH)
+    with CaptureQueriesContext(connection) as queries:
+        assert Site().served(LIMIT) == LIMIT
+    assert len(queries) == 0 and len(calls) == LIMIT // throttle.BATCH
+
+
+def test_0_is_no_limit_and_this_host_has_none(settings: Any) -> None:
+    assert Site().served(LIMIT + 20, at="127.0.0.1") == Site().served(LIMIT + 20, at="::1") == LIMIT + 20
+    settings.REQUESTS_PER_MINUTE = 0
+    assert Site().served(LIMIT + 20) == LIMIT + 20
+
+
+@pytest.mark.django_db
+def test_page_and_api_say_when_to_try_again(settings: Any, clock: Clock) -> None:
+    settings.REQUESTS_PER_MINUTE = 1
+    client = Client(REMOTE_ADDR=HOME)
+    assert client.get("/docs/").status_code == 200
+    page, answer = client.get("/docs/"), client.get(f"{ROOT}/tasks/")
+    seconds = str(int(throttle.PERIOD - clock.now % throttle.PERIOD) + 1)
+    assert [(response.status_code, response["Retry-After"]) for response in (page, answer)] == [(429, seconds)] * 2
+    assert error_of(answer) == {"code": "throttled", "message": throttle.MESSAGE}
+    assert throttle.MESSAGE in page.content.decode() and read(page.content.decode()).faults == []
+    assert "Content-Security-Policy" in page
+    client.force_login(person("ada"))
+    assert client.get("/docs/").status_code == 200
