@@ -1,28 +1,25 @@
 # ruff: noqa: RUF001 - this module is about confusable letters
-"""Confusable names: letters of other scripts that look like Latin ones.
+"""Confusable names: characters of all scripts that look alike.
 
-The pairs are single letters of Unicode's confusables (UTS 39, confusables.txt) that look the same at a board's font
-size, and the similar Cyrillic and Greek k and long dash. Letters that NFKC maps to Latin are left out. Pairs of letters
-that look like one (`joined`) are handled separately, because case matters there.
+The pairs are those of Unicode (UTS 39, confusables.txt next to this module), and some that look the same only at a
+board's font size. Pairs of letters that look like one (`joined`) are handled separately, because case matters there.
 Names are compared by `first_confusable` in `names`.
 """
 
 from __future__ import annotations
 
+import functools
 import unicodedata
+from pathlib import Path
 
-_CYRILLIC = ("АВСЕНІЈКМОРЅТХҮУѴӀԚԜԌасекорхуѕіјһѵӏԁԛԝ", "ABCEHIJKMOPSTXYYVIQWGacekopxysijhvldqw")
-_GREEK = ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧͿαγικνορσυϳ", "ABEZHIKMNOPTYXJayikvopouj")
-_ARMENIAN = ("ՍՏՕհոսցօ", "USOhnugo")
-_CHEROKEE = ("ᎠᎡᎢᎪᎫᎬᎳᎷᎻᏀᏃᏒᏔᏚᏙᏞᏟᏢᏦᏴ", "DRTAJEWMHGZRWSVLCPKB")
-_LISU = ("ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ", "BPDTGKJCZFMNLSRVHWXYAEIOU")
-_LATIN = ("ıɑɡɩʋƖǀʟᴍᴅ", "iagiullLMD")
-_SIGNS = ("‐‒–—−‘’ʼ′`", "-----'''''")
-_LETTERS = {
-    ord(foreign): letter
-    for foreign_letters, letters in (_CYRILLIC, _GREEK, _ARMENIAN, _CHEROKEE, _LISU, _LATIN, _SIGNS)
-    for foreign, letter in zip(foreign_letters, letters, strict=True)
-}
+DATA = Path(__file__).with_name("confusables.txt")
+"""Unicode's table: https://www.unicode.org/Public/security/17.0.0/confusables.txt, with UNICODE-LICENSE.txt."""
+SHA256 = "ec88ecebcf89f63f813d460842b0cf8322744b40a0b2c06f88a2cea48c0351ea"
+# Characters to which Unicode's table leads, and that look like these too: small capitals, the Cyrillic and Greek k, a
+# long dash.
+_ALSO = str.maketrans({"Ԛ": "Q", "ĸ": "k", "ʟ": "L", "ʍ": "M", "ᴅ": "D", "ー": "-"})
+# These are in Unicode's table too, but for them case and context matter: see `skeleton` and `joined`.
+_SEPARATE = frozenset("01I|m")
 # A capital L does not look like a 1: ROUGE-1 and ROUGE-L must differ after case folding, so L is mapped to a control
 # character, which no name contains.
 _DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l", "L": "\x01"})
@@ -30,9 +27,31 @@ _DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l", "L": "\x01"})
 _ALONE = str.maketrans({"M": "\x02", "D": "\x03", "w": "vv", "W": "VV"})
 
 
+def pairs() -> dict[str, str]:
+    """Return Unicode's table: character -> the text that it looks like, in which no key of the table occurs."""
+    result = {}
+    for line in DATA.read_text(encoding="utf-8").splitlines():
+        source, _, rest = line.partition("#")[0].partition(";")
+        if rest:
+            result[_text(source)] = _text(rest.partition(";")[0])
+    return result
+
+
+def _text(numbers: str) -> str:
+    return "".join(chr(int(number, 16)) for number in numbers.split())
+
+
+@functools.cache
+def _table() -> dict[int, str]:
+    """Return the pairs for str.translate, without those that are handled separately."""
+    return {ord(source): text.translate(_ALSO) for source, text in pairs().items() if source not in _SEPARATE} | _ALSO
+
+
 def latin(name: str) -> str:
-    """Replace letters of other scripts that look like Latin ones, and normalize (NFKC)."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).translate(_LETTERS))
+    """Replace characters by those of the same look, which are Latin ones where there are such, and normalize (NFKC)."""
+    for _ in range(2):  # the normalized text may have characters of the table
+        name = unicodedata.normalize("NFKC", name.translate(_table()))
+    return name
 
 
 def skeleton(name: str) -> str:

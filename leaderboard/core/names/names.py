@@ -99,9 +99,9 @@ def is_of_deleted_account(name: str) -> bool:
     return any(form.startswith("deietedaccount") for form in forms)
 
 
-def _visual_keys(name: str) -> tuple[str, str, str]:
+def _visual_keys(name: str) -> tuple[str, str, str, str]:
     skeleton = confusables.skeleton(name)
-    return key(name), key(skeleton), key(confusables.joined(skeleton))
+    return key(name), key(confusables.latin(name)), key(skeleton), key(confusables.joined(skeleton))
 
 
 def _reading_keys(name: str) -> tuple[str, str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 
 import pytest
 
 from leaderboard.accounts.actions import teams
-from leaderboard.core.names import names
+from leaderboard.core.names import confusables, names
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import System, Team
 from tests.support.api_calls import SUBMIT, client_of, person
@@ -106,6 +107,8 @@ LOOK_ALIKES = [
     ("Web of words", "VVeb of vvords"),
     ("Anecdote", "anecclote"),
     ("Led", "\u029fed"),  # a small capital
+    ("GPT-3", "GPT-\u0417"),  # Cyrillic Ze
+    ("OpenAI", "\u2c9epenai"),  # Coptic O
 ]
 
 
@@ -244,6 +247,29 @@ Camell, CMU, RNN, LSTM, Turing, Tuning, Claims Lab, Clause, Clarity, Daisy, Decl
 Card, Charm, Chamber, Darwin, Wavelets, Vowels, Views, Weaver, Vivid, Word, Ward, Worm, Warm, Internal, Intermal, Wit,
 Vint, DKRL, CKRL, Baseline D, Baseline C, Baseline M, BERT, Bart, Albert, Alarm, Alarn, Return, Retune, Vienna, Wien
 """
+
+
+def test_every_pair_of_unicodes_table_is_recognized() -> None:
+    content = confusables.DATA.read_bytes()
+    assert hashlib.sha256(content).hexdigest() == confusables.SHA256
+    pairs = confusables.pairs()
+    assert f"# total: {len(pairs)}\n" in content.decode()
+    missed = [
+        f"U+{ord(source):04X}"
+        for source, text in pairs.items()
+        if names.first_confusable(f"Team {source}x", [f"Team {text}x"]) is None
+    ]
+    assert missed == []
+
+
+def test_a_name_from_before_unicodes_table_is_valid_and_found(world: World) -> None:
+    """Team and system were created when only some pairs were known."""
+    Team.objects.filter(pk=world.system.team.pk).update(name="GPT-\u0417")
+    old = System.objects.create(team=world.system.team, name="\u2c9epenai")
+    System.objects.create(team=world.system.team, name="Openai")
+    assert teams.system(team=world.system.team, name=old.name, by=world.researcher) == old
+    team = Team.objects.get(name="GPT-\u0417")
+    assert teams.find_system(team=team, name=old.name) == old
 
 
 def test_ordinary_names_do_not_collide() -> None:
