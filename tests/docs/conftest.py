@@ -41,8 +41,8 @@ def copy_project(into: Path) -> Path:
     venv.mkdir()
     for part in ("bin", "lib", "pyvenv.cfg"):
         (venv / part).symlink_to(environment / part)
-    digest = hashlib.sha256(sys.version.encode() + (into / "requirements.txt").read_bytes())
-    (venv / ".requirements.txt.sha256").write_text(digest.hexdigest() + "\n")
+    digest = hashlib.sha256(sys.version.encode() + (into / "requirements.lock").read_bytes())
+    (venv / ".requirements.lock.sha256").write_text(digest.hexdigest() + "\n")
     return into
 
 

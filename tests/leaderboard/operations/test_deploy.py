@@ -205,7 +205,7 @@ def test_what_the_image_copies_exists_and_is_in_its_context() -> None:
     lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
     copies = [line.split()[1:-1] for line in lines if line.startswith("COPY ") and "--from" not in line]
     sources = {source.removeprefix("./") for copy in copies for source in copy if "*" not in source}
-    assert {"manage.py", "evaluator", "leaderboard", "requirements.txt"} <= sources
+    assert {"manage.py", "evaluator", "leaderboard", "requirements.lock"} <= sources
     admitted = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert all((ROOT / source).exists() for source in sources)
     assert sources <= admitted
