@@ -1,0 +1,103 @@
+"""The files of the open project: workflows, templates and pages name what exists."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted(GITHUB.glob("workflows/*.y*ml"))
+PAGES = sorted(ROOT.glob("*.md"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+# Files that commands create.
+CREATED = {".venv", "artifacts", "sbom.json", "site"}
+
+
+def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
+    for path in WORKFLOWS:
+        for name, job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].items():
+            yield f"{path.name}: {name}", job
+
+
+def test_the_workflows_run_scripts_and_tests_that_exist() -> None:
+    commands = [(name, step["run"]) for name, job in jobs() for step in job["steps"] if "run" in step]
+    assert any(command == ".ci/run" for _, command in commands)
+    named = 0
+    for name, command in commands:
+        for word in shlex.split(re.sub(r"\$\{\{.*?\}\}|[()|;{}]", " ", command), comments=True):
+            first = word.partition("/")[0]
+            if "/" not in word or first not in {"bin", ".ci", "tests", "docs", ".venv"}:
+                continue
+            named += 1
+            found = list(ROOT.glob(word)) or first in CREATED
+            assert found, f"{name} names {word}, which does not exist"
+            if first in {"bin", ".ci"} and command.startswith(word):
+                assert os.access(ROOT / word, os.X_OK), f"{name}: {word} is not executable"
+    assert named > 10
+    tools = {word.rpartition("/")[2] for _, command in commands for word in command.split() if word[:6] == ".venv/"}
+    assert tools == {"python", "ruff", "lint-imports"}
+
+
+def test_the_client_is_tested_on_every_python_that_the_package_names() -> None:
+    versions = {version for _, job in jobs() for version in job.get("strategy", {}).get("matrix", {}).get("python", ())}
+    prefix = "Programming Language :: Python :: 3."
+    assert versions == {text.rpartition(" ")[2] for text in PROJECT["classifiers"] if text.startswith(prefix)}
+    assert PROJECT["requires-python"] == f">={min(versions)}"
+
+
+def test_actions_have_a_version_and_few_permissions() -> None:
+    for path in WORKFLOWS:
+        assert yaml.safe_load(path.read_text(encoding="utf-8"))["permissions"] == {"contents": "read"}
+    used = [step["uses"] for _, job in jobs() for step in job["steps"] if "uses" in step]
+    assert used and all(re.fullmatch(r"actions/[a-z-]+@v\d+", action) for action in used)
+
+
+def test_dependabot_and_the_forms_are_complete() -> None:
+    updates = yaml.safe_load((GITHUB / "dependabot.yml").read_text(encoding="utf-8"))["updates"]
+    assert {update["package-ecosystem"] for update in updates} == {"pip", "github-actions", "docker"}
+    forms = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in GITHUB.glob("ISSUE_TEMPLATE/*.yaml")]
+    assert len(forms) == 2
+    for form in forms:
+        assert form["name"] and form["description"]
+        fields = [field for field in form["body"] if field["type"] != "markdown"]
+        assert fields and all(field["id"] and field["attributes"]["label"] for field in fields)
+
+
+def test_the_hooks_run_what_exists() -> None:
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    for hook in repository["hooks"]:
+        program = hook["entry"].split()[0]
+        assert program.startswith(".venv/bin/") or os.access(ROOT / program, os.X_OK), hook["id"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_the_pages_lead_to_files(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in target and not target.startswith(("#", "mailto:")):
+            assert (ROOT / target.partition("#")[0]).exists(), f"{page.name} links {target}"
+
+
+def test_the_pages_of_an_open_project_exist() -> None:
+    assert {"README.md", "SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md"} <= {
+        page.name for page in PAGES
+    }
+
+
+@pytest.mark.slow
+def test_the_list_of_packages_has_all_locked_ones() -> None:
+    listed = json.loads(subprocess.run([ROOT / "bin" / "sbom"], capture_output=True, check=True).stdout)
+    assert (listed["bomFormat"], listed["specVersion"]) == ("CycloneDX", "1.6")
+    locked = re.findall(r"^([a-z0-9-]+)==([\w.+]+)", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.M)
+    assert {(part["name"], part["version"]) for part in listed["components"]} == set(locked)
+    assert all(part["externalReferences"][0]["hashes"] for part in listed["components"])
