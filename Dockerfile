@@ -45,6 +45,6 @@ USER holdout
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 # For the whole site and for its web process; compose.yaml has the checks of the others.
-HEALTHCHECK --interval=30s --timeout=6s --start-period=180s \
+HEALTHCHECK --interval=30s --timeout=6s --start-period=600s \
     CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/health/ready', timeout=5)"]
 CMD ["python", "manage.py", "serve", "--host", "0.0.0.0"]
