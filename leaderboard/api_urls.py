@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from leaderboard.accounts.api import teams, tokens
+from leaderboard.accounts.api import device_grant, teams, tokens
 from leaderboard.benchmarks.api import benchmarks, tasks
 from leaderboard.boards.api import boards, exports, plots
 from leaderboard.comparisons.api import comparisons
@@ -17,6 +17,8 @@ PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
 PRESENT = [
     path("auth/tokens/", tokens.TokensView.as_view(), name="api_tokens"),
     path("auth/tokens/current/", tokens.CurrentTokenView.as_view(), name="api_token"),
+    path("auth/device/", device_grant.DeviceCodeView.as_view(), name="api_device_code"),
+    path("auth/device/token/", device_grant.DeviceTokenView.as_view(), name="api_device_token"),
     path("tasks/", tasks.TasksView.as_view(), name="api_tasks"),
     path("tasks/<slug:name>/", tasks.TaskView.as_view(), name="api_task"),
     path("benchmarks/", benchmarks.BenchmarksView.as_view(), name="api_benchmarks"),

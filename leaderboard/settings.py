@@ -49,6 +49,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.idp.oidc",
     "leaderboard",
 ]
 
@@ -317,7 +318,12 @@ ACCOUNT_RATE_LIMITS = {
     "login_from_new_network": "100/h/key",
     "signup": "30/m/ip",
     "reset_password": "10/m/ip",
+    "device_code": "30/m/ip",
 }
+# `holdout login` by the browser (accounts/actions/device_grants.py).
+IDP_OIDC_DEVICE_CODE_EXPIRES_IN, IDP_OIDC_DEVICE_CODE_INTERVAL = 600, 2
+# A class behind one address may log in at the same time; codes have 34 bits.
+IDP_OIDC_RATE_LIMITS = {"device_user_code": "60/m/ip"}
 
 # Of a network without log-in, of a token and of a session; 0: no limit (core/web/throttle.py).
 REQUESTS_PER_MINUTE = env("REQUESTS_PER_MINUTE")

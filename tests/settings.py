@@ -32,7 +32,7 @@ if "postgresql" in DATABASES["default"]["ENGINE"]:  # noqa: F405
         pooled=env("PGBOUNCER"),  # noqa: F405
     )
 # Only the tests of throttling enable it; elsewhere results would depend on the order of tests.
-ACCOUNT_RATE_LIMITS = False
+ACCOUNT_RATE_LIMITS = IDP_OIDC_RATE_LIMITS = False
 # A sweep would queue renderings, each of which takes a second of processor time.
 PLOT_PICTURES = False
 # Tests write rows directly, and roll back to keys that were used before.

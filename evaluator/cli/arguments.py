@@ -188,8 +188,10 @@ def _add_server(command: argparse.ArgumentParser) -> None:
 
 def _add_login(login: argparse.ArgumentParser) -> None:
     login.add_argument("--server", required=True, help="the server's address, such as https://board.example")
-    login.add_argument("--user", help="your user name or e-mail address on the server (default: ask for it)")
-    login.add_argument("--token-file", help="a file with a token from the site, for accounts with a second factor")
+    login.add_argument(
+        "--user", help="log in with this user name or e-mail address and a password (default: in the browser)"
+    )
+    login.add_argument("--token-file", help="a file with a token from the site, for machines without a browser")
 
 
 def _add_logout(logout: argparse.ArgumentParser) -> None:

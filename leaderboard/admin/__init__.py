@@ -1,6 +1,7 @@
 """The admin site. Users log in on the site's own page, which limits attempts and asks for a second factor."""
 
 from allauth.account.decorators import secure_admin_login
+from allauth.idp.oidc.models import Client, Token
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.auth.models import Group
@@ -16,6 +17,6 @@ admin.site.index_title = "Records"
 # The admin's own log-in page has neither a rate limit nor a second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
-# Second factors and tokens are private to their owners, and permissions belong to users, not to groups.
-for model in (Authenticator, AuthToken, Group):
+# Second factors and tokens are private to their owners, the site makes its OAuth client itself, and permissions belong to users, not to groups.
+for model in (Authenticator, AuthToken, Client, Group, Token):
     admin.site.unregister(model)

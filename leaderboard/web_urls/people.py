@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from leaderboard.accounts.web import delete_account, invitations, profile, settings, teams, tokens
+from leaderboard.accounts.web import delete_account, device, invitations, profile, settings, teams, tokens
 from leaderboard.archives.web import manage_exports, manage_imports
 from leaderboard.benchmarks.web import (
     manage_announcements,
@@ -237,6 +237,7 @@ urlpatterns = [
     path("me/data.zip", own_data.own_data, name="own_data"),
     path("me/delete/", delete_account.delete, name="delete_account"),
     path("me/profile/", profile.my_profile, name="my_profile"),
+    path("device/", device.device, name="device"),
     path("me/tokens/", tokens.my_tokens, name="my_tokens"),
     path("me/tokens/<str:key>/revoke/", tokens.revoke_token, name="revoke_token"),
     path("manage/", include(manage)),

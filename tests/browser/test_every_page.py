@@ -65,6 +65,7 @@ RESEARCHER = {
     "delete-account": "/me/delete/",
     "my-teams": "/me/teams/",
     "my-tokens": "/me/tokens/",
+    "device": "/device/",
     "my-notices": "/me/notifications/",
     "my-profile": "/me/profile/",
     "submit": "/benchmarks/atlas-facts/test/submit/",

@@ -1,4 +1,4 @@
-"""`holdout login` and `holdout logout`: get a token for a user name and password, and store it for later commands."""
+"""`holdout login` and `holdout logout`: get a token in the browser or for a password, and store it for later commands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import socket
 import sys
 
 from evaluator.cli.output import say
+from evaluator.cli.server import browser_login
 from evaluator.client import token_store
 from evaluator.client.http import RefusedError, Server
 from evaluator.client.tokens import from_file
@@ -18,15 +19,22 @@ from evaluator.exit_codes import DONE
 def login(args: argparse.Namespace) -> int:
     """Log in, store the token and return the exit status.
 
-    Raises UsageError for invalid arguments, RefusedError for a wrong password or token, and SandboxError if the server
-    does not respond.
+    Raises UsageError for invalid arguments, RefusedError for a wrong password or token or a log-in that is denied, and
+    SandboxError if the server does not respond.
     """
     address = args.server.rstrip("/")
     stored = token_store.read()
     server = Server(address, None)
     if server.is_open:
         say("warning: the address is plain http, so others on the network can read what is sent")
-    token, until = (from_file(args.token_file), "") if args.token_file else _prompt_for_token(server, args.user)
+    # The token's name has the host's, so that users recognise it in their settings on the site.
+    name = f"holdout login on {socket.gethostname()}"[:60]
+    if args.token_file:
+        token, until = from_file(args.token_file), ""
+    elif args.user:
+        token, until = _token_for_password(server, args.user, name)
+    else:
+        token, until = browser_login.token(server, name)
     # Only the server knows if the token is valid.
     Server(address, token).get("submissions/", page_size="1")
     stored.tokens[address] = token
@@ -59,16 +67,14 @@ def logout(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _prompt_for_token(server: Server, user: str | None) -> tuple[str, str]:
-    """Prompt for name and password, and return a token for them, and the day on which it expires.
+def _token_for_password(server: Server, user: str, name: str) -> tuple[str, str]:
+    """Prompt for the password, and return a token named `name` and the day on which it expires.
 
-    The password is neither displayed nor stored. The token's name has the host's, so that users recognise it in their
-    settings on the site.
+    The password is neither displayed nor stored.
     """
     if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask for a password, expected --token-file FILE")
+        raise UsageError("there is no terminal to ask for a password, expected --token-file FILE, or no --user")
     say(f"log in to {server.address}")
-    name = user or input("Username or e-mail: ")
-    credentials = {"username": name, "password": getpass.getpass("Password: ")}
-    response = server.post("auth/tokens/", {**credentials, "name": f"holdout login on {socket.gethostname()}"[:60]})
+    credentials = {"username": user, "password": getpass.getpass("Password: ")}
+    response = server.post("auth/tokens/", {**credentials, "name": name})
     return str(response["token"]), str(response.get("expires_at", ""))[:10]

@@ -24,7 +24,9 @@ class AccountAdapter(DefaultAccountAdapter):
 
     error_messages = DefaultAccountAdapter.error_messages | {
         "too_many_login_attempts": "Too many failed attempts for this account or from your address. Wait a minute; "
-        "after many attempts, up to an hour. If you have forgotten your password, reset it."
+        "after many attempts, up to an hour. If you have forgotten your password, reset it.",
+        "incorrect_code": "This code is wrong or has expired.",
+        "rate_limited": "Too many attempts. Wait a minute.",
     }
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:

@@ -187,6 +187,7 @@ PEOPLE = [
     Row("invitation", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN, where={"token": "never-was"}),
     Row("settings", LOGGED_IN),
     Row("own_data", LOGGED_IN),
+    Row("device", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("delete_account", LOGGED_IN, "login 422 422 422 422 409 409"),
     Row("my_profile", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("my_tokens", LOGGED_IN, "login 422 422 422 422 422 422"),
@@ -397,6 +398,8 @@ ACCOUNTS = [
 MINE = "401 200 404 200 404 200 404"
 API = [
     Row("api_tokens", post="415 415 415 415 415 415 415"),
+    Row("api_device_code", post="415 415 415 415 415 415 415"),
+    Row("api_device_token", post="415 415 415 415 415 415 415"),
     Row("api_token", delete="401 400 400 400 400 400 400"),
     Row("api_tasks", EVERYONE),
     Row("api_task", EVERYONE),
