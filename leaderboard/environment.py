@@ -65,6 +65,12 @@ VARIABLES = {
     "CACHE_URL": Variable(str, "", "empty: files in DATA; otherwise redis://..."),
     "EMAIL_URL": Variable(str, "", "empty: mails are written to files in DATA/mail; otherwise smtp://..."),
     "EMAIL_FROM": Variable(str, "holdout@localhost", "sender address of mails"),
+    "LOGIN_ORCID": Variable(str, "", "CLIENT_ID:SECRET: users may log in with ORCID, see Log-in by other providers"),
+    "LOGIN_GITHUB": Variable(str, "", "CLIENT_ID:SECRET: users may log in with GitHub"),
+    "LOGIN_GOOGLE": Variable(str, "", "CLIENT_ID:SECRET: users may log in with Google"),
+    "LOGIN_OIDC": Variable(
+        str, "", "JSON list of other OpenID Connect providers: id, name, server, client_id, secret, optional origins"
+    ),
     "CONTACT": Variable(str, "", "mail or web address of the operator, shown to everybody"),
     "SECURITY_CONTACT": Variable(
         str, "", "mail or https address for reports of vulnerabilities, in /.well-known/security.txt; empty: CONTACT"

@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from whitenoise.compress import Compressor
 
+from leaderboard.core import login_providers
 from leaderboard.core.db_locks import session_options
 from leaderboard.core.logs import drop_error_text
 from leaderboard.environment import Environment, stored_secret
@@ -22,6 +23,9 @@ DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 # --- core
 DEBUG = env("DEBUG")
+LOGIN_PROVIDERS = login_providers.configured(
+    **{name: env(f"LOGIN_{name.upper()}") for name in ("orcid", "github", "google", "oidc")}
+)
 SECRET_KEY = env("SECRET_KEY") or stored_secret(DATA / "secret_key")
 ALLOWED_HOSTS = env("HOSTS")
 BASE_URL = env("BASE_URL").rstrip("/")
@@ -49,6 +53,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    *sorted({f"allauth.socialaccount.providers.{provider.app}" for provider in LOGIN_PROVIDERS}),
     "allauth.idp.oidc",
     "leaderboard",
 ]
@@ -63,6 +69,7 @@ MIDDLEWARE = [
     "leaderboard.core.web.private_pages.private_pages_middleware",
     "csp.middleware.CSPMiddleware",
     "leaderboard.core.web.throttle.throttle_middleware",
+    "leaderboard.core.web.form_action.form_action_middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -304,8 +311,27 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env("EMAIL_URL") else "none"
 ACCOUNT_FORMS = {
     "signup": "leaderboard.accounts.web.forms.SignUpForm",
     "change_password": "leaderboard.accounts.web.forms.NewPasswordForm",
+    "set_password": "leaderboard.accounts.web.forms.FirstPasswordForm",
     "reset_password_from_key": "leaderboard.accounts.web.forms.ResetPasswordForm",
 }
+# Accounts of other providers: users choose name and address, and accept the terms, in a form. An address never logs in
+# to an existing account, even if the provider has verified it.
+SOCIALACCOUNT_ADAPTER = "leaderboard.accounts.web.social_adapter.SocialAccountAdapter"
+SOCIALACCOUNT_PROVIDERS = login_providers.allauth_settings(LOGIN_PROVIDERS)
+SOCIALACCOUNT_AUTO_SIGNUP = SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
+SOCIALACCOUNT_FORMS = {
+    "signup": "leaderboard.accounts.web.forms.SocialSignUpForm",
+    "disconnect": "leaderboard.accounts.web.forms.UnlinkForm",
+}
+# Passkeys log in without a password, and serve as second factors.
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+# Browsers offer passkeys on localhost without TLS, but the library accepts addresses with TLS only.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = BASE_URL.startswith("http://")
+# There is no secret to guess, and a class behind one address may log in at the same time.
+MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}
+MFA_FORMS = {"add_webauthn": "leaderboard.accounts.web.forms.AddPasskeyForm"}
+MFA_ADAPTER = "leaderboard.accounts.web.adapter.SecondFactorAdapter"
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]

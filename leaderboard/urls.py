@@ -1,5 +1,6 @@
 """URLs of the site."""
 
+from allauth.urls import urlpatterns as allauth_patterns
 from django.contrib import admin
 from django.urls import include, path
 
@@ -8,12 +9,15 @@ from leaderboard.web_urls.moved import urlpatterns as moved
 from leaderboard.web_urls.people import urlpatterns as people
 from leaderboard.web_urls.public import urlpatterns as public
 
+ACCOUNTS = [entry for entry in allauth_patterns if not str(entry.pattern).startswith("social/")]
+"""URLs of django-allauth without those of its earlier releases."""
+
 urlpatterns = [
     *public,
     *people,
     *moved,
     path("metrics", metrics.metrics, name="metrics"),
-    path("accounts/", include("allauth.urls")),
+    path("accounts/", include(ACCOUNTS)),
     path("admin/", admin.site.urls),
     path("api/v1/", include("leaderboard.api_urls")),
 ]

@@ -19,6 +19,15 @@ if (worker := os.environ.get("PYTEST_XDIST_WORKER", "")) and "TEST_REDIS_OF" not
             os.environ[name] = f"{url.rpartition('/')[0]}/{2 * number + place}"
     os.environ["TEST_REDIS_OF"] = worker
 
+# All kinds of providers, so that every address and page exists. No test calls these servers.
+os.environ.setdefault("HOLDOUT_LOGIN_ORCID", "APP-1:secret")
+os.environ.setdefault("HOLDOUT_LOGIN_GITHUB", "Iv1:secret")
+os.environ.setdefault(
+    "HOLDOUT_LOGIN_OIDC",
+    '[{"id": "university", "name": "Example University", "server": "http://127.0.0.1:9", "client_id": "x", '
+    '"secret": "y"}]',
+)
+
 from leaderboard.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -32,7 +41,7 @@ if "postgresql" in DATABASES["default"]["ENGINE"]:  # noqa: F405
         pooled=env("PGBOUNCER"),  # noqa: F405
     )
 # Only the tests of throttling enable it; elsewhere results would depend on the order of tests.
-ACCOUNT_RATE_LIMITS = IDP_OIDC_RATE_LIMITS = False
+ACCOUNT_RATE_LIMITS = IDP_OIDC_RATE_LIMITS = MFA_RATE_LIMITS = False
 # A sweep would queue renderings, each of which takes a second of processor time.
 PLOT_PICTURES = False
 # Tests write rows directly, and roll back to keys that were used before.

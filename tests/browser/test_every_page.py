@@ -73,6 +73,8 @@ RESEARCHER = {
     "password-change": "/accounts/password/change/",
     "email": "/accounts/email/",
     "two-factor": "/accounts/2fa/",
+    "passkeys": "/accounts/2fa/webauthn/",
+    "linked-accounts": "/accounts/3rdparty/",
     "log-out": "/accounts/logout/",
 }
 CURATOR = {

@@ -1,4 +1,4 @@
-"""`holdout login` and `holdout logout`: get a token in the browser or for a password, and store it for later commands."""
+"""`holdout login` and `holdout logout`: get an API token, and store it for later commands."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.admin.models import LogEntry
 from django.db import transaction
 from django.db.models import F
@@ -88,7 +89,7 @@ def delete(*, user: User) -> None:
     addresses = [user.email, *EmailAddress.objects.filter(user=user).values_list("email", flat=True)]
     Invitation.objects.filter(address__in=addresses).delete()
     Invitation.objects.filter(invited_by=user, answer=Invitation.Answer.OPEN).delete()
-    for model in (EmailAddress, Authenticator, AuthToken, Webhook, Follow, Notice, Profile):
+    for model in (EmailAddress, Authenticator, SocialAccount, AuthToken, Webhook, Follow, Notice, Profile):
         model.objects.filter(user=user).delete()
     Registration.objects.filter(requested_by=user).update(message="")
     _empty(user)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.utils import filter_users_by_email, filter_users_by_username
 from allauth.core import ratelimit
+from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -50,6 +51,10 @@ class AccountAdapter(DefaultAccountAdapter):
         except Refused as refused:
             raise ValidationError(refused.message) from refused
 
+    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+        """Return whether users confirm their log-in before a change: also if they link an account to log in with."""
+        return app == "allauth.socialaccount" or super().is_reauthentication_required(app=app)
+
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count an attempt to log in; raises ValidationError if there were too many (ACCOUNT_RATE_LIMITS)."""
         super().pre_authenticate(request, **credentials)
@@ -81,6 +86,20 @@ class AccountAdapter(DefaultAccountAdapter):
         could begin again under another host.
         """
         return f"{_login(credentials)} {network_of(request)}"
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    """django-allauth's second factors, with the site's words."""
+
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": "This code is wrong, or the passkey does not belong to this account.",
+        "unverified_email": "Verify your email address first.",
+        "add_email_blocked": "An account with a second factor cannot get another email address.",
+    }
+
+    def generate_authenticator_name(self, user: Any, type: Any) -> str:
+        """Return the suggested name of a new passkey."""
+        return "Passkey"
 
 
 def _login(credentials: dict[str, Any]) -> str:

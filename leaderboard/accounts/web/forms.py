@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm, SignupForm
+from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm, SetPasswordForm, SignupForm
+from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
+from allauth.socialaccount.forms import DisconnectForm
+from allauth.socialaccount.forms import SignupForm as SocialSignupForm
 from django import forms
 from django.conf import settings
+from django.contrib import messages
 
 from leaderboard.accounts.actions import tokens
 from leaderboard.models import TokenDetails
@@ -38,6 +43,51 @@ class SignUpForm(ShortPasswordRules, SignupForm):
             self.fields["email"].help_text = "You can log in with it. This server sends no mail."
 
 
+class SocialSignUpForm(SocialSignupForm):
+    """django-allauth's form to sign up with an account of another provider."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.label = str(field.label).capitalize()
+            field.widget.attrs.pop("placeholder", None)
+
+
+class UnlinkForm(DisconnectForm):
+    """django-allauth's form to unlink an account, also one of a provider that is not offered any more."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = {provider.id: provider.name for provider in settings.LOGIN_PROVIDERS}
+        self.accounts = list(self.accounts.order_by("pk"))
+        for account in self.accounts:
+            account.provider_name = names.get(account.provider, f"{account.provider} (not offered any more)")
+
+    def save(self) -> None:
+        """Unlink the account. Raises ReauthenticationRequired unless the user has confirmed the log-in recently."""
+        raise_if_reauthentication_required(self.request, app="allauth.socialaccount")
+        self.cleaned_data["account"].delete()
+        messages.success(self.request, "The account was unlinked.")
+
+
+class AddPasskeyForm(AddWebAuthnForm):
+    """django-allauth's form to add a passkey."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"] = forms.CharField(
+            max_length=60, required=False, help_text="To recognise it by, such as “phone” or “blue key”."
+        )
+        self.order_fields(["name", "passwordless"])
+        passwordless = self.fields["passwordless"]
+        passwordless.label, passwordless.initial = "Log in with it, without a password", True
+        passwordless.help_text = "Otherwise it is only a second factor. Old security keys can only be that."
+
+
+class FirstPasswordForm(ShortPasswordRules, SetPasswordForm):
+    """django-allauth's form to set a password, for accounts without one."""
+
+
 class NewPasswordForm(ShortPasswordRules, ChangePasswordForm):
     """django-allauth's form to change the password."""
 
@@ -52,6 +102,12 @@ class PasswordForm(forms.Form):
     password = forms.CharField(
         label="Your password", strip=False, widget=forms.PasswordInput({"autocomplete": "current-password"})
     )
+
+
+class UsernameForm(forms.Form):
+    """Form in which users without a password confirm with their user name."""
+
+    username = forms.CharField(label="Your username", widget=forms.TextInput({"autocomplete": "off"}))
 
 
 class TokenForm(forms.Form):

@@ -9,5 +9,9 @@ from django.http import HttpRequest
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return whether the server sends mail, and the operator's public contact (empty: none is set)."""
-    return {"sends_mail": settings.SENDS_MAIL, "site_contact": settings.CONTACT}
+    """Return whether the server sends mail, the operator's public contact (empty: none), and the log-in providers."""
+    return {
+        "sends_mail": settings.SENDS_MAIL,
+        "site_contact": settings.CONTACT,
+        "login_providers": settings.LOGIN_PROVIDERS,
+    }

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from knox.models import AuthToken
 
 from leaderboard.models import Membership, Submission, User
@@ -62,6 +64,18 @@ def _profile(user: User) -> dict[str, Any]:
         "last_log_in": user.last_login,
         "mails_since": user.mailed_since,
         "tokens": list(tokens.values("token_key", "created", "expiry", "details__name")),
+        "linked_accounts": list(
+            SocialAccount.objects.filter(user=user).values("provider", "uid", "extra_data", "date_joined")
+        ),
+        "second_factors": [
+            {
+                "type": row.type,
+                "name": str(row.data.get("name", "")),
+                "created": row.created_at,
+                "last_used": row.last_used_at,
+            }
+            for row in Authenticator.objects.filter(user=user).order_by("pk")
+        ],
         "webhooks": list(user.webhooks.values_list("url", flat=True)),
         "organises": list(user.benchmarks.values_list("slug", flat=True)),
     }

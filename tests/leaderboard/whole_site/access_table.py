@@ -16,6 +16,8 @@ MOVED = "301 301 301 301 301 301 301"
 NOBODY = "404 404 404 404 404 404 404"
 MANAGERS_OF_DRAFT = "404 404 404 404 200 200 404"
 LOGGED_IN = "login 200 200 200 200 200 200"
+LOG_IN = "login login login login login login login"
+NOT_CONFIRMED = "401 401 401 401 401 401 401"
 ELSEWHERE = "login 302 302 302 302 302 302"
 ITS_TEAM_AND_MANAGERS = "login 200 404 200 404 200 404"
 MANAGERS = "login 404 404 200 404 200 404"
@@ -387,6 +389,21 @@ ACCOUNTS = [
     Row("account_confirm_email", EVERYONE, NOBODY),
     Row("account_confirm_login_code", ELSEWHERE, ELSEWHERE),
     Row("mfa_index", LOGGED_IN),
+    Row("mfa_add_webauthn", ELSEWHERE, ELSEWHERE),
+    Row("mfa_list_webauthn", LOGGED_IN),
+    Row("mfa_edit_webauthn", ELSEWHERE, ELSEWHERE, where={"pk": "1"}),
+    Row("mfa_remove_webauthn", ELSEWHERE, ELSEWHERE, where={"pk": "1"}),
+    Row("mfa_login_webauthn", ELSEWHERE, ELSEWHERE),
+    Row("mfa_reauthenticate_webauthn", ELSEWHERE, ELSEWHERE),
+    Row("socialaccount_connections", LOGGED_IN, LOGGED_IN),
+    Row("socialaccount_signup", LOG_IN, LOG_IN),
+    Row("socialaccount_login_cancelled", EVERYONE),
+    Row("socialaccount_login_error", NOT_CONFIRMED),
+    Row("github_login", EVERYONE, HOME.replace("200", "302")),
+    Row("github_callback", NOT_CONFIRMED, NOT_CONFIRMED),
+    # The provider of the tests does not answer.
+    Row("openid_connect_login", EVERYONE, NOT_CONFIRMED, where={"provider_id": "university"}),
+    Row("openid_connect_callback", NOT_CONFIRMED, NOT_CONFIRMED, where={"provider_id": "university"}),
     Row("mfa_authenticate", ELSEWHERE, ELSEWHERE),
     Row("mfa_reauthenticate", ELSEWHERE, ELSEWHERE),
     Row("mfa_activate_totp", ELSEWHERE, ELSEWHERE),

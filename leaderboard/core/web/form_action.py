@@ -1,0 +1,26 @@
+"""Middleware that lets the forms of log-in pages lead to the configured providers of accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+PAGES = {"account_login", "account_signup", "socialaccount_connections", "github_login", "openid_connect_login"}
+"""URL names of the pages with buttons of providers. Browsers apply `form-action` to redirects of a form, too."""
+
+
+def form_action_middleware(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Return the middleware. The policy of all other pages stays as it is."""
+    origins = sorted({origin for provider in settings.LOGIN_PROVIDERS for origin in provider.origins})
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if origins and request.resolver_match and request.resolver_match.url_name in PAGES:
+            response._csp_update = {"form-action": origins}  # type: ignore[attr-defined]
+        return response
+
+    return middleware
