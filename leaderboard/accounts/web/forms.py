@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm, SetPasswordForm, SignupForm
-from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from allauth.socialaccount.forms import DisconnectForm
 from allauth.socialaccount.forms import SignupForm as SocialSignupForm
 from django import forms
 from django.conf import settings
-from django.contrib import messages
 
 from leaderboard.accounts.actions import tokens
 from leaderboard.models import TokenDetails
@@ -63,11 +61,11 @@ class UnlinkForm(DisconnectForm):
         for account in self.accounts:
             account.provider_name = names.get(account.provider, f"{account.provider} (not offered any more)")
 
-    def save(self) -> None:
-        """Unlink the account. Raises ReauthenticationRequired unless the user has confirmed the log-in recently."""
-        raise_if_reauthentication_required(self.request, app="allauth.socialaccount")
-        self.cleaned_data["account"].delete()
-        messages.success(self.request, "The account was unlinked.")
+    def clean_account(self) -> Any:
+        """Return the account with its provider's id, since the provider may be gone from the configuration."""
+        account = self.cleaned_data["account"]
+        account._provider = account.provider
+        return account
 
 
 class AddPasskeyForm(AddWebAuthnForm):

@@ -1,4 +1,4 @@
-"""Accounts of other providers, with a real OpenID Connect provider: sign-up, log-in, linking, and no access for others."""
+"""Accounts of other providers, with a real OpenID Connect provider: sign-up, log-in, linking; nobody enters others."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from oidc_provider_mock import User as Claims
 
 from leaderboard.core import login_providers
 from leaderboard.models import User
+from tests.leaderboard.accounts import oidc_provider
 from tests.leaderboard.accounts.test_delete_account import stored_with
-from tests.support import oidc_provider
 from tests.support.api_calls import person
 
 pytestmark = pytest.mark.django_db
