@@ -15,11 +15,11 @@ def form_action_middleware(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
     """Return the middleware. The policy of all other pages stays as it is."""
-    origins = sorted({origin for provider in settings.LOGIN_PROVIDERS for origin in provider.origins})
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        if origins and request.resolver_match and request.resolver_match.url_name in PAGES:
+        if request.resolver_match and request.resolver_match.url_name in PAGES:
+            origins = sorted({origin for provider in settings.LOGIN_PROVIDERS for origin in provider.origins})
             response._csp_update = {"form-action": origins}  # type: ignore[attr-defined]
         return response
 
