@@ -12,6 +12,7 @@ from django import forms
 from django.conf import settings
 
 from leaderboard.accounts.actions import tokens
+from leaderboard.core.login_providers import ORCID
 from leaderboard.models import TokenDetails
 
 RULES_HELP = "At least 8 characters. Not a common password, not only digits, and not like your name or email address."
@@ -53,6 +54,8 @@ class SocialSignUpForm(SocialSignupForm):
 
 class UnlinkForm(DisconnectForm):
     """django-allauth's form to unlink an account, also one of a provider that is not offered any more."""
+
+    accounts: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -158,6 +161,27 @@ class ProfileForm(forms.Form):
         required=False,
         help_text="For example 0000-0002-1825-0097. Shown as not verified.",
     )
+
+    def __init__(self, *args: Any, linked_orcid: str = "", **kwargs: Any) -> None:
+        """linked_orcid: the ORCID iD that the user has linked, which can be shown as verified; "": none."""
+        super().__init__(*args, **kwargs)
+        self._linked_orcid = linked_orcid
+        if linked_orcid:
+            self.fields["orcid"] = forms.BooleanField(
+                label=f"Show my ORCID iD, {linked_orcid}",
+                required=False,
+                help_text="Verified, because you have linked it. Also shown on the pages of your teams and systems.",
+            )
+            self.initial["orcid"] = self.initial.get("orcid") == linked_orcid
+        elif any(provider.id == ORCID for provider in settings.LOGIN_PROVIDERS):
+            self.fields["orcid"].help_text += " To verify it, link it under Linked accounts."
+
+    def clean_orcid(self) -> str:
+        """Return the ORCID iD to show; "" for none."""
+        given: str | bool = self.cleaned_data["orcid"]
+        if self._linked_orcid:
+            return self._linked_orcid if given else ""
+        return str(given)
 
     def clean_url(self) -> str:
         """Return the address. Raises ValidationError unless it begins with https:// or http://."""

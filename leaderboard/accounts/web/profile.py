@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.accounts.actions import profiles
+from leaderboard.accounts.queries import orcid
 from leaderboard.accounts.web.forms import ProfileForm
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
@@ -21,9 +22,8 @@ def my_profile(request: PersonRequest) -> HttpResponse:
     """Show the form of the user's profile; a POST saves it."""
     profile, status = Profile.objects.filter(user=request.user).first(), 200
     fields = ("is_public", "name", "affiliation", "url", "orcid")
-    form = ProfileForm(
-        request.POST or None, initial={name: getattr(profile, name) for name in fields} if profile else {}
-    )
+    initial = {name: getattr(profile, name) for name in fields} if profile else {}
+    form = ProfileForm(request.POST or None, initial=initial, linked_orcid=orcid.linked(request.user))
     if request.method == "POST":
         status = 422
         if form.is_valid():

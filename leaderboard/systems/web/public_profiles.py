@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import conditional_page, require_safe
 
+from leaderboard.accounts.queries import orcid
 from leaderboard.boards.queries.system_history import BoardEntry, named_standings, public_entries_of
 from leaderboard.models import Profile, System, Team
 
@@ -35,12 +36,11 @@ def team(request: HttpRequest, pk: int) -> HttpResponse:
         entries_by_system.setdefault(system.pk, TeamSystem(system, [])).entries.append(entry)
     if not entries_by_system:
         raise Http404("no such team")
-    members = Profile.objects.filter(is_public=True, user__teams=target, user__is_active=True)
     context = {
         "public_team": target,
         "initials": initials(target.name),
         "systems": sorted(entries_by_system.values(), key=lambda row: row.system.name.casefold()),
-        "members": [(member, initials(member.name)) for member in members],
+        "members": [(member, initials(member.name)) for member in orcid.public_members(target)],
         "is_member": request.user.is_authenticated and target.members.filter(pk=request.user.pk).exists(),
     }
     return render(request, "systems/team.html", context)
@@ -50,7 +50,9 @@ def team(request: HttpRequest, pk: int) -> HttpResponse:
 @conditional_page
 def person(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the profile of a user who consents, with the teams that have a public page. 404 for other users."""
-    profile = get_object_or_404(Profile, pk=pk, is_public=True, user__is_active=True)
+    profile = get_object_or_404(
+        orcid.with_verification(Profile.objects.all()), pk=pk, is_public=True, user__is_active=True
+    )
     teams = Team.objects.filter(Exists(named_standings().filter(system__team=OuterRef("pk"))), members=pk)
     context = {"profile": profile, "initials": initials(profile.name), "teams": teams.order_by("name")}
     return render(request, "systems/person.html", context)

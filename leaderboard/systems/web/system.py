@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import conditional_page, require_safe
 
+from leaderboard.accounts.queries import orcid
 from leaderboard.boards.disclosure.policies import lets_choose
 from leaderboard.boards.queries import ShownScore, facts
 from leaderboard.boards.queries.system_history import (
@@ -55,7 +57,8 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
 
     404 if the system is on no board that the viewer may see, unless the viewer is a member of its team.
     """
-    target = get_object_or_404(System.objects.select_related("team"), pk=pk)
+    is_named = Exists(named_standings().filter(system=OuterRef("pk")))
+    target: Any = get_object_or_404(System.objects.select_related("team").annotate(is_named=is_named), pk=pk)
     is_own = request.user.is_authenticated and target.team.members.filter(pk=request.user.pk).exists()
     entries = entries_of(target, request.user)
     if not entries and not (is_own and systems_visible_to(request.user).filter(pk=pk).exists()):
@@ -69,7 +72,8 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
         "shown": anonymous.shown(target, knows=knows),
         "entries": entries,
         "entry": entry,
-        "team_is_public": named_standings().filter(system=target).exists(),
+        "team_is_public": target.is_named,
+        "verified_members": orcid.verified_members(target.team) if target.is_named else [],
         "is_own": is_own,
         "manages": manages,
         "own": _own(target, entry, request.user) if is_own else [],
