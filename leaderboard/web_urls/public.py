@@ -23,7 +23,7 @@ from leaderboard.boards.web.pages.two_way import two_way_board
 from leaderboard.comparisons.web.critical_difference import significance
 from leaderboard.comparisons.web.head_to_head import head_to_head
 from leaderboard.containers.web.scorer import scorer
-from leaderboard.core.web.docs import docs, docs_image
+from leaderboard.core.web.docs import docs, docs_file
 from leaderboard.core.web.site_pages import about, contact, security_txt
 from leaderboard.datasets.web.croissant import croissant
 from leaderboard.datasets.web.downloads import (
@@ -54,8 +54,8 @@ urlpatterns = [
     path("contact/", contact, name="contact"),
     path("status/", public_status, name="status"),
     path("docs/", docs, name="docs"),
-    path("docs/images/<slug:name>.png", docs_image, name="docs_image"),
-    path("docs/<slug:name>/", docs, name="docs_page"),
+    path("docs/<path:name>/", docs, name="docs_page"),
+    path("docs/<path:path>", docs_file, name="docs_file"),
     path("tasks/", tasks, name="tasks"),
     path("tasks/<slug:task>/", measures, name="measures"),
     path("systems/<int:pk>/", system, name="system"),

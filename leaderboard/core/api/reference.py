@@ -179,7 +179,7 @@ class Group:
 @conditional_page
 def reference(request: HttpRequest, name: str = "") -> HttpResponseBase:
     """Show the calls of one group; without a name, a list of all calls."""
-    groups = _groups()
+    groups = call_groups()
     if name and name not in groups:
         raise Http404("no such page")
     context = {"groups": groups.values(), "group": groups.get(name), "site": site()}
@@ -190,7 +190,7 @@ def reference(request: HttpRequest, name: str = "") -> HttpResponseBase:
 
 @lru_cache
 def _content(name: str) -> SafeString:
-    return render_to_string("core/api_reference_group.html", {"group": _groups()[name]})
+    return render_to_string("core/api_reference_group.html", {"group": call_groups()[name]})
 
 
 @lru_cache
@@ -204,7 +204,7 @@ def site() -> str:
 
 
 @lru_cache
-def _groups() -> Mapping[str, Group]:
+def call_groups() -> Mapping[str, Group]:
     calls: dict[str, list[Call]] = {name: [] for name in GROUPS}
     used: dict[str, dict[str, None]] = {name: {} for name in GROUPS}
     for path, methods in schema()["paths"].items():

@@ -1,7 +1,13 @@
-"""The documentation as pages of the site: the Markdown files of `docs/`, rendered once a process."""
+"""The documentation under `/docs/`: the built site, or, where it was not built, the Markdown files of `docs/`.
+
+`bin/docs` builds it with Sphinx, which servers do not need. The rendered files have the same text and addresses, but
+no search and no generated reference (docs/adr/0060).
+"""
 
 from __future__ import annotations
 
+import mimetypes
+import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,16 +15,24 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from django.http import FileResponse, Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils._os import safe_join
+from django.utils.cache import patch_cache_control
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import conditional_page, require_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 GROUPS: dict[str, dict[str, str]] = {
+    "Tutorials": {
+        "tutorials/researcher": "From predictions to a board",
+        "guide-curators": "From a raw file to a public board",
+        "tutorials/operator": "A server with a backup",
+        "tutorials/developer": "A measure of your own",
+    },
     "Take part": {
         "researchers": "From a benchmark to a score",
         "boards": "Reading boards",
@@ -28,7 +42,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "glossary": "Glossary",
     },
     "Host a benchmark": {
-        "guide-curators": "From a raw file to a public board",
         "curators": "Hosting a benchmark",
         "curation": "Making and auditing test splits",
     },
@@ -42,9 +55,11 @@ GROUPS: dict[str, dict[str, str]] = {
         "terms": "Terms of use",
     },
 }
-"""Titles of the documentation's pages by file name without suffix, in groups. Other files are no pages."""
+"""Titles of the pages that the list of rendered files shows, by file name without suffix, in groups."""
 TITLES = {name: title for pages in GROUPS.values() for name, title in pages.items()}
 FOLDER = Path(__file__).resolve().parents[3] / "docs"
+BUILT = FOLDER.parent / "build" / "docs"
+YEAR = 31_536_000
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,7 @@ class DocsPage:
     """A rendered file. sections: (anchor, title) of each second-level heading."""
 
     name: str
+    title: str
     html: SafeString
     sections: Sequence[tuple[str, str]]
 
@@ -59,47 +75,73 @@ class DocsPage:
 @require_safe
 @conditional_page
 def docs(request: HttpRequest, name: str = "") -> HttpResponseBase:
-    """Render one file of the documentation; without a name, the list of all."""
+    """Return a page of the documentation; without a name, its first page."""
+    built = _file(BUILT, f"{name}/index.html".lstrip("/"))
+    if built is not None:
+        return _response(built)
     if not name:
         return render(request, "core/docs.html", {"groups": GROUPS})
-    if name not in TITLES:
-        raise Http404("no such page")
-    return render(request, "core/docs_page.html", {"groups": GROUPS, "page": rendered(name), "title": TITLES[name]})
+    page = rendered(name)
+    return render(request, "core/docs_page.html", {"groups": GROUPS, "page": page})
 
 
 @require_safe
-def docs_image(request: HttpRequest, name: str) -> FileResponse:
-    """Return an image of the documentation."""
-    path = FOLDER / "images" / f"{name}.png"
-    if not path.is_file():
-        raise Http404("no such image")
-    return FileResponse(path.open("rb"), content_type="image/png")
+@conditional_page
+def docs_file(request: HttpRequest, path: str) -> HttpResponseBase:
+    """Return a file of the built documentation, or an image of its sources; redirect a page's address without slash."""
+    source = _file(FOLDER, path) if path.startswith("images/") else None
+    if file := _file(BUILT, path) or source:
+        response = _response(file)
+        # Sphinx appends a digest of the content to the addresses of scripts and styles.
+        if "v" in request.GET or Path(path).name.startswith("inline-"):
+            patch_cache_control(response, public=True, max_age=YEAR, immutable=True)
+        return response
+    if path in pages() or _file(BUILT, f"{path}/index.html"):
+        return HttpResponsePermanentRedirect(reverse("docs_page", args=[path]))
+    raise Http404("no such page")
+
+
+def _file(folder: Path, path: str) -> Path | None:
+    """Return a file in a folder, or None. Raises SuspiciousFileOperation for a path that leads out of the folder."""
+    file = Path(safe_join(folder, path))
+    return file if file.is_file() else None
+
+
+def _response(file: Path) -> HttpResponse:
+    kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    return HttpResponse(file.read_bytes(), content_type=f"{kind}; charset=utf-8" if kind.startswith("text/") else kind)
+
+
+@lru_cache
+def pages() -> frozenset[str]:
+    """Return the names of files that can be rendered: those that use no directives, which only Sphinx understands."""
+    files = {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in FOLDER.rglob("*.md")}
+    return frozenset(name for name, path in files.items() if "```{" not in path.read_text(encoding="utf-8"))
 
 
 @lru_cache
 def rendered(name: str) -> DocsPage:
-    """Render a file of the documentation. Raises Http404 if this installation does not contain the file."""
-    try:
-        text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise Http404("this installation does not contain the documentation") from None
+    """Render a file of the documentation. Raises Http404 if there is none, or it needs Sphinx."""
+    if name not in pages():
+        raise Http404("no such page")
+    text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
-    sections = _with_anchors(tokens)
+    title, sections = _with_anchors(tokens)
     for token in tokens:
-        _with_site_links(token.children or [])
+        _with_site_links(token.children or [], posixpath.dirname(name))
         if token.type == "table_open":
             token.attrSet("class", "board board-plain")
     html = markdown.renderer.render(tokens, markdown.options, {})
     # Wide tables and code scroll by themselves, which a keyboard must reach.
     html = html.replace("<table", '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table')
     html = html.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
-    return DocsPage(name, mark_safe(html), sections)  # noqa: S308  # our own text, and HTML in it is escaped
+    return DocsPage(name, title, mark_safe(html), sections)  # noqa: S308  # our own text, and HTML in it is escaped
 
 
-def _with_anchors(tokens: Sequence[Token]) -> list[tuple[str, str]]:
-    """Give each heading the id that links in the files use; return (id, title) of those of the second level."""
-    sections = []
+def _with_anchors(tokens: Sequence[Token]) -> tuple[str, list[tuple[str, str]]]:
+    """Give each heading the id that links in the files use. Return the title, and (id, title) of each section."""
+    first, sections = "", []
     for heading, inline in pairwise(tokens):
         if heading.type != "heading_open":
             continue
@@ -108,10 +150,11 @@ def _with_anchors(tokens: Sequence[Token]) -> list[tuple[str, str]]:
         heading.attrSet("id", anchor)
         if heading.tag == "h2":
             sections.append((anchor, title))
-    return sections
+        first = first or title
+    return first, sections
 
 
-def _with_site_links(tokens: Sequence[Token]) -> None:
+def _with_site_links(tokens: Sequence[Token], folder: str) -> None:
     """Point links between files to their pages, and call these by their titles; other files' links become text."""
     closes: list[str] = []
     for token in tokens:
@@ -119,8 +162,8 @@ def _with_site_links(tokens: Sequence[Token]) -> None:
             address = str(token.attrs["href"])
             if not re.match(r"https?:|/|#", address):
                 file, _, anchor = address.partition("#")
-                page = file.removesuffix(".md")
-                if page in TITLES:
+                page = posixpath.normpath(posixpath.join(folder, file.removesuffix(".md")))
+                if page in pages():
                     token.attrSet("href", reverse("docs_page", args=[page]) + (f"#{anchor}" if anchor else ""))
                 else:
                     token.tag, token.attrs = "span", {}
@@ -130,5 +173,5 @@ def _with_site_links(tokens: Sequence[Token]) -> None:
         elif token.type == "link_close":
             token.tag = closes.pop()
         elif token.type == "image":
-            name = str(token.attrs["src"]).removeprefix("images/").removesuffix(".png")
-            token.attrSet("src", reverse("docs_image", args=[name]))
+            image = posixpath.normpath(posixpath.join(folder, str(token.attrs["src"])))
+            token.attrSet("src", reverse("docs_file", args=[image]))

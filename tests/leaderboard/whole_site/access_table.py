@@ -64,7 +64,7 @@ PUBLIC = [
     Row("security_txt", NOBODY),
     Row("docs", EVERYONE),
     Row("docs_page", EVERYONE, where={"name": "researchers"}),
-    Row("docs_image", EVERYONE, where={"name": "board-symmetric"}),
+    Row("docs_file", EVERYONE, where={"path": "images/board-symmetric.png"}),
     Row("measures", EVERYONE),
     *both("benchmark", EVERYONE, MANAGERS_OF_DRAFT),
     *both("benchmark_data", EVERYONE, MANAGERS_OF_DRAFT),

@@ -28,12 +28,12 @@ def page(name: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def calls() -> list[reference.Call]:
-    return [call for group in reference._groups().values() for call in group.calls]
+    return [call for group in reference.call_groups().values() for call in group.calls]
 
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    return {name: page(f"{name}/") for name in reference._groups()}
+    return {name: page(f"{name}/") for name in reference.call_groups()}
 
 
 def test_the_list_leads_to_every_call_that_is_not_deprecated(pages: dict[str, str]) -> None:
@@ -106,5 +106,5 @@ def test_the_schema_is_read_once_a_process(monkeypatch: pytest.MonkeyPatch, page
 def test_every_status_of_a_groups_codes_is_one_of_its_calls(calls: list[reference.Call]) -> None:
     """A code whose status none of the group's calls declares would never be shown."""
     for name, codes in reference.GROUP_CODES.items():
-        declared = {status for call in reference._groups()[name].calls for status, *_ in call.errors}
+        declared = {status for call in reference.call_groups()[name].calls for status, *_ in call.errors}
         assert {code.status for code in codes} <= declared, name
