@@ -22,6 +22,7 @@ ACCESSIBLE = {
     'class="caption" role="heading">': 'class="caption" role="heading" aria-level="2">',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="All pages">',
     '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
+    '<div id="search-results">': '<h1>Search</h1>\n<div id="search-results">',
     # Wide tables and code scroll by themselves, which a keyboard must reach.
     "<pre>": '<pre tabindex="0">',
     '<div class="table-wrapper': '<div tabindex="0" role="group" aria-label="Table" class="table-wrapper',

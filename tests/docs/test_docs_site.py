@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, expect
 from leaderboard.core.web import docs
 from tests.browser.conftest import Watch, faults, shoot
 from tests.conftest import ROOT
+from tests.support.full_run import FULL
 
 FROM_CODE = {"genindex/", "py-modindex/", "search/"}
 """Pages that Sphinx adds, and that no page's text has to link."""
@@ -119,7 +120,8 @@ def test_reference_has_commands_calls_and_classes() -> None:
     assert "score_outcomes" in text_of("python") and "MessageField" not in text_of("python")
 
 
-MAIN = ("", "tutorials/researcher/", "operators/", "reference/http-api/", "search/?q=ladder")
+MAIN = ("", "tutorials/researcher/", "reference/python/", "search/?q=ladder")
+LONG = ("operators/", "reference/http-api/", "reference/commands/")
 
 
 @pytest.mark.browser
@@ -130,7 +132,7 @@ def test_main_pages_in_a_browser(live_server: Any, chromium: Browser) -> None:
     page, watch = context.new_page(), Watch()
     watch.follow(page)
     wrong: list[str] = []
-    for path in MAIN:
+    for path in (*MAIN, *(LONG if FULL else ())):
         page.goto(f"/docs/{path}")
         if path.startswith("search"):
             expect(page.get_by_role("main").get_by_role("link", name=re.compile("ladder")).first).to_be_visible()

@@ -30,6 +30,7 @@ def test_every_block_of_commands_is_in_a_walk() -> None:
         assert indented_code(FOLDER / f"{name}.md") == []
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_researcher(stack: Stack, live_server: Any, tmp_path: Path, needs: Callable[..., None]) -> None:
     needs("curl")
