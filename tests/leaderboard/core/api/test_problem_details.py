@@ -28,6 +28,7 @@ from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 LIST = f"{ROOT}/benchmarks/"
+IMAGES = f"{ROOT}/benchmarks/tiny/phases/test/image-uploads/"
 Request = Callable[[World, Client], Any]
 
 
@@ -66,7 +67,7 @@ CASES = [
         *(411, "length_required"),
         lambda _, ada: ada.generic("POST", SUBMIT, b"x", "text/x", headers={"Transfer-Encoding": "chunked"}),
     ),
-    Case(412, "unsupported_version", lambda _, ada: ada.post(UPLOADS, headers={"Tus-Resumable": "0.2"})),
+    Case(412, "unsupported_version", lambda _, ada: ada.post(IMAGES, headers={"Tus-Resumable": "0.2"})),
     raising(413, "too_large", RequestDataTooBig()),
     Case(415, "unsupported_media_type", lambda _, ada: ada.post(SUBMIT, b"x", content_type="text/x")),
     Case(422, "invalid_name", lambda _, ada: ada.post(f"{ROOT}/teams/", {"name": "anonymous"}, "application/json")),
