@@ -25,7 +25,7 @@ from leaderboard.datasets.queries.record_fields import RecordField, fields_in
 from leaderboard.models import Benchmark, Dataset, Download, GoldVersion, Split
 from tests.leaderboard.datasets import croissant_reader
 from tests.support.rows.gold_uploads import close_all, uploaded
-from tests.support.rows.tiny_world import DRAFT, World, build, gold_lines
+from tests.support.rows.tiny_world import DRAFT, World, build
 from tests.support.strict_html import read
 
 pytestmark = pytest.mark.django_db
@@ -155,6 +155,7 @@ def test_the_page_and_the_api_have_the_same_document(world: World) -> None:
     assert list(map(json.loads, in_page())) == [described]
     address = Client().get("/api/v1/benchmarks/tiny/").json()["croissant"]
     assert Client().get(address).json() == described
+    assert f'<a href="{ADDRESS}">Croissant metadata</a>' in Client().get(f"{PAGE}about/data/").content.decode()
     assert Client().get(f"{PAGE}about/rules/").content.count(b"ld+json") == 0
 
 
@@ -176,6 +177,7 @@ def test_only_public_benchmarks_are_described(world: World, state: str) -> None:
     pinned = urlsplit(document()["distribution"][0]["contentUrl"]).path
     Benchmark.objects.update(state=state, access="invited" if state == "private" else "open")
     assert [curator.get(path).status_code for path in (ADDRESS, f"/api/v1{ADDRESS}", pinned, PAGE)] == [404] * 3 + [200]
+    assert "Croissant" not in curator.get(f"{PAGE}about/data/").content.decode()
     assert in_page(curator) == [] and curator.get("/api/v1/benchmarks/tiny/").json()["croissant"] is None
 
 
@@ -234,4 +236,3 @@ def test_the_page_does_not_wait_for_the_store(world: World, monkeypatch: pytest.
         patched.setattr(storage.PrivateFileStorage, "open_range", refuse)
         assert "recordSet" not in document() and len(document()["distribution"]) == 1
     assert [item["name"] for item in document()["recordSet"]] == ["tiny-test-inputs"]
-    assert gold_lines()
