@@ -13,9 +13,11 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard.core import tracing
+        from leaderboard.operations import error_reports
 
         # Django loads its middleware later, and workers fork later.
         tracing.set_up()
+        error_reports.set_up()
 
 
 @register

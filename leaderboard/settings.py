@@ -361,6 +361,7 @@ OPERATORS = env("OPERATORS")
 DISK_ALARM_BYTES = env("DISK_ALARM_MB") * 1_000_000
 METRICS_TOKEN = env("METRICS_TOKEN")
 TRACES = env("TRACES")
+SENTRY_DSN = env("SENTRY_DSN")
 METRICS_FOLDER = DATA / "metrics"
 if 0 < len(METRICS_TOKEN) < 20:
     raise ImproperlyConfigured(f"HOLDOUT_METRICS_TOKEN has {len(METRICS_TOKEN)} characters, expected at least 20")

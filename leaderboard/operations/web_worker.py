@@ -28,7 +28,8 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 from waitress.utilities import Error
 
-from leaderboard.core import disk, problem_details, uploads
+from leaderboard.core import disk, uploads
+from leaderboard.core.api import problem_details
 from leaderboard.core.db_locks import RETRY_AFTER
 
 WINDOW_SECONDS = 30.0

@@ -1,4 +1,4 @@
-"""Exception handler of the API. An error response has the members of `leaderboard.core.problem_details`.
+"""Exception handler of the API. An error response has the members of `leaderboard.core.api.problem_details`.
 
 Invalid parameters add "fields", and problems in a file add "problems" and "more".
 """
@@ -20,8 +20,8 @@ from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
 from evaluator.tasks.registry import MissingTaskError
-from leaderboard.core import db_locks, disk, problem_details
-from leaderboard.core.api import renamed
+from leaderboard.core import db_locks, disk
+from leaderboard.core.api import problem_details, renamed
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.refusal import NotFound, Refused
 from leaderboard.core.store_errors import StoreUnavailableError

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from evaluator.statistics import confidence
-from leaderboard.core import problem_details
+from leaderboard.core.api import problem_details
 
 
 class ProblemSerializer(serializers.Serializer[Any]):

@@ -1,4 +1,3 @@
-
 """Confusable names: characters of all scripts that look alike.
 
 The pairs are those of Unicode (UTS 39, confusables.txt next to this module), and some that look the same only at a

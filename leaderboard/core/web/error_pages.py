@@ -14,7 +14,8 @@ from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
 from evaluator.tasks.registry import MissingTaskError
-from leaderboard.core import db_locks, disk, problem_details
+from leaderboard.core import db_locks, disk
+from leaderboard.core.api import problem_details
 from leaderboard.core.store_errors import StoreUnavailableError
 
 MESSAGES = {

@@ -19,7 +19,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template import loader
 from django.urls import reverse
 
-from leaderboard.core import problem_details, response_cache
+from leaderboard.core import response_cache
+from leaderboard.core.api import problem_details
 from leaderboard.core.web.client_network import network_of
 
 PERIOD = 60

@@ -15,8 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.benchmarks.api.benchmarks import BenchmarksView
-from leaderboard.core import problem_details
-from leaderboard.core.api import reference
+from leaderboard.core.api import problem_details, reference
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.core.web import error_pages
