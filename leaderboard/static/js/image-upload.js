@@ -77,7 +77,9 @@
   };
   const isRetried = ({ status, code }) => status === 0 || (status >= 500 && code !== "engine_unavailable") || code === "wrong_offset";
   const LOGGED_OUT = ["not_authenticated", "authentication_failed", "permission_denied"];
+  const UNREADABLE = "The file cannot be read. Choose it again.";
   const reason = (error) => {
+    if (!error.originalRequest) return UNREADABLE;
     const answer = answerTo(error);
     if (isRetried(answer)) return "The server cannot be reached. Uploaded pieces are stored: press the button to resume.";
     if (answer.status === 401 || LOGGED_OUT.includes(answer.code)) {
@@ -182,7 +184,12 @@
     busy(true);
     showProgress(0, file.size);
     began = null;
-    upload = await begun(file);
+    upload = null;
+    try {
+      upload = await begun(file);
+    } catch {
+      return stop(UNREADABLE);
+    }
     if (isRunning) upload.start();
   });
   // The browser shows the page from its back/forward cache.
