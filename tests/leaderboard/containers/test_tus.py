@@ -79,6 +79,24 @@ def offset_of(client: Client, url: str) -> int:
     return int(response["Upload-Offset"])
 
 
+MALFORMED: list[dict[str, str]] = [
+    {"Upload_Length": ""},
+    {"Upload_Length": "-1"},
+    {"Upload_Length": "1e3"},
+    {"Upload_Length": "0"},
+    {"Upload_Length": "9" * 19},
+    {"Upload_Length": "\u0661\u0660"},
+    {"Upload_Length": "", "Upload_Defer_Length": "1"},
+    {"Upload_Metadata": "filename not-base64!"},
+    {"Upload_Metadata": "filename bWluZQ==,filename bWluZQ=="},
+    {"Upload_Metadata": ", "},
+    {"Upload_Metadata": "filename /w=="},
+    {"Upload_Metadata": f"note {encoded('x' * 4096)}"},
+    {"Upload_Metadata": f"filename {encoded('x' * 256)}"},
+    {"Upload_Metadata": f"filename {encoded('a' + chr(0))}"},
+]
+
+
 def dashed(headers: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): text for name, text in headers.items()}
 
@@ -146,27 +164,9 @@ def test_another_version_is_refused_before_anything_happens(ada: Client, version
     assert ImageUpload.objects.get().received == 0
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Upload_Length": ""},
-        {"Upload_Length": "-1"},
-        {"Upload_Length": "1e3"},
-        {"Upload_Length": "0"},
-        {"Upload_Length": "9" * 19},
-        {"Upload_Length": "\u0661\u0660"},
-        {"Upload_Length": "", "Upload_Defer_Length": "1"},
-        {"Upload_Metadata": "filename not-base64!"},
-        {"Upload_Metadata": "filename bWluZQ==,filename bWluZQ=="},
-        {"Upload_Metadata": ", "},
-        {"Upload_Metadata": "filename /w=="},
-        {"Upload_Metadata": f"note {encoded('x' * 4096)}"},
-        {"Upload_Metadata": f"filename {encoded('x' * 256)}"},
-        {"Upload_Metadata": f"filename {encoded('a' + chr(0))}"},
-    ],
-)
-def test_malformed_announcements_are_refused(ada: Client, headers: dict[str, str]) -> None:
-    assert create(ada, **headers).status_code == 400
+def test_malformed_announcements_are_refused(ada: Client) -> None:
+    statuses = [(headers, create(ada, **headers).status_code) for headers in MALFORMED]
+    assert [(headers, status) for headers, status in statuses if status != 400] == []
     assert not ImageUpload.objects.exists()
 
 
@@ -181,16 +181,19 @@ def test_an_invalid_track_is_refused_before_the_first_byte(ada: Client, world: W
     assert (response.status_code, response.json()["code"]) == (422, "invalid_track")
 
 
-@pytest.mark.parametrize(
-    ("sent", "stored"),
-    [("../../etc/passwd", "passwd"), ("C:\\x\\mine.tar", "mine.tar"), ("/", "file"), ("..", ".."), ("a\nb", "a\nb")],
-)
-def test_a_path_in_the_file_name_leads_nowhere(ada: Client, sent: str, stored: str) -> None:
-    append(ada, begun(ada, Upload_Metadata=f"filename {encoded(sent)}"), 0, ARCHIVE)
-    upload = ImageUpload.objects.get()
-    assert upload.name == stored
-    (chunk,) = upload.pieces
-    assert chunk == f"pieces/{upload.pk.hex}/{0:014d}"
+def test_a_path_in_the_file_name_leads_nowhere(ada: Client) -> None:
+    for sent, stored in (
+        ("../../etc/passwd", "passwd"),
+        ("C:\\x\\mine.tar", "mine.tar"),
+        ("/", "file"),
+        ("..", ".."),
+    ):
+        url = begun(ada, Upload_Metadata=f"filename {encoded(sent)}")
+        append(ada, url, 0, ARCHIVE)
+        upload = ImageUpload.objects.get()
+        assert upload.name == stored
+        assert upload.pieces == [f"pieces/{upload.pk.hex}/{0:014d}"]
+        ada.delete(url)
 
 
 def test_offsets_that_are_wrong_store_nothing(ada: Client) -> None:
