@@ -48,7 +48,9 @@ def _header(name: str, description: str, *, required: bool = True, kind: Any = s
     return OpenApiParameter(name, kind, OpenApiParameter.HEADER, required=required, description=description)
 
 
-_VERSION_HEADER = _header("Tus-Resumable", f"the version of the protocol: {VERSION}")
+_VERSION_HEADER = OpenApiParameter(
+    "Tus-Resumable", str, OpenApiParameter.HEADER, required=True, enum=[VERSION], description="the protocol's version"
+)
 _CHECKSUM_HEADER = _header(
     "Upload-Checksum",
     f"a digest of the body, checked before it is stored: {' or '.join(ALGORITHMS)}, a space, the digest in Base64",

@@ -26,6 +26,7 @@ from tests.support.rows.container_rows import engine_is_there, takes_images
 from tests.support.rows.tiny_world import TASK, build
 
 pytestmark = pytest.mark.django_db
+schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 UPLOADS = {
     *("image_upload_create", "scorer_upload_create", "raw_upload_create", "image_upload_append", "raw_upload_append"),
 }
