@@ -13,7 +13,7 @@ import numpy as np
 import pandas
 import pytest
 from django.utils import timezone
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.client import frames
@@ -168,7 +168,7 @@ nested = json_values | st.lists(json_values, max_size=2) | st.dictionaries(st.te
 ids = st.integers() | st.sampled_from(["007", "1e5", "NA", "null", "TRUE", "2026-11-23"])
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(ids, nested), max_size=5))
 def test_rows_survive_a_frame(values: list[tuple[Any, Any]]) -> None:
     """Ids and nested values are not changed by a DataFrame; a missing key and null are both left out."""
