@@ -178,6 +178,11 @@ def test_rows_survive_a_frame(values: list[tuple[Any, Any]]) -> None:
     assert [json.loads(line) for line in written.split("\n")[:-1]] == expected
 
 
+def test_integers_stay_integers_where_other_rows_have_none() -> None:
+    frame = frames.frame([{"id": 2**60 + 1, "n": 4}, {"id": 3}])
+    assert frames.json_lines(frame) == b'{"id": 1152921504606846977, "n": 4}\n{"id": 3}\n'
+
+
 @pytest.mark.parametrize("wrong", [[{"x": float("nan")}], [{"x": object()}], ["text"]])
 def test_what_json_cannot_express_is_refused(wrong: Any) -> None:
     with pytest.raises(UsageError, match="prediction 0"):
