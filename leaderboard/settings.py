@@ -326,6 +326,8 @@ SOCIALACCOUNT_FORMS = {
 # Passkeys log in without a password, and serve as second factors.
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
+# Without a mail server no address could be verified, and nobody could add a second factor.
+MFA_ALLOW_UNVERIFIED_EMAIL = not env("EMAIL_URL")
 # Browsers offer passkeys on localhost without TLS, but the library accepts addresses with TLS only.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = BASE_URL.startswith("http://")
 # There is no secret to guess, and a class behind one address may log in at the same time.

@@ -38,7 +38,8 @@ class Reader(HTMLParser):
         for name in attributes:
             if name == "style" or name.startswith("on"):
                 page.faults.append(f"<{tag} {name}> would be refused by the content security policy")
-        is_data = attributes.get("type") == "application/ld+json"  # no browser executes it
+        # Browsers do not run blocks of data.
+        is_data = attributes.get("type") in ("application/json", "application/ld+json")
         if tag == "style" or (tag == "script" and "src" not in attributes and not is_data):
             page.faults.append(f"an inline <{tag}>")
         loads = tag != "a" and attributes.get("rel") != "canonical"

@@ -21,6 +21,7 @@ from leaderboard.models import User
 from tests.leaderboard.accounts import oidc_provider
 from tests.leaderboard.accounts.test_delete_account import stored_with
 from tests.support.api_calls import person
+from tests.support.strict_html import read
 
 pytestmark = pytest.mark.django_db
 UNI = "university"
@@ -242,3 +243,21 @@ def test_origins_are_those_of_the_server_and_the_given_ones() -> None:
     [provider] = login_providers.configured(orcid="", github="", google="", oidc=json.dumps([entry]))
     assert provider.origins == ("https://login.example", "https://idp.example")
     assert "s3cret" not in repr(provider)
+
+
+def test_the_pages_are_valid_html() -> None:
+    client, _ = come("zyx")
+    for page in ("/accounts/login/", "/accounts/signup/", SIGN_UP):
+        assert read(client.get(page).content.decode()).faults == [], page
+    ada = confirmed(person("ada"))
+    key = {"name": "phone", "credential": {"clientExtensionResults": {"credProps": {"rk": True}}}}
+    row = Authenticator.objects.create(user=User.objects.get(), type=Authenticator.Type.WEBAUTHN, data=key)
+    pages = ["", "webauthn/", f"webauthn/keys/{row.pk}/remove/", f"webauthn/keys/{row.pk}/edit/", "totp/activate/"]
+    for page in (LINKED, "/device/", *(f"/accounts/2fa/{part}" for part in (*pages, "recovery-codes/generate/"))):
+        response = ada.get(page)
+        assert response.status_code == 200 and read(response.content.decode()).faults == [], page
+    row.delete()
+    # The tests' server sends no mail, so nobody can verify an address.
+    EmailAddress.objects.create(user=row.user, email=row.user.email, primary=True)
+    response = ada.get("/accounts/2fa/webauthn/add/")
+    assert response.status_code == 200 and read(response.content.decode()).faults == []

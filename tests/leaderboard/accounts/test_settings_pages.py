@@ -15,6 +15,7 @@ MENU = [
     "/accounts/email/",
     "/accounts/password/change/",
     "/accounts/2fa/",
+    "/accounts/3rdparty/",
     "/me/notifications/",
     "/me/tokens/",
 ]
