@@ -31,7 +31,16 @@ UPLOADS = {
     *("image_upload_create", "scorer_upload_create", "raw_upload_create", "image_upload_append", "raw_upload_append"),
 }
 WRITES = {
-    *("token_issue", "token_revoke", "submit", "image_upload", "image_upload_chunk", "image_upload_discard"),
+    *(
+        "token_issue",
+        "device_code",
+        "device_token",
+        "token_revoke",
+        "submit",
+        "image_upload",
+        "image_upload_chunk",
+        "image_upload_discard",
+    ),
     *("image_upload_piece", "raw_upload_piece"),
     *("image_submit", "image_reference", "scorer_upload"),
     *("raw_upload", "raw_upload_chunk", "raw_upload_discard"),
@@ -48,8 +57,8 @@ def test_the_schema_names_every_operation():
     schema = Client().get(f"{ROOT}/schema/").json()
     operations = {operation["operationId"] for path in schema["paths"].values() for operation in path.values()}
     assert operations == {
-        *("token_issue", "token_revoke", "task_list", "task", "benchmark_list", "benchmark", "split_inputs"),
-        "benchmark_croissant",
+        *("token_issue", "device_code", "device_token", "token_revoke", "task_list", "task"),
+        *("benchmark_list", "benchmark", "benchmark_croissant", "split_inputs"),
         *("leaderboard", "leaderboard_comparisons", "leaderboard_csv", "submit", "submission_list", "submission"),
         *("leaderboard_latex", "leaderboard_markdown", "leaderboard_bibtex", "leaderboard_canonical"),
         *("submission_scores", "submission_predictions"),
