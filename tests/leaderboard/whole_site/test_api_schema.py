@@ -33,8 +33,6 @@ UPLOADS = {
 WRITES = {
     *(
         "token_issue",
-        "device_code",
-        "device_token",
         "token_revoke",
         "submit",
         "image_upload",
