@@ -14,7 +14,7 @@ from evaluator.reference_systems.graphs.embeddings import SYSTEMS, EmbeddingScor
 from evaluator.reference_systems.graphs.graph import Graph
 from evaluator.reference_systems.graphs.models import ComplEx, TransH
 from evaluator.reference_systems.graphs.tokens import Tokens
-from evaluator.reference_systems.graphs.training import Batch, Settings, sample_candidates, train
+from evaluator.reference_systems.graphs.training import Batch, Settings, Table, sample_candidates, train
 from evaluator.tasks.fact_checking.layout import Claim
 from evaluator.tasks.link_prediction.layout import Question
 
@@ -84,6 +84,15 @@ def test_a_name_is_the_mean_of_its_tokens() -> None:
     both = [Question(n, (name, "lives in", "?")) for n, name in enumerate(["2 Town", "town 2", "new", "newer"])]
     rows = scorer.score_answers(both)
     assert np.allclose(rows[0], rows[1]) and np.allclose(rows[2], rows[3]) and not np.allclose(rows[0], rows[2])
+
+
+def test_a_token_moves_by_the_shares_of_all_its_names() -> None:
+    table = Table(2, 1, np.random.default_rng(0), 0.1, Tokens(["a b", "a"], shared=True))
+    start = table.vectors[:, 0].tolist()
+    table.update(None, np.array([[2.0], [3.0]], dtype=np.float32), 0.5)  # by a: 2 / 2 + 3; by b: 2 / 2
+    table.update(np.array([0]), np.array([[6.0]], dtype=np.float32), 0.5)  # 3 each
+    steps = [0.5 * (1 + 3 / 5), 0.5 * (1 + 3 / 10**0.5)]
+    assert table.vectors[:, 0].tolist() == pytest.approx([start[0] - steps[0], start[1] - steps[1]], abs=1e-6)
 
 
 def test_validation_triples_choose_the_epoch(monkeypatch) -> None:
