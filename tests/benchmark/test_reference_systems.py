@@ -19,7 +19,7 @@ LINKS = [
     ("complex", {"mrr": (0.43, 0.465), "hits@10": (0.61, 0.646)}),
     ("distmult", {"mrr": (0.0, None), "hits@10": (0.0, None)}),
     ("transe", {"mrr": (0.31, 0.354), "hits@10": (0.56, 0.634)}),
-    ("transh", {"mrr": (0.30, None), "hits@10": (0.55, None)}),
+    ("transh", {"mrr": (0.32, None), "hits@10": (0.57, None)}),
     ("predict-with-rel", {"mrr": (0.2164, None)}),
     ("predict-with-ent", {"mrr": (0.0, None)}),
     ("popularity", {"mrr": (0.0, None)}),
@@ -29,7 +29,7 @@ CLAIMS = [
     ("complex", {"accuracy": (0.82, 0.836), "auroc": (0.0, None)}),
     ("distmult", {"accuracy": (0.0, None), "auroc": (0.0, None)}),
     ("transe", {"accuracy": (0.80, 0.829), "auroc": (0.0, None)}),
-    ("transh", {"accuracy": (0.79, None), "auroc": (0.0, None)}),
+    ("transh", {"accuracy": (0.80, None), "auroc": (0.0, None)}),
     ("popularity", {"auroc": (0.6208, None)}),
     ("relation-frequency", {"auroc": (0.7853, None)}),
 ]
