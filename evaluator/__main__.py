@@ -1,4 +1,4 @@
-"""`python -m evaluator`: the `holdout` command where it is not installed."""
+"""`python -m evaluator`: the `holdout-eval` command where it is not installed."""
 
 from evaluator.cli.main import run
 

@@ -17,7 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 PREFIX = "HOLDOUT_"
 OTHERS = {"HOLDOUT_TOKEN"}
-"""Variables that only the `holdout` command reads. They are allowed, because it may be used from the same shell."""
+"""Variables that only the `holdout-eval` command reads. They are allowed, since it may be used from the same shell."""
 
 
 @dataclass(frozen=True)

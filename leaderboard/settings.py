@@ -348,7 +348,7 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password": "10/m/ip",
     "device_code": "30/m/ip",
 }
-# `holdout login` by the browser (accounts/actions/device_grants.py).
+# `holdout-eval login` by the browser (accounts/actions/device_grants.py).
 IDP_OIDC_DEVICE_CODE_EXPIRES_IN, IDP_OIDC_DEVICE_CODE_INTERVAL = 600, 2
 # A class behind one address may log in at the same time; codes have 34 bits.
 IDP_OIDC_RATE_LIMITS = {"device_user_code": "60/m/ip"}

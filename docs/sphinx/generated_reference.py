@@ -72,7 +72,7 @@ class Generated(SphinxDirective):
 
 
 class HoldoutCommands(Generated):
-    """The help of each command of `holdout`."""
+    """The help of each command of `holdout-eval`."""
 
     def lines(self) -> Iterator[str]:
         """Yield a section for each command, with its help."""

@@ -1,1 +1,1 @@
-"""The `holdout` command: evaluation and curation, running a system locally, and requests to a server."""
+"""The `holdout-eval` command: evaluation and curation, running a system locally, and requests to a server."""

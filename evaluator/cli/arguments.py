@@ -25,8 +25,8 @@ CURATION = {
     "audit": "check test splits for errors and label leakage",
 }
 """Commands with subcommands, which `evaluator.cli.curation` adds."""
-TASK = "name of the task; `holdout tasks` lists all"
-OPTION = "an option of the task; `holdout tasks` lists all; may be repeated"
+TASK = "name of the task; `holdout-eval tasks` lists all"
+OPTION = "an option of the task; `holdout-eval tasks` lists all; may be repeated"
 PREDICTIONS = "the predictions file: JSON Lines, or .jsonl.gz"
 JSON = "print the result as JSON"
 SEED = "seed of the random numbers (default: 0)"

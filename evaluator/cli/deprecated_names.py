@@ -50,4 +50,4 @@ def replace(words: Sequence[str]) -> list[str]:
 
 
 def _notify(old: str, new: str) -> None:
-    say(f'holdout: "{old}" is now "{new}"')
+    say(f'holdout-eval: "{old}" is now "{new}"')

@@ -1,4 +1,4 @@
-"""The command `holdout`: score and submit predictions.
+"""The command `holdout-eval`: score and submit predictions.
 
 Exit status: 0 success; 1 an audit found errors that block publishing; 2 the predictions (or the image) are invalid; 3
 the gold (or the inputs) is invalid; 4 internal error, or the Docker engine or the server is unavailable; 64 usage
@@ -23,7 +23,7 @@ try:  # imports take a moment; an interrupt meanwhile should print no traceback
 except KeyboardInterrupt:
     sys.exit(130)
 
-PROGRAM = "holdout"
+PROGRAM = "holdout-eval"
 DESCRIPTION = "Score and submit predictions. Uses the same scoring code as the server."
 EXIT_STATUSES = """Exit status:
   0    success
@@ -173,5 +173,5 @@ def _command(args: argparse.Namespace) -> int:
 
 
 def run() -> NoReturn:
-    """Run the `holdout` command with the arguments of the process, and exit with its status."""
+    """Run the `holdout-eval` command with the arguments of the process, and exit with its status."""
     sys.exit(main(sys.argv[1:]))

@@ -55,9 +55,9 @@ class Client:
     def __init__(self, server: str | None = None, token: str | None = None) -> None:
         """Choose the server; nothing is sent yet.
 
-        server: its address, such as `https://board.example`; None: that of the last `holdout login`. token: an API
-        token; None: that of the variable HOLDOUT_TOKEN, else the one that `holdout login` stored. Public data need no
-        token. Raises UsageError if there is no address, or one of them is invalid.
+        server: its address, such as `https://board.example`; None: that of the last `holdout-eval login`. token: an API
+        token; None: that of the variable HOLDOUT_TOKEN, else the one that `holdout-eval login` stored. Public data need
+        no token. Raises UsageError if there is no address, or one of them is invalid.
         """
         address = find_address(server)
         token = token or find_token(address)

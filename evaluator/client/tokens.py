@@ -20,7 +20,7 @@ def find_address(address: str | None) -> str:
     server_address = address or token_store.read().latest
     if not server_address:
         raise UsageError(
-            "no server is given, expected --server https://...; or log in first: holdout login --server https://..."
+            "no server is given, expected --server https://...; or log in first: holdout-eval login --server https://..."
         )
     return server_address
 

@@ -1,1 +1,1 @@
-"""Reference systems: the methods of the papers, which anybody can run on their own data (`holdout run-baseline`)."""
+"""Reference systems: the methods of the papers, which anybody can run on their own data (`run-baseline`)."""

@@ -23,7 +23,7 @@ class DryRun(LeasedWork):
 
     The predictions of a trivial baseline are computed by the server from the inputs and public gold (`trains`), never
     from the gold that it is scored on. The predictions of other baselines are uploaded. `result` has the schema of
-    `holdout score --json`; it reveals information about hidden gold.
+    `holdout-eval score --json`; it reveals information about hidden gold.
     """
 
     class Kind(models.TextChoices):

@@ -1,7 +1,8 @@
 """Scores, processor time and memory of the reference systems on public data, beside the published scores.
 
-Run with `pytest tests/benchmark/test_reference_systems.py -m benchmark -s`. Scores are those of `holdout score`; times
-are printed, not asserted. Nothing is tuned on test: thresholds come from the validation triples and their negatives.
+Run with `pytest tests/benchmark/test_reference_systems.py -m benchmark -s`. Scores are those of `holdout-eval score`.
+Times are printed, not asserted. Nothing is tuned on test: thresholds come from the validation triples and their
+negatives.
 """
 
 import json
@@ -77,7 +78,7 @@ def write_claims(codex: Path, folder: Path, part: str) -> tuple[Path, Path]:
 
 
 def predict(output: Path, *words: object) -> str:
-    """Write the predictions of `holdout run-baseline` to a file. Return its processor seconds and peak memory.
+    """Write the predictions of `holdout-eval run-baseline` to a file. Return its processor seconds and peak memory.
 
     Call it in a new process: the peak of a process includes the memory of the one that started it.
     """

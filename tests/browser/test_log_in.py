@@ -1,4 +1,4 @@
-"""Log-in without a password in a real browser: by an account elsewhere, and `holdout login` by a passkey."""
+"""Log-in without a password in a real browser: by an account elsewhere, and `holdout-eval login` by a passkey."""
 
 from __future__ import annotations
 
@@ -96,4 +96,4 @@ def test_the_command_logs_in_with_a_passkey(visitor: Page, live_server: Any, tmp
         command.communicate()
     assert (tmp_path / "holdout" / "servers.json").exists()
     visitor.goto("/me/tokens/")
-    expect(visitor.get_by_role("row", name="holdout login on")).to_be_visible()
+    expect(visitor.get_by_role("row", name="holdout-eval login on")).to_be_visible()

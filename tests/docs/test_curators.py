@@ -55,8 +55,10 @@ def walk(section: str, page: Page, files: Path, stands_for: Mapping[str, str] | 
     commands = files / "bin"
     commands.mkdir()
     # The command that `pip install` would create.
-    (commands / "holdout").write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m evaluator "$@"\n')
-    (commands / "holdout").chmod(0o755)
+    (commands / "holdout-eval").write_text(
+        f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m evaluator "$@"\n'
+    )
+    (commands / "holdout-eval").chmod(0o755)
     hands = Hands(page, files)
     with shell(files, {}, PATH=f"{commands}:/usr/bin:/bin") as terminal:
         for step in steps_of(section):

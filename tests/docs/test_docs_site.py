@@ -115,7 +115,9 @@ def test_reference_has_commands_calls_and_classes() -> None:
         return re.sub(r"<[^>]+>", "", Client().get(f"/docs/reference/{name}/").content.decode())
 
     commands = text_of("commands")
-    assert "holdout submit" in commands and "import_benchmark" in commands and "holdout split folds" in commands
+    assert (
+        "holdout-eval submit" in commands and "import_benchmark" in commands and "holdout-eval split folds" in commands
+    )
     assert "/api/v1/benchmarks/{slug}/phases/{phase}/submissions/" in text_of("http-api")
     assert "score_outcomes" in text_of("python") and "MessageField" not in text_of("python")
 

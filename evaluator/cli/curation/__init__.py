@@ -1,4 +1,4 @@
-"""`holdout split NAME ...` and `audit NAME ...`: one generator per subcommand, all listed here.
+"""`holdout-eval split NAME ...` and `audit NAME ...`: one generator per subcommand, all listed here.
 
 Generator modules handle arguments and files, and call functions of `evaluator.curation`. They are imported with the
 parser, so slow dependencies (SciPy, pyarrow) are imported where they are used.

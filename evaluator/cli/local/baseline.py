@@ -1,4 +1,4 @@
-"""`holdout run-baseline TASK NAME`: write the predictions of a trivial baseline or a reference system.
+"""`holdout-eval run-baseline TASK NAME`: write the predictions of a trivial baseline or a reference system.
 
 They are written to standard output. A trivial baseline runs the code of the server, and a reference system runs in
 this process.

@@ -1,4 +1,4 @@
-"""`holdout run`: run an image locally, confined as on the server, and check its predictions."""
+"""`holdout-eval run`: run an image locally, confined as on the server, and check its predictions."""
 
 from __future__ import annotations
 

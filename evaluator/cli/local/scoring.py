@@ -1,4 +1,4 @@
-"""`holdout tasks`, `validate`, `score` and `compare`: the evaluator's jobs on local files."""
+"""`holdout-eval tasks`, `validate`, `score` and `compare`: the evaluator's jobs on local files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_RESAMPLES = 100_000
 def list_tasks(args: argparse.Namespace) -> int:
     """Print the tasks, and on standard error those of installed packages that cannot be used."""
     for problem in TASKS.problems:
-        print(f"holdout: {printable(str(problem))}", file=sys.stderr)
+        print(f"holdout-eval: {printable(str(problem))}", file=sys.stderr)
     if args.json:
         print(json.dumps([_described(name) for name in TASKS]))
         return DONE

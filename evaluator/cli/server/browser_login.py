@@ -60,7 +60,7 @@ def token(server: Server, name: str, *, pause: Callable[[float], None] = time.sl
             return str(issued["access_token"]), f"{until:%Y-%m-%d}"
         pause(interval)
         waited += interval
-    raise UsageError("the code has expired: run holdout login again")
+    raise UsageError("the code has expired: run holdout-eval login again")
 
 
 def _show(code: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`holdout login` and `holdout logout`: get an API token, and store it for later commands."""
+"""`holdout-eval login` and `logout`: get an API token, and store it for later commands."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def login(args: argparse.Namespace) -> int:
     if server.is_open:
         say("warning: the address is plain http, so others on the network can read what is sent")
     # The token's name has the host's, so that users recognise it in their settings on the site.
-    name = f"holdout login on {socket.gethostname()}"[:60]
+    name = f"holdout-eval login on {socket.gethostname()}"[:60]
     if args.token_file:
         token, until = from_file(args.token_file), ""
     elif args.user:

@@ -1,4 +1,4 @@
-"""`holdout submit`: submit predictions, an image archive or a registry reference to a server."""
+"""`holdout-eval submit`: submit predictions, an image archive or a registry reference to a server."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def connect(address: str | None, token_file: str | None, *, needs_token: bool = 
     server_address = find_address(address)
     token = find_token(server_address, token_file)
     if token is None and needs_token:
-        raise UsageError(f"there is no token: run holdout login, set {VARIABLE}, or give --token-file FILE")
+        raise UsageError(f"there is no token: run holdout-eval login, set {VARIABLE}, or give --token-file FILE")
     server = Server(server_address, token)
     if server.is_open and token is not None:
         say(f"warning: {OPEN_CONNECTION}")

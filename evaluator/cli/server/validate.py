@@ -1,4 +1,4 @@
-"""`holdout validate --benchmark B --phase P FILE`: check predictions with the task, options and inputs of a phase."""
+"""`validate --benchmark B --phase P FILE`: check predictions with the task, options and inputs of a phase."""
 
 from __future__ import annotations
 

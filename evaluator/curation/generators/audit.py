@@ -14,7 +14,7 @@ from evaluator.exit_codes import DONE, FOUND_ERRORS
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("task", help="name of the task; `holdout tasks` lists all")
+    add("task", help="name of the task; `holdout-eval tasks` lists all")
     add("--gold", type=Path, required=True, help="gold of the task, or a published file of BUCKLE or FEVER Symmetric")
     add("--inputs", type=Path, help="the public inputs that will be published")
     add("--train", type=Path, action="append", default=[], help="public training data, as gold; may be repeated")

@@ -21,7 +21,7 @@ from evaluator.text import count_noun
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("task", help="name of the task; `holdout tasks` lists all")
+    parser.add_argument("task", help="name of the task; `holdout-eval tasks` lists all")
     parser.add_argument("before", type=Path, help="gold of the task before the correction")
     parser.add_argument("after", type=Path, help="the corrected gold")
 

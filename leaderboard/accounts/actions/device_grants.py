@@ -1,4 +1,4 @@
-"""Log-in of the `holdout` command by a browser: the OAuth 2.0 device authorization grant (RFC 8628).
+"""Log-in of the `holdout-eval` command by a browser: the OAuth 2.0 device authorization grant (RFC 8628).
 
 The command shows a code, its user allows it on the site, and the command gets an API token like any other. Pending
 codes are in the cache; django-allauth checks them.
@@ -20,7 +20,7 @@ from leaderboard.accounts.actions import tokens
 from leaderboard.models import TokenDetails, User
 
 CLIENT = "holdout"
-"""Id of the public client that the `holdout` command is."""
+"""Id of the public client that the `holdout-eval` command is."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def begin(*, scope: str, page: str) -> dict[str, Any]:
     Client.objects.get_or_create(
         id=CLIENT,
         defaults={
-            "name": "holdout login",
+            "name": "holdout-eval login",
             "secret": "",
             "type": Client.Type.PUBLIC,
             "grant_types": Client.GrantType.DEVICE_CODE,

@@ -1,4 +1,4 @@
-"""API views of `/auth/device/`: the device authorization grant (RFC 8628), by which `holdout login` gets its token.
+"""API views of `/auth/device/`: the device authorization grant (RFC 8628), which gives `holdout-eval login` its token.
 
 Errors have the fields of OAuth (`error`) in addition to those of the API.
 """

@@ -91,7 +91,7 @@ def _who_is(request: Request, username: str, password: str) -> User:
         raise exceptions.AuthenticationFailed("The user name or the password is wrong.")
     if is_mfa_enabled(user):
         raise exceptions.PermissionDenied(
-            "This account uses two-factor authentication: run `holdout login` without --user, which opens the "
+            "This account uses two-factor authentication: run `holdout-eval login` without --user, which opens the "
             "browser, or create a token on the site.",
             code="second_factor",
         )

@@ -1,4 +1,4 @@
-"""Page on which users allow a log-in of the `holdout` command, by the code that the command shows."""
+"""Page on which users allow a log-in of the `holdout-eval` command, by the code that the command shows."""
 
 from __future__ import annotations
 

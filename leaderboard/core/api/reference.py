@@ -28,7 +28,10 @@ from leaderboard.core.refusal import Code
 Json = Mapping[str, Any]
 GROUPS = {
     "tokens": ("Tokens", r"/auth/"),
-    "benchmarks": ("Benchmarks and tasks", r"/tasks/|/benchmarks/$|/benchmarks/{slug}/$|/inputs\.jsonl$|/croissant\.json$"),
+    "benchmarks": (
+        "Benchmarks and tasks",
+        r"/tasks/|/benchmarks/$|/benchmarks/{slug}/$|/inputs\.jsonl$|/croissant\.json$",
+    ),
     "submissions": ("Submissions", r"(?<!{id})/submissions/|^/api/v1/submissions/"),
     "leaderboards": ("Leaderboards", r"/leaderboard"),
     "images": ("Container images", r"{phase}/image|^/api/v1/image-uploads/"),

@@ -33,7 +33,7 @@ def as_json_lines(*, split: Split, file: File[bytes]) -> File[bytes]:
         raise Refused(
             Code.INVALID_GOLD,
             f"The file is a {kind.capitalize()} file, which this site does not read; expected JSON Lines, CSV, TSV or "
-            "XLSX. `holdout split` reads Parquet on your machine.",
+            "XLSX. `holdout-eval split` reads Parquet on your machine.",
         )
     assert file.file is not None, "an uploaded file is open"
     try:

@@ -40,7 +40,7 @@ def check(*, by: User) -> None:
         Code.THROTTLED,
         f"Your refused and checked files of the last hour took {used:.0f} seconds of the server's processor time, "
         f"expected at most {limit}. Nothing was submitted, and no quota was used. Check your files with "
-        f"`holdout validate`, and upload again at {retry_at:%H:%M} UTC or later.",
+        f"`holdout-eval validate`, and upload again at {retry_at:%H:%M} UTC or later.",
         retry_at=retry_at,
     )
 

@@ -127,7 +127,7 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
     if validation.is_large(name, file.size or 0):
         raise Refused(
             Code.TOO_LARGE,
-            "This file is too large to be checked without submitting it. Check it with `holdout validate` instead.",
+            "This file is too large to be checked without a submission. Check it with `holdout-eval validate` instead.",
         )
     return validation.validate_now(
         split=phase.split,

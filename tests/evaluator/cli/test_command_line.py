@@ -1,4 +1,4 @@
-"""The command `holdout`: its help, its exit status, its output streams and its JSON object."""
+"""The command `holdout-eval`: its help, its exit status, its output streams and its JSON object."""
 
 import argparse
 import json
@@ -140,7 +140,7 @@ def test_tasks(capsys):
 def test_wrong_usage_exits_64(folder, capsys, arguments):
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (64, "")
-    assert err.startswith("holdout: ")
+    assert err.startswith("holdout-eval: ")
 
 
 def test_an_unexpected_error_exits_4_without_its_message(folder, capsys, monkeypatch):
@@ -151,7 +151,7 @@ def test_an_unexpected_error_exits_4_without_its_message(folder, capsys, monkeyp
     status, out, err = run(capsys, *SCORE, "answers.jsonl")
     assert (status, out) == (4, "")
     assert re.fullmatch(
-        r"holdout: internal error \(RuntimeError at test_command_line\.py:\d+\)\. Please report it\.\n", err
+        r"holdout-eval: internal error \(RuntimeError at test_command_line\.py:\d+\)\. Please report it\.\n", err
     )
 
 
@@ -204,7 +204,7 @@ def test_the_help_lists_every_command_in_a_group(capsys):
 
 def test_every_argument_has_help_and_the_program_is_holdout():
     for names, parser in parsers(_parser()):
-        assert parser.prog == " ".join(["holdout", *names])
+        assert parser.prog == " ".join(["holdout-eval", *names])
         assert [action.dest for action in parser._actions if not action.help] == [], names
         assert "evaluator" not in parser.format_help()
 
@@ -212,7 +212,7 @@ def test_every_argument_has_help_and_the_program_is_holdout():
 def test_the_version(capsys):
     with pytest.raises(SystemExit) as end:
         main(["--version"])
-    assert (end.value.code, capsys.readouterr().out) == (0, f"holdout {__version__}\n")
+    assert (end.value.code, capsys.readouterr().out) == (0, f"holdout-eval {__version__}\n")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`holdout compare`: its JSON object, its table, and the invalid file named in errors."""
+"""`holdout-eval compare`: its JSON object, its table, and the invalid file named in errors."""
 
 import gzip
 import io
@@ -112,7 +112,7 @@ def test_bad_gold_exits_3(folder, capsys):
 def test_wrong_usage_exits_64(folder, capsys, arguments):
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (64, "")
-    assert err.startswith("holdout: ")
+    assert err.startswith("holdout-eval: ")
 
 
 def test_a_warning_names_its_file(tmp_path, monkeypatch, capsys):

@@ -65,8 +65,8 @@ def test_an_old_name_works_like_the_new_one(
     assert (status, out) == (new_status, new_out)
     assert status in (0, 1) and out, err
     names = (old[-1], new[-1]) if len(old) == 3 else (" ".join(old), " ".join(new))
-    notices = [line for line in err.splitlines() if line.startswith("holdout: ")]
-    assert notices == [f'holdout: "{names[0]}" is now "{names[1]}"']
+    notices = [line for line in err.splitlines() if line.startswith("holdout-eval: ")]
+    assert notices == [f'holdout-eval: "{names[0]}" is now "{names[1]}"']
     assert "is now" not in new_err
     if old[0] == "split":
         outputs = [{path.name: path.read_bytes() for path in (folder / f"made-{n}").iterdir()} for n in (0, 1)]

@@ -146,7 +146,7 @@ def test_the_command_is_installed(installed):
     assert json.loads(result.stdout)
     wrong = run(installed, "score", "fact-verification")
     assert wrong.returncode == 64
-    assert "usage: holdout" in wrong.stderr
+    assert "usage: holdout-eval" in wrong.stderr
     bad = run(installed, "score", "fact-verification", "--gold", gold, "holdout-eval")
     assert bad.returncode == 2
 

@@ -1,4 +1,4 @@
-"""`holdout run-baseline` runs reference systems, and refuses files that they cannot use."""
+"""`holdout-eval run-baseline` runs reference systems, and refuses files that they cannot use."""
 
 import json
 from pathlib import Path

@@ -175,7 +175,7 @@ def test_the_commands_of_the_starter_code_exist(world: World) -> None:
     )
     page = blocks(text(DATA))
     lines = "\n".join([page["starter-shell"], page["starter-container"]]).splitlines()
-    commands = [shlex.split(line)[1:] for line in lines if line.startswith("holdout ")]
+    commands = [shlex.split(line)[1:] for line in lines if line.startswith("holdout-eval ")]
     parsed = [_parser().parse_args(arguments) for arguments in commands]
     assert [arguments.command for arguments in parsed] == ["login", "validate", "submit", "run", "submit"]
     assert {arguments.track for arguments in parsed if arguments.command == "submit"} == {"open"}

@@ -485,5 +485,5 @@ def test_a_task_page_shows_each_measure_format_and_command(world, task):
     page = read(markup)
     for measure in TASKS[task].measures:
         assert page.ids[measure.name] == 1
-    assert f"holdout score {task}" in markup
+    assert f"holdout-eval score {task}" in markup
     assert "Predictions" in markup

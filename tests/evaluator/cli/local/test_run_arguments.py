@@ -1,4 +1,4 @@
-"""`holdout run` before it contacts an engine: arguments that it accepts and refuses."""
+"""`holdout-eval run` before it contacts an engine: arguments that it accepts and refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`holdout run` with a real engine: results equal those of the server."""
+"""`holdout-eval run` with a real engine: results equal those of the server."""
 
 from __future__ import annotations
 

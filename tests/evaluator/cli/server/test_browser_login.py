@@ -1,4 +1,4 @@
-"""`holdout login` by the browser: what it shows, how it waits, and what it stores, against a live server."""
+"""`holdout-eval login` by the browser: what it shows, how it waits, and what it stores, against a live server."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_browser_opens_and_the_token_is_stored(
     assert opened[0] == f"{live_server.url}/device/?code={code}" and code in printed
     assert list(token_store.read().tokens) == [live_server.url]
     assert re.search(r"the token expires on \d{4}-\d\d-\d\d", printed)
-    assert TokenDetails.objects.get().name.startswith("holdout login on ")
+    assert TokenDetails.objects.get().name.startswith("holdout-eval login on ")
 
 
 def test_without_a_display_the_address_is_printed(

@@ -1,4 +1,4 @@
-"""`holdout login` and the commands that read from a server, against a live server."""
+"""`holdout-eval login` and the commands that read from a server, against a live server."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def test_an_old_name_works_like_the_new_one(
     status, out, err = run(old, *arguments)
     assert (status, out) == run(new, *arguments)[:2]
     assert status == (64 if old == "scores" else 0), err
-    assert err.startswith(f'holdout: "{old}" is now "{new}"\n')
+    assert err.startswith(f'holdout-eval: "{old}" is now "{new}"\n')
 
 
 def test_validate_for_a_phase_needs_neither_task_nor_inputs_nor_token(run: Run, world: World) -> None:

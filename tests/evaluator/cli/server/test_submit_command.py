@@ -1,4 +1,4 @@
-"""`holdout submit` against a live server: predictions and images, over an unreliable network."""
+"""`holdout-eval submit` against a live server: predictions and images, over an unreliable network."""
 
 from __future__ import annotations
 
