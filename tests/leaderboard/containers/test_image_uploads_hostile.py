@@ -22,7 +22,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Submission
 from leaderboard.models.image import RETENTION, images_storage
 from leaderboard.operations import sweep
-from tests.support.api_calls import ROOT, client_of, person
+from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.rows import tiny_world
 from tests.support.rows.container_rows import engine_is_there, takes_images
 from tests.support.rows.tiny_world import World
@@ -187,7 +187,7 @@ def test_another_persons_upload_looks_like_a_missing_one(world: World, ada: Clie
     ):
         others_upload, nobodys = call(upload), call(absent)
         assert others_upload.status_code == nobodys.status_code == 404
-        assert others_upload.content == nobodys.content
+        assert error_of(others_upload) == error_of(nobodys)
     assert ImageUpload.objects.get().received == 0
 
 
