@@ -180,7 +180,7 @@ class Client:
     def scores(self, submission: Submission) -> DataFrame:
         """Return the revealed scores of a submission: one row per slice, the first of which is `all`.
 
-        Each measure has the columns `accuracy` (the value), `accuracy_low` and `accuracy_high` (the 95 % interval) and
+        Each measure has the columns `accuracy` (the value), `accuracy_low` and `accuracy_high` (its interval) and
         `accuracy_n` (the number of units); NaN: there is none. On a ladder the value is rounded down, there is no
         interval, and the true score is between the columns that end in `at_least` and `at_most` (NaN: no such bound).
         Raises RefusedError with the code `not_ready` if no score is revealed, as in a sealed phase.
@@ -230,7 +230,7 @@ class Client:
     def compare(self, benchmark: str, phase: str, a: str | None = None, b: str | None = None) -> DataFrame:
         """Return comparisons of ranked systems by the primary measure: one row per pair.
 
-        The columns are `a`, `b` (the systems' names), `difference` (a - b), `low` and `high` (its 95 % interval), `p`
+        The columns are `a`, `b` (the systems' names), `difference` (a - b), `low` and `high` (its interval), `p`
         (permutation test), `p_holm` (corrected for all compared pairs), `significant`, `n_groups`, `submission_a` and
         `submission_b`. A null of the server is NaN. There are no rows while the comparisons are computed
         (`attrs["rank_ranges"]` is not `ready`), and none in phases that do not reveal differences.

@@ -5,6 +5,7 @@ Errors have the fields of OAuth (`error`) in addition to those of the API.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from allauth.core import ratelimit
@@ -73,11 +74,12 @@ class _GrantView(View):
     permission_classes = (AllowAny,)
     parser_classes = (FormParser,)
 
-    def handle_exception(self, exc: Exception) -> Response:
+    def handle_exception(self, exc: Exception) -> Any:
         """Add OAuth's field to the error response."""
-        response = super().handle_exception(exc)
-        code = response.data.get("code")
-        response.data["error"] = "invalid_request" if code == "invalid" else code
+        response: Any = super().handle_exception(exc)
+        problem = json.loads(response.content)
+        code = problem["code"]
+        response.content = json.dumps({**problem, "error": "invalid_request" if code == "invalid" else code})
         return response
 
 
