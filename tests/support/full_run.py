@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 FULL = bool(os.environ.get("TEST_FULL"))
 
@@ -15,7 +15,12 @@ def examples(number: int) -> int:
     return number if FULL else min(number, max(20, number // 5))
 
 
-settings.register_profile("holdout", max_examples=examples(settings.default.max_examples))
+# Other work on the machine is no fault of a test's.
+settings.register_profile(
+    "holdout",
+    max_examples=examples(settings.default.max_examples),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("holdout")
 
 

@@ -25,7 +25,8 @@ def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: 
     if layout is None:
         return Split.of(task, file, task.read_gold(stream, file, options))
     published = layout(stream, file)
-    split = Split.of(task, file, task.read_gold(published.gold, file.removesuffix(".gz"), options))
+    converted = f"{file} as JSON Lines"  # by its suffix .tsv it would be read as a table
+    split = Split.of(task, file, task.read_gold(published.gold, converted, options))
     split.columns, split.first_line = published.columns, published.first_line
     split.published, split.has_ids = True, published.has_ids
     return split
