@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from evaluator.reference_systems.base import System
-from evaluator.reference_systems.graphs import embeddings, frequencies
+from evaluator.reference_systems.graphs import embeddings, frequencies, paths
 
-SYSTEMS: tuple[System, ...] = (*embeddings.SYSTEMS, *frequencies.SYSTEMS)
+SYSTEMS: tuple[System, ...] = (*embeddings.SYSTEMS, *frequencies.SYSTEMS, *paths.SYSTEMS)
 
 
 def systems_of(task: str) -> dict[str, System]:

@@ -33,6 +33,9 @@ CLAIMS = [
     ("transh", {"accuracy": (0.80, None), "auroc": (0.0, None)}),
     ("popularity", {"auroc": (0.6208, None)}),
     ("relation-frequency", {"auroc": (0.7853, None)}),
+    ("sfe", {"accuracy": (0.0, None), "auroc": (0.86, None)}),
+    ("pra", {"accuracy": (0.0, None), "auroc": (0.86, None)}),
+    ("kg-miner", {"accuracy": (0.0, None), "auroc": (0.86, None)}),
 ]
 
 

@@ -1,0 +1,273 @@
+"""Systems that learn from the paths between subject and object: `sfe`, `pra` and `kg-miner`.
+
+Each describes a claim by features of the graph without the claim's own triple, and learns from labelled claims by
+logistic regression. They differ by their features. Regression has two weights per feature: one that all relations
+share, and one of the claim's relation.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.errors import UsageError, shown
+from evaluator.outcomes.table import Numbers
+from evaluator.progress import Steps
+from evaluator.reference_systems.base import Job, Line, System
+from evaluator.reference_systems.files import INPUTS
+from evaluator.reference_systems.graphs.embeddings import read_labelled
+from evaluator.reference_systems.graphs.graph import read_graph
+from evaluator.reference_systems.graphs.predict import FACT_CHECKING, read_claims
+from evaluator.reference_systems.graphs.walks import LONGEST, Walks
+from evaluator.tasks.base import Option
+from evaluator.tasks.fact_checking.layout import Claim
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Features = dict[Hashable, float]
+Example = tuple[str, Features]
+"""Relation and features of a claim."""
+Describe = Callable[[int, int, int], Features]
+"""Returns the features of a claim: subject, relation and object by their numbers in the graph, or -1."""
+
+_STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_FOLDS = 5
+_BATCH = 1000
+"""The number of claims that are scored at once."""
+
+
+class SubgraphFeatures:
+    """The paths that join the two entities, and the relations around each. Binary."""
+
+    def __init__(self, walks: Walks, longest: int) -> None:
+        self._walks = walks
+        self._longest = longest
+
+    def __call__(self, subject: int, relation: int, object_: int) -> Features:
+        paths = self._walks.between(subject, relation, object_, self._longest).codes.tolist()
+        features: Features = {("path", path): 1.0 for path in paths}
+        ends = (("subject", subject, object_, 2 * relation), ("object", object_, subject, 2 * relation + 1))
+        for name, here, there, claimed in ends:
+            edges = self._walks.edges(here)
+            others = edges.relations[(edges.ends != there) | (edges.relations != claimed)]
+            features |= {(name, step): 1.0 for step in others.tolist()}
+        return features
+
+
+class PathProbabilities:
+    """The probability of each path: that a random walker who follows its relations gets from subject to object."""
+
+    def __init__(self, walks: Walks, longest: int) -> None:
+        self._walks = walks
+        self._longest = longest
+
+    def __call__(self, subject: int, relation: int, object_: int) -> Features:
+        paths = self._walks.between(subject, relation, object_, self._longest)
+        return dict(zip(paths.codes.tolist(), paths.probabilities.tolist(), strict=True))
+
+
+class TypedPaths:
+    """The logarithm of the number of walks along each path, and of each path with the types of its two ends."""
+
+    def __init__(self, walks: Walks, longest: int, type_relation: str) -> None:
+        """Find the types of all entities.
+
+        type_relation: the relation whose objects are types; of several, the first by name counts. An entity without one
+        has as its type the most frequent relation and direction of its triples.
+        """
+        self._walks = walks
+        self._longest = longest
+        number = walks.graph.relation.get(type_relation, -1)
+        if type_relation and number < 0:
+            raise UsageError(f"option type-relation is {shown(type_relation)}, expected a relation of the graph")
+        self._types = [self._type(entity, 2 * number) for entity in range(len(walks.graph.entities))]
+
+    def _type(self, entity: int, step: int) -> tuple[str, int]:
+        edges = self._walks.edges(entity)
+        declared = edges.ends[edges.relations == step]
+        if len(declared):
+            return "entity", int(declared.min())
+        return "relation", int(np.bincount(edges.relations, minlength=1).argmax())
+
+    def __call__(self, subject: int, relation: int, object_: int) -> Features:
+        paths = self._walks.between(subject, relation, object_, self._longest)
+        counts = dict(zip(paths.codes.tolist(), np.log1p(paths.counts).tolist(), strict=True))
+        if not counts:
+            return {}
+        ends = self._types[subject], self._types[object_]
+        return counts | {(path, *ends): count for path, count in counts.items()}
+
+
+class Classifier:
+    """Logistic regression on features, with weights that relations share and weights of each relation.
+
+    Its scores are log-odds: a claim with a score above 0 is more likely true than false.
+    """
+
+    def __init__(self, examples: Sequence[Example], labels: npt.NDArray[np.bool_], seed: int, most: int | None) -> None:
+        """Learn from (relation, features) and labels, both of which occur.
+
+        The strength of regularization is the one with the best AUROC in cross-validation. most: for each relation, only
+        as many features are used, those with the highest information gain. None: all.
+        """
+        self._chosen: dict[str, set[Hashable]] | None = None if most is None else {}
+        if self._chosen is not None and most is not None:
+            for relation in sorted({relation for relation, _ in examples}):
+                rows = [row for row, example in enumerate(examples) if example[0] == relation]
+                self._chosen[relation] = informative([examples[row][1] for row in rows], labels[rows], most)
+            self._shared = set().union(*self._chosen.values())
+        self._columns: dict[Hashable, int] = {}
+        self._model = _fitted(self._matrix(examples, learning=True), labels, seed)
+
+    def scores(self, examples: Sequence[Example]) -> Numbers:
+        """Return the log-odds of each example."""
+        scores: Numbers = self._model.decision_function(self._matrix(examples, learning=False))
+        return scores
+
+    def _weighted(self, relation: str, features: Features) -> Iterator[tuple[Hashable, float]]:
+        """Yield (weight's key, value)."""
+        yield (relation,), 1.0
+        for feature, value in features.items():
+            if self._chosen is None or feature in self._shared:
+                yield (None, feature), value
+            if self._chosen is None or feature in self._chosen.get(relation, ()):
+                yield (relation, feature), value
+
+    def _matrix(self, examples: Sequence[Example], *, learning: bool) -> csr_matrix:
+        from scipy.sparse import csr_matrix
+
+        columns, values, starts = [], [], [0]
+        for relation, features in examples:
+            for key, value in self._weighted(relation, features):
+                if learning or key in self._columns:
+                    columns.append(self._columns.setdefault(key, len(self._columns)))
+                    values.append(value)
+            starts.append(len(columns))
+        return csr_matrix((values, columns, starts), shape=(len(examples), len(self._columns)), dtype=np.float64)
+
+
+def informative(
+    examples: Sequence[Mapping[Hashable, float]], labels: npt.NDArray[np.bool_], most: int
+) -> set[Hashable]:
+    """Return the features whose presence has the highest information gain about the label, above 0; at most `most`.
+
+    Of features with an equal gain, the first to occur are returned.
+    """
+    present: dict[Hashable, list[int]] = defaultdict(list)
+    for row, features in enumerate(examples):
+        for feature in features:
+            present[feature].append(row)
+    n, true = len(labels), int(labels.sum())
+    having = np.array([len(rows) for rows in present.values()], dtype=np.float64)
+    having_true = np.array([labels[rows].sum() for rows in present.values()], dtype=np.float64)
+    rest = having * _entropy(having_true, having) + (n - having) * _entropy(true - having_true, n - having)
+    gains = np.round(_entropy(np.array([true]), np.array([n])) - rest / n, 9)
+    order = np.argsort(-gains, kind="stable")[:most].tolist()
+    names = list(present)
+    return {names[index] for index in order if gains[index] > 0}
+
+
+def _entropy(part: Numbers, whole: Numbers) -> Numbers:
+    share = part / np.maximum(whole, 1)
+    bits = [p * np.log2(np.where(p > 0, p, 1)) for p in (share, 1 - share)]
+    return -(bits[0] + bits[1])
+
+
+def _fitted(matrix: csr_matrix, labels: npt.NDArray[np.bool_], seed: int) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import StratifiedKFold
+
+    models = [LogisticRegression(C=strength, solver="liblinear", random_state=seed) for strength in _STRENGTHS]
+    folds = min(_FOLDS, int(labels.sum()), int((~labels).sum()))
+    best = _STRENGTHS.index(1.0)
+    if folds > 1:
+        splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(matrix, labels))
+        areas = [0.0] * len(models)
+        for index, model in enumerate(models):
+            for learned, tried in splits:
+                scores = model.fit(matrix[learned], labels[learned]).decision_function(matrix[tried])
+                areas[index] += float(roc_auc_score(labels[tried], scores)) / folds
+        rounded = np.round(areas, 6)
+        best = int(rounded.argmax())
+    return models[best].fit(matrix, labels)
+
+
+def _predicting(describing: Callable[[Walks, Mapping[str, Any]], Describe]) -> Callable[[Job], Iterator[Line]]:
+    def run(job: Job) -> Iterator[Line]:
+        labelled = read_labelled(job)
+        if labelled.labels.all() or not labelled.labels.any():
+            raise UsageError("--train has claims of one label only, expected true and false claims")
+        claims = [claim for path in job.paths(INPUTS) for claim in read_claims(path)]
+        walks = Walks(read_graph(job.paths("graph")))
+        describe = describing(walks, job.options)
+        steps = Steps(len(labelled.claims) + len(claims))
+
+        def examples(batch: Iterable[Claim]) -> Iterator[Example]:
+            for claim in batch:
+                numbers = walks.graph.numbers([(claim.subject, claim.relation, claim.object)])[0].tolist()
+                yield claim.relation, describe(*numbers)
+                steps.add(1)
+
+        most = job.options.get("paths")
+        classifier = Classifier(list(examples(labelled.claims)), labelled.labels, job.seed, most)
+        for first in range(0, len(claims), _BATCH):
+            batch = claims[first : first + _BATCH]
+            for claim, score in zip(batch, classifier.scores(list(examples(batch))).tolist(), strict=True):
+                yield {"id": claim.id, "score": score}
+
+    return run
+
+
+def _whole(most: int | None = None) -> Callable[[str], int]:
+    expected = "a whole number of at least 1" if most is None else f"a whole number from 1 to {most}"
+
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) == int(text) <= (most or int(text[:9])):
+            raise ValueError(expected)
+        return int(text)
+
+    return parse
+
+
+_LONGEST = Option("longest", "Number of steps of the longest paths.", str(LONGEST), _whole(LONGEST))
+
+
+def _system(
+    name: str, doc: str, source: str, describing: Callable[[Walks, Mapping[str, Any]], Describe], *options: Option
+) -> System:
+    return System(
+        name, (FACT_CHECKING,), doc, source, _predicting(describing), needs=("graph", "train"), options=options
+    )
+
+
+SYSTEMS = (
+    _system(
+        "sfe",
+        "logistic regression on the presence of short paths, and of relations around the entities",
+        "Gardner and Mitchell 2015",
+        lambda walks, options: SubgraphFeatures(walks, options["steps"]),
+        Option("steps", "Number of steps of the longest paths, 1 or 2.", "2", _whole(2)),
+    ),
+    _system(
+        "pra",
+        "logistic regression on the probabilities of random walks along paths",
+        "Lao and Cohen 2010",
+        lambda walks, options: PathProbabilities(walks, options["longest"]),
+        _LONGEST,
+    ),
+    _system(
+        "kg-miner",
+        "logistic regression on the paths that discriminate best, with the types of their ends",
+        "Shi and Weninger 2016",
+        lambda walks, options: TypedPaths(walks, options["longest"], options["type-relation"]),
+        _LONGEST,
+        Option("paths", "The most paths that are used for a relation.", "100", _whole()),
+        Option("type-relation", "Relation of the graph whose objects are types of its subjects.", "", str),
+    ),
+)

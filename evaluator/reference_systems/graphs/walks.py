@@ -1,0 +1,160 @@
+"""Walks of up to three steps between two entities of a graph, by the relations that they follow.
+
+A step follows a triple from subject to object, or back. A walk visits no entity twice, so that triples whose subject is
+their object do not matter.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.errors import UsageError
+from evaluator.outcomes.table import Numbers
+from evaluator.reference_systems.graphs.graph import Graph, Ints
+
+LONGEST = 3
+
+
+class Edges(NamedTuple):
+    """Steps from an entity, sorted by their ends. probabilities: of each end, if the walker takes its relation."""
+
+    relations: Ints
+    ends: Ints
+    probabilities: Numbers
+
+
+class Paths(NamedTuple):
+    """All paths between two entities.
+
+    codes: the relations of each path as one number, see `Walks.relations_of`; ascending, unique. counts: the number of
+    walks along it. probabilities: that a walker who follows these relations from the subject, and at each step takes
+    one of the fitting triples at random, is at the object.
+    """
+
+    codes: Ints
+    counts: Numbers
+    probabilities: Numbers
+
+
+class Walks:
+    """The steps of a graph. Relation r is the step 2r from subject to object, and 2r + 1 from object to subject."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.steps = 2 * len(graph.relations)
+        if (self.steps + 1) ** LONGEST > np.iinfo(np.int64).max:
+            raise UsageError(f"the graph has {len(graph.relations)} relations, expected at most a million")
+        triples = np.unique(graph.triples, axis=0)
+        subjects, relations, objects = triples[triples[:, 0] != triples[:, 2]].T
+        starts = np.concatenate([subjects, objects])
+        steps = np.concatenate([2 * relations, 2 * relations + 1])
+        ends = np.concatenate([objects, subjects])
+        order = np.lexsort((steps, ends, starts))
+        starts, self._steps, self._ends = starts[order], steps[order], ends[order]
+        self._keys, index, self._key_counts = np.unique(
+            starts * self.steps + self._steps, return_inverse=True, return_counts=True
+        )
+        self._fanout: Ints = self._key_counts[index]  # of each step, how many have its start and relation
+        self._first = np.searchsorted(starts, np.arange(len(graph.entities) + 1))
+
+    @cached_property
+    def degrees(self) -> Ints:
+        """The number of steps from each entity."""
+        return np.diff(self._first)
+
+    def edges(self, entity: int) -> Edges:
+        """Return the steps from an entity; none for -1."""
+        part = slice(self._first[entity], self._first[entity + 1]) if entity >= 0 else slice(0)
+        return Edges(self._steps[part], self._ends[part], 1 / self._fanout[part])
+
+    def between(self, subject: int, relation: int, object_: int, longest: int = LONGEST) -> Paths:
+        """Return the paths from subject to object of at most `longest` steps (1 to 3), without the claim's own triple.
+
+        Entities and relation are numbers in the graph, or -1. There are none from an entity to itself.
+        """
+        start, end = self.edges(subject if subject != object_ else -1), self._arriving(object_)
+        direct = start.ends == object_
+        claimed = direct & (start.relations == 2 * relation)
+        if claimed.any():  # the walker does not know the claim's triple
+            same = start.relations == 2 * relation
+            with np.errstate(divide="ignore"):
+                start = start._replace(probabilities=np.where(same, 1 / (same.sum() - 1.0), start.probabilities))
+        one = direct & ~claimed
+        codes = [start.relations[one] + 1]
+        probabilities = [start.probabilities[one]]
+        start = Edges(*(part[~direct & (start.ends != subject)] for part in start))
+        end = Edges(*(part[(end.ends != subject) & (end.ends != object_)] for part in end))
+        base = self.steps + 1
+        if longest >= 2:
+            first, last = _joined(start.ends, end.ends)
+            codes.append((start.relations[first] + 1) * base + end.relations[last] + 1)
+            probabilities.append(start.probabilities[first] * end.probabilities[last])
+        if longest >= LONGEST:
+            first, middle, last = self._between(start.ends, end.ends)
+            length_two = (start.relations[first] + 1) * base + self._steps[middle] + 1
+            codes.append(length_two * base + end.relations[last] + 1)
+            probabilities.append(start.probabilities[first] / self._fanout[middle] * end.probabilities[last])
+        unique, index, counts = np.unique(np.concatenate(codes), return_inverse=True, return_counts=True)
+        total = np.bincount(index, weights=np.concatenate(probabilities), minlength=len(unique)).astype(np.float64)
+        return Paths(unique, counts.astype(np.float64), total)
+
+    def relations_of(self, code: int) -> list[int]:
+        """Return the steps of a path from its code: digits to the base steps + 1, which begin with 1."""
+        steps: list[int] = []
+        while code:
+            code, digit = divmod(code, self.steps + 1)
+            steps.append(digit - 1)
+        return steps[::-1]
+
+    def _arriving(self, entity: int) -> Edges:
+        """Return the steps that arrive at an entity. Their ends are the entities where they start."""
+        part = slice(self._first[entity], self._first[entity + 1]) if entity >= 0 else slice(0)
+        back, starts = self._steps[part] ^ 1, self._ends[part]
+        return Edges(back, starts, 1 / self._fanout_of(starts, back))
+
+    def _fanout_of(self, entities: Ints, steps: Ints) -> Ints:
+        return self._key_counts[np.searchsorted(self._keys, entities * self.steps + steps)]
+
+    def _between(self, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return all steps from `starts` to `ends`, which are sorted: (index of start, index of step, index of end).
+
+        It reads the steps of the side that has fewer.
+        """
+        if self.degrees[starts].sum() > self.degrees[ends].sum():
+            last, middle, first = self._between_from(ends, starts)
+            return first, self._reverse[middle], last
+        return self._between_from(starts, ends)
+
+    def _between_from(self, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
+        counts = self.degrees[starts]
+        first = np.repeat(np.arange(len(starts)), counts)
+        steps = _ranges(self._first[starts], counts)
+        low = np.searchsorted(ends, self._ends[steps], "left")
+        hits = np.searchsorted(ends, self._ends[steps], "right") - low
+        chosen = np.flatnonzero(hits)
+        hits = hits[chosen]
+        return np.repeat(first[chosen], hits), np.repeat(steps[chosen], hits), _ranges(low[chosen], hits)
+
+    @cached_property
+    def _reverse(self) -> Ints:
+        """The index of each step's way back."""
+        starts = np.repeat(np.arange(len(self._first) - 1), self.degrees)
+        reverse: Ints = np.empty_like(starts)
+        reverse[np.lexsort((self._steps ^ 1, starts, self._ends))] = np.arange(len(starts))
+        return reverse
+
+
+def _joined(left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> tuple[Ints, Ints]:
+    """Return the indices of all equal pairs. right: sorted."""
+    low = np.searchsorted(right, left, "left")
+    counts = np.searchsorted(right, left, "right") - low
+    return np.repeat(np.arange(len(left)), counts), _ranges(low, counts)
+
+
+def _ranges(starts: Ints, counts: Ints) -> Ints:
+    """Return the numbers start, start + 1, ... of each start, as many as its count."""
+    return np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
