@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from evaluator.reference_systems.base import System
-from evaluator.reference_systems.graphs import embeddings, frequencies, paths
+from evaluator.reference_systems.graphs import embeddings, frequencies, knowledge_linker, paths
 
-SYSTEMS: tuple[System, ...] = (*embeddings.SYSTEMS, *frequencies.SYSTEMS, *paths.SYSTEMS)
+SYSTEMS: tuple[System, ...] = (
+    *embeddings.SYSTEMS,
+    *frequencies.SYSTEMS,
+    *paths.SYSTEMS,
+    *knowledge_linker.SYSTEMS,
+)
 
 
 def systems_of(task: str) -> dict[str, System]:

@@ -24,6 +24,7 @@ LINKS = [
     ("predict-with-rel", {"mrr": (0.2164, None)}),
     ("predict-with-ent", {"mrr": (0.0, None)}),
     ("popularity", {"mrr": (0.0, None)}),
+    ("knowledge-linker", {"mrr": (0.0, None), "hits@10": (0.0, None)}),
 ]
 CLAIMS = [
     # system, {measure: (at least, published)}; accuracy takes claims with a score above 0 as true
@@ -33,6 +34,7 @@ CLAIMS = [
     ("transh", {"accuracy": (0.80, None), "auroc": (0.0, None)}),
     ("popularity", {"auroc": (0.6208, None)}),
     ("relation-frequency", {"auroc": (0.7853, None)}),
+    ("knowledge-linker", {"auroc": (0.0, None)}),
     ("sfe", {"accuracy": (0.0, None), "auroc": (0.86, None)}),
     ("pra", {"accuracy": (0.0, None), "auroc": (0.86, None)}),
     ("kg-miner", {"accuracy": (0.0, None), "auroc": (0.86, None)}),

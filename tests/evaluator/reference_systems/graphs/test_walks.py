@@ -1,6 +1,10 @@
 """Paths between two entities agree with a search of all walks."""
 
+import json
+import sys
 from collections import Counter
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +13,7 @@ from evaluator.errors import UsageError
 from evaluator.reference_systems.graphs.graph import Graph
 from evaluator.reference_systems.graphs.walks import Walks
 
+DEMONSTRATION = Path(__file__).parents[4] / "fixtures/graph-claims"
 Triple = tuple[str, str, str]
 
 
@@ -55,6 +60,26 @@ def test_paths_agree_with_a_search_of_all_walks(seed) -> None:
             right = expected(triples, claim, longest)
             assert {path: count for path, (count, _) in found.items()} == {path: n for path, (n, _) in right.items()}
             assert all(found[path][1] == pytest.approx(p) for path, (_, p) in right.items())
+
+
+def test_walks_agree_with_those_of_the_demonstration(monkeypatch) -> None:
+    """Those of `fixtures/graph-claims/paths.py` use no triple of the claim's relation."""
+    monkeypatch.syspath_prepend(str(DEMONSTRATION))
+    graphs, paths = import_module("graph"), import_module("paths")
+    del sys.modules["graph"], sys.modules["paths"]
+    lines = (DEMONSTRATION / "graph/triples.tsv").read_text().splitlines()
+    triples = [tuple(line.split("\t")) for line in lines]
+    theirs, walks = graphs.Graph(triples), Walks(graph := Graph.of(triples))
+    for line in list((DEMONSTRATION / "splits/dev.jsonl").open())[:20]:
+        gold = json.loads(line)
+        claim = (gold["subject"], gold["relation"], gold["object"])
+        (numbers,) = graph.numbers([claim]).tolist()
+        counts = {}
+        for code, count, _ in zip(*(part.tolist() for part in walks.between(*numbers)), strict=True):
+            path = tuple("^" * (step % 2) + graph.relations[step // 2] for step in walks.relations_of(code))
+            if claim[1] not in {step.removeprefix("^") for step in path}:
+                counts[path] = count
+        assert counts == paths.paths_between(theirs, claim)
 
 
 def test_unknown_names_have_no_paths() -> None:
