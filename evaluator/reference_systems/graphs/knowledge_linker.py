@@ -199,7 +199,8 @@ def _spanning_tree(heads: Ints, tails: Ints, weights: Numbers) -> tuple[Ints, In
     from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
     n = len(weights)
-    edges = np.maximum(weights[heads], weights[tails]) + 1  # zero would be no edge
+    # SciPy drops edges of weight 0. Both ends of one have a single triple, so no path goes on from there.
+    edges = np.maximum(weights[heads], weights[tails])
     forest = minimum_spanning_tree(coo_matrix((edges, (heads, tails)), shape=(n + 1, n + 1)).tocsr()).tocoo()
     _, component = connected_components(forest, directed=False)
     firsts = np.unique(component[:-1], return_index=True)[1]

@@ -109,6 +109,20 @@ def test_claims_are_scored_in_groups_of_few_sources(monkeypatch) -> None:
     assert KnowledgeLinker(Graph.of(triples)).score_claims(claims).tolist() == whole.tolist()
 
 
+@pytest.mark.parametrize(
+    ("remove", "right"), [("none", [1, 1]), ("own", [1 / (1 + math.log(3)), 1 / (1 + math.log(2))]), ("claims", [0, 0])]
+)
+def test_triples_of_claims_are_removed(tmp_path, remove, right) -> None:
+    """Both claims are triples of the graph: a r b, and a r c. Entity c is joined with b in a third."""
+    inputs, graph = tmp_path / "inputs.jsonl", tmp_path / "graph.tsv"
+    claims = [{"id": n, "subject": "a", "relation": "r", "object": name} for n, name in enumerate("bc")]
+    inputs.write_text("".join(json.dumps(claim) + "\n" for claim in claims))
+    graph.write_text("a\tr\tb\na\tr\tc\nc\ts\tb\nc\ts\td\n")
+    system = systems_of("fact-checking")["knowledge-linker"]
+    job = system.job("fact-checking", {INPUTS: [inputs], "graph": [graph]}, {"remove": remove}, 0)
+    assert [line["score"] for line in system.predict(job)] == pytest.approx(right)
+
+
 @pytest.mark.parametrize("option", ["closure", "degree", "logarithm", "remove"])
 def test_unknown_options_are_refused(option, tmp_path) -> None:
     system = systems_of("fact-checking")["knowledge-linker"]
