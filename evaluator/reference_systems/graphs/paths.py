@@ -190,9 +190,9 @@ def _fitted(matrix: csr_matrix, labels: npt.NDArray[np.bool_], seed: int) -> Any
         splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(matrix, labels))
         areas = [0.0] * len(models)
         for index, model in enumerate(models):
-            for learned, tried in splits:
-                scores = model.fit(matrix[learned], labels[learned]).decision_function(matrix[tried])
-                areas[index] += float(roc_auc_score(labels[tried], scores)) / folds
+            for learned, held_out in splits:
+                scores = model.fit(matrix[learned], labels[learned]).decision_function(matrix[held_out])
+                areas[index] += float(roc_auc_score(labels[held_out], scores)) / folds
         rounded = np.round(areas, 6)
         best = int(rounded.argmax())
     return models[best].fit(matrix, labels)
