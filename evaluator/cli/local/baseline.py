@@ -29,6 +29,8 @@ from evaluator.tasks.base import AnyTask
 from evaluator.tasks.registry import find_task
 
 _LINES_PER_WRITE = 1000
+_NEEDED = {"scipy": "SciPy", "sklearn": "scikit-learn"}
+"""Modules of the extra `baselines`, which some systems need, and their names for messages."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,6 +82,14 @@ def _run_system(system: System, args: argparse.Namespace, options: Mapping[str, 
     except FileError as error:
         print_problems([problem.as_dict() for problem in error.problems], error.more)
         return BAD_GOLD
+    except ModuleNotFoundError as error:
+        package = _NEEDED.get((error.name or "").partition(".")[0])
+        if package is None:
+            raise
+        raise UsageError(
+            f"{system.name} needs the Python package {package}: "
+            "pip install 'holdout-eval[baselines]', or, from the project's folder, pip install '.[baselines]'"
+        ) from None
     return DONE
 
 

@@ -75,32 +75,34 @@ class TypedPaths:
     """The logarithm of the number of walks along each path, and of each path with the types of its two ends."""
 
     def __init__(self, walks: Walks, longest: int, type_relation: str) -> None:
-        """Find the types of all entities.
+        """Find the relation of types.
 
         type_relation: the relation whose objects are types; of several, the first by name counts. An entity without one
-        has as its type the most frequent relation and direction of its triples.
+        has as its type the most frequent relation and direction of its triples. Raises UsageError.
         """
         self._walks = walks
         self._longest = longest
         number = walks.graph.relation.get(type_relation, -1)
         if type_relation and number < 0:
             raise UsageError(f"option type-relation is {shown(type_relation)}, expected a relation of the graph")
-        self._types = [self._type(entity, 2 * number) for entity in range(len(walks.graph.entities))]
-
-    def _type(self, entity: int, step: int) -> tuple[str, int]:
-        edges = self._walks.edges(entity)
-        declared = edges.ends[edges.relations == step]
-        if len(declared):
-            return "entity", int(declared.min())
-        return "relation", int(np.bincount(edges.relations, minlength=1).argmax())
+        self._type_step = 2 * number
 
     def __call__(self, subject: int, relation: int, object_: int) -> Features:
         paths = self._walks.between(subject, relation, object_, self._longest)
         counts = dict(zip(paths.codes.tolist(), np.log1p(paths.counts).tolist(), strict=True))
         if not counts:
             return {}
-        ends = self._types[subject], self._types[object_]
+        ends = self._type(subject, object_, 2 * relation), self._type(object_, subject, 2 * relation + 1)
         return counts | {(path, *ends): count for path, count in counts.items()}
+
+    def _type(self, entity: int, other: int, claimed: int) -> tuple[str, int]:
+        """Return the type of an entity, without its step `claimed` to the other one."""
+        edges = self._walks.edges(entity)
+        others = (edges.ends != other) | (edges.relations != claimed)
+        declared = edges.ends[others & (edges.relations == self._type_step)]
+        if len(declared):
+            return "entity", int(declared.min())
+        return "relation", int(np.bincount(edges.relations[others]).argmax())
 
 
 class Classifier:
@@ -117,8 +119,10 @@ class Classifier:
         """
         self._chosen: dict[str, set[Hashable]] | None = None if most is None else {}
         if self._chosen is not None and most is not None:
-            for relation in sorted({relation for relation, _ in examples}):
-                rows = [row for row, example in enumerate(examples) if example[0] == relation]
+            rows_of: dict[str, list[int]] = defaultdict(list)
+            for row, (relation, _) in enumerate(examples):
+                rows_of[relation].append(row)
+            for relation, rows in rows_of.items():
                 self._chosen[relation] = informative([examples[row][1] for row in rows], labels[rows], most)
             self._shared = set().union(*self._chosen.values())
         self._columns: dict[Hashable, int] = {}

@@ -1,6 +1,7 @@
 """`holdout-eval run-baseline` runs reference systems, and refuses files that they cannot use."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,11 @@ def test_an_invalid_graph_is_refused_with_its_line(files, capsys) -> None:
     words = ["fact-checking", "popularity", "--inputs", files["inputs"], "--graph", files["graph"]]
     assert main(["run-baseline", *words]) == 3
     assert "graph.tsv:2: not a triple, found 1 column" in capsys.readouterr().err
+
+
+def test_a_missing_package_is_reported_with_its_extra(files, capsys, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    words = ["fact-checking", "knowledge-linker", "--inputs", files["inputs"], "--graph", files["graph"]]
+    assert main(["run-baseline", *words]) == 64
+    message = capsys.readouterr().err
+    assert "knowledge-linker needs the Python package SciPy" in message and "holdout-eval[baselines]" in message

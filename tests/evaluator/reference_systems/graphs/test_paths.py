@@ -88,18 +88,28 @@ def test_information_gain() -> None:
 
 
 def test_types_are_declared_or_else_the_most_frequent_relation() -> None:
+    """The claim is that ann knows bob. Without it, bob is mostly liked, and ann's relations are equally frequent."""
     graph = Graph.of(
-        [("ann", "is", "human"), ("ann", "knows", "bob"), ("ann", "knows", "eve"), ("eve", "knows", "bob")]
+        [
+            ("ann", "is", "human"),
+            ("ann", "knows", "bob"),
+            ("ann", "knows", "eve"),
+            ("ann", "likes", "zoe"),
+            ("eve", "knows", "bob"),
+            ("ian", "likes", "bob"),
+            ("zoe", "likes", "bob"),
+        ]
     )
     walks = Walks(graph)
-    ann, bob, eve = (graph.entity[name] for name in ("ann", "bob", "eve"))
-    knows = 2 * graph.relation["knows"]
-    path = (knows + 1) * (walks.steps + 1) + knows + 1  # ann knows eve, who knows bob
-    typed = set(TypedPaths(walks, 3, "is")(ann, graph.relation["knows"], bob))
-    assert typed == {path, (path, ("entity", graph.entity["human"]), ("relation", knows + 1))}
-    derived = set(TypedPaths(walks, 3, "")(ann, graph.relation["knows"], bob))
-    assert derived == {path, (path, ("relation", knows), ("relation", knows + 1))}
-    assert TypedPaths(walks, 3, "")(-1, 0, eve) == {}
+    knows, likes = 2 * graph.relation["knows"], 2 * graph.relation["likes"]
+    (claim,) = graph.numbers([("ann", "knows", "bob")]).tolist()
+    base = walks.steps + 1
+    paths = {(knows + 1) * base + knows + 1, (likes + 1) * base + likes + 1}  # by eve, by zoe
+    human, liked = ("entity", graph.entity["human"]), ("relation", likes + 1)
+    assert set(TypedPaths(walks, 3, "is")(*claim)) == {*paths, *((path, human, liked) for path in paths)}
+    first = ("relation", 2 * graph.relation["is"])
+    assert set(TypedPaths(walks, 3, "")(*claim)) == {*paths, *((path, first, liked) for path in paths)}
+    assert TypedPaths(walks, 3, "")(-1, 0, claim[2]) == {}
 
 
 def test_wrong_files_and_options_are_refused(files) -> None:
