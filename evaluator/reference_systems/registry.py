@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from evaluator.reference_systems.base import System
+from evaluator.reference_systems.fact_verification.claim_and_evidence import CLAIM_AND_EVIDENCE
+from evaluator.reference_systems.fact_verification.claim_only import CLAIM_ONLY
 from evaluator.reference_systems.graphs import embeddings, frequencies, knowledge_linker, paths
 
 SYSTEMS: tuple[System, ...] = (
@@ -10,6 +12,8 @@ SYSTEMS: tuple[System, ...] = (
     *frequencies.SYSTEMS,
     *paths.SYSTEMS,
     *knowledge_linker.SYSTEMS,
+    CLAIM_ONLY,
+    CLAIM_AND_EVIDENCE,
 )
 
 

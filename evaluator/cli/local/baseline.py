@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     task = find_task(args.task)
     systems = systems_of(args.task)
     if args.name is None:
-        _list(task, systems.values())
+        _list(task, systems)
         return DONE
     trivial = [baseline.name for baseline in task.baselines]
     if args.name not in trivial and args.name not in systems:
@@ -50,19 +50,23 @@ def run(args: argparse.Namespace) -> int:
     if not args.inputs:
         raise UsageError("--inputs is missing, expected --inputs FILE with the public inputs")
     options, seed = arguments.read_options(args.option), arguments.read_seed(args.seed)
-    # A baseline and a system of one name differ in their files: only systems read others than --train.
+    # Of a baseline and a system with one name, the system runs if its files are given.
     others = [kind for kind in FILES if kind != "train" and getattr(args, kind)]
-    if args.name in systems and (others or args.name not in trivial):
-        return _run_system(systems[args.name], args, options, seed)
+    if (system := systems.get(args.name)) is not None:
+        has_files = all(getattr(args, kind) for kind in system.needs)
+        if has_files or others or args.name not in trivial:
+            return _run_system(system, args, options, seed)
     if others:
         raise UsageError(f"{args.name} does not use --{others[0]}, found {shown(getattr(args, others[0])[0])}")
     return _run_baseline(task, args, options, seed)
 
 
-def _list(task: AnyTask, systems: Iterable[System]) -> None:
+def _list(task: AnyTask, systems: Mapping[str, System]) -> None:
     for baseline in task.baselines:
+        if baseline.name in systems and systems[baseline.name].needs == ("train",):
+            continue  # with the files that the baseline needs, the system runs
         print(f"{baseline.name}: {baseline.doc}" + (f" (needs {baseline.needs})" if baseline.needs else ""))
-    for system in systems:
+    for system in systems.values():
         files = [f"--{kind}" for kind in system.needs] + [f"[--{kind}]" for kind in system.uses]
         print(f"{system.name} {' '.join(files)}: {system.doc}. {system.source}")
         for option in system.options:

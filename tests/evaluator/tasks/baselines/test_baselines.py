@@ -188,10 +188,10 @@ def test_the_command_writes_the_same_answers_as_the_server(
     inputs, train = tmp_path / "inputs.jsonl", tmp_path / "train.jsonl"
     inputs.write_bytes(INPUTS)
     train.write_bytes(CLAIMS)
-    command = ["run-baseline", "fact-verification", "claim-only", "--inputs", str(inputs)]
+    command = ["run-baseline", "fact-verification", "evidence-only", "--inputs", str(inputs)]
     assert main([*command, "--train", str(train)]) == 0
     written = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
-    assert written == run_baseline("fact-verification", "claim-only", INPUTS, [CLAIMS])
+    assert written == run_baseline("fact-verification", "evidence-only", INPUTS, [CLAIMS])
     assert main(command) == 64
     assert b"it needs public gold" in capfdbinary.readouterr().err
     compressed = tmp_path / "inputs.jsonl.gz"
@@ -199,7 +199,7 @@ def test_the_command_writes_the_same_answers_as_the_server(
     assert main([*command[:-1], str(compressed), "--train", str(train)]) == 0
     assert [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()] == written
     assert main(["run-baseline", "fact-verification"]) == 0
-    assert b"claim-only: " in capfdbinary.readouterr().out
+    assert b"evidence-only: " in capfdbinary.readouterr().out
     assert main([*command[:2], "clever", *command[3:]]) == 64
     assert main(command[:3]) == 64
     capfdbinary.readouterr()
