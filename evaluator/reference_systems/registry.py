@@ -6,6 +6,7 @@ from evaluator.reference_systems.base import System
 from evaluator.reference_systems.fact_verification.claim_and_evidence import CLAIM_AND_EVIDENCE
 from evaluator.reference_systems.fact_verification.claim_only import CLAIM_ONLY
 from evaluator.reference_systems.graphs import embeddings, frequencies, knowledge_linker, paths
+from evaluator.reference_systems.metric_correlation import rouge
 
 SYSTEMS: tuple[System, ...] = (
     *embeddings.SYSTEMS,
@@ -14,6 +15,7 @@ SYSTEMS: tuple[System, ...] = (
     *knowledge_linker.SYSTEMS,
     CLAIM_ONLY,
     CLAIM_AND_EVIDENCE,
+    *rouge.SYSTEMS,
 )
 
 

@@ -25,10 +25,8 @@ from evaluator.reference_systems.fact_verification.examples import (
     strength_option,
 )
 
-NEGATIONS = frozenset(
-    ("cannot", "failed", "incapable", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "only")
-    + ("refused", "t", "unable", "without", "yet")
-)
+NEGATIONS = {"cannot", "failed", "incapable", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing"}
+NEGATIONS |= {"only", "refused", "t", "unable", "without", "yet"}
 """Words that often make a claim negative. `t` is the end of don't."""
 _WORD = re.compile(r"\w+")
 _ENOUGH = 5
