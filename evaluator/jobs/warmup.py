@@ -61,6 +61,7 @@ _PUBLISHED = b"".join(
 )
 _LINES = b"".join(b'{"id": %d, "claim": "c", "label": "SUPPORTS"}\n' % number for number in range(4))
 _GRAPH = b"".join(b"s%d\tp\to%d\ns%d\tq\to%d\n" % (i, i, i, (i + 1) % 6) for i in range(6))
+_JUDGEMENTS = b"".join(b'{"id": 1, "annotator": %d, "label": "SUPPORTS"}\n' % number for number in (1, 2))
 GENERATOR_SAMPLES: tuple[tuple[str, str, dict[str, str], tuple[tuple[str, bytes], ...]], ...] = (
     ("fact-verification", "as-it-is", {}, (("gold", _LINES),)),
     ("fact-verification", "holdout", {"parts": "a=0.5,b=0.5", "stratify": "label"}, (("gold", _LINES),)),
@@ -74,6 +75,12 @@ GENERATOR_SAMPLES: tuple[tuple[str, str, dict[str, str], tuple[tuple[str, bytes]
             ("originals", b'{"id": 1, "claim": "c", "evidence_text": "e", "label": "SUPPORTS"}\n'),
             ("contraries", b'{"id": 1, "claim": "d", "evidence_text": "f"}\n'),
         ),
+    ),
+    (
+        "fact-verification",
+        "adjudicate",
+        {"again": "50"},
+        (("annotations", _JUDGEMENTS), ("items", b'{"id": 1, "claim": "c"}\n{"id": 2, "claim": "d"}\n')),
     ),
     (
         "fact-checking",

@@ -18,6 +18,7 @@ from evaluator.cli import arguments
 from evaluator.cli.output import print_problems, printable_lines, say
 from evaluator.cli.progress_line import progress_reported
 from evaluator.curation.generators import (
+    adjudicate,
     audit,
     corruption,
     cues_report,
@@ -47,6 +48,7 @@ SPLITS: tuple[Generator, ...] = (
     public_private.GENERATOR,
     symmetric.GENERATOR,
     published_symmetric.GENERATOR,
+    adjudicate.GENERATOR,
     reweight.GENERATOR,
     remove_leakage.GENERATOR,
     open_evaluation.GENERATOR,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.curation.generators import (
+    adjudicate,
     folds,
     holdout,
     open_questions,
@@ -124,6 +125,15 @@ OFFERS: dict[str, Offer] = {
             "Reads FEVER Symmetric's published lines, checks that every group is symmetric, and gives each pair an id "
             "that does not reveal which member it is.",
             tasks=("fact-verification",),
+        ),
+        Offer(
+            adjudicate.GENERATOR,
+            "Gold from judgements",
+            "Gives each item the label that at least two annotators gave it and fewer gave any other, or the mean of "
+            "its scores. The report has the agreement and the items that are left to judge.",
+            tasks=("fact-verification", "fact-checking", "metric-correlation"),
+            defaults=lambda task: {"key": "human" if task.name == "metric-correlation" else "label"},
+            other_outputs=("left.jsonl", "again.jsonl"),
         ),
         Offer(
             scenarios.GENERATOR,

@@ -32,6 +32,14 @@ class Judgements:
     rows: list[tuple[Id, Id, Any]]
     scores: bool
 
+    @property
+    def units(self) -> dict[Id, list[Any]]:
+        """The values of each item, in the order of the file."""
+        units: dict[Id, list[Any]] = defaultdict(list)
+        for name, _, value in self.rows:
+            units[name].append(value)
+        return units
+
 
 def read_judgements(stream: BinaryIO, file: str) -> Judgements:
     """Read judgements from JSON Lines. file: the name for messages.
@@ -69,20 +77,17 @@ def _value(line: RawLine, kind: str, problems: ProblemList) -> Any:
     return None
 
 
-def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str, Any], list[Finding]]:
-    """Return agreement statistics as JSON values, and findings.
+def statistics(judgements: Judgements) -> dict[str, Any]:
+    """Return agreement statistics as JSON values.
 
-    The statistics are the share of pairs of judgements on one item that are equal, Krippendorff's alpha, and, for the
-    pairs of annotators with the most items in common, the number of these items (n), agreement and Cohen's kappa. file:
-    the name of the file of judgements.
+    These are the share of pairs of judgements on one item that are equal, Krippendorff's alpha, and, for the pairs of
+    annotators with the most items in common, the number of these items (n), agreement and Cohen's kappa.
     """
-    units: dict[Id, list[Any]] = defaultdict(list)
-    for name, _, value in judgements.rows:
-        units[name].append(value)
+    units = judgements.units
     values = list(units.values())
     pairs = each_pair(by_annotator(judgements.rows))
     levels = LEVELS if judgements.scores else LEVELS[:1]
-    stats: dict[str, Any] = {
+    return {
         "items": len(units),
         "judged_twice": sum(len(unit) > 1 for unit in values),
         "annotators": len({annotator for _, annotator, _ in judgements.rows}),
@@ -94,6 +99,12 @@ def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str
         ],
         "number_of_pairs": len(pairs),
     }
+
+
+def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str, Any], list[Finding]]:
+    """Return agreement statistics as JSON values, and findings. file: the name of the file of judgements."""
+    units = judgements.units
+    stats = statistics(judgements)
     level = "ordinal" if judgements.scores else "nominal"
     findings = [
         *_low_agreement(file, stats, level),

@@ -1,0 +1,1 @@
+"""From the judgements of several annotators to gold."""
