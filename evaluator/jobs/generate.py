@@ -7,7 +7,7 @@ import msgspec
 
 from evaluator.curation.generators.catalog import OFFERS, namespace
 from evaluator.curation.generators.memory_workspace import MemoryWorkspace
-from evaluator.errors import UsageError
+from evaluator.errors import GoldError, ProblemList, UsageError
 from evaluator.jobs.base import SEED, Files, Report, Request
 from evaluator.tasks.registry import find_task
 
@@ -50,7 +50,7 @@ class GenerateReport(Report):
 def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, bytes]:
     """Generate gold of one or more splits; the attachment is their concatenation. files: raw files as "0", "1"...
 
-    Raises UsageError for a generator that does not exist or does not serve the task.
+    Raises UsageError for a generator that does not exist or does not serve the task, and GoldError if no gold results.
     """
     find_task(request.task)
     offer = OFFERS.get(request.generator)
@@ -69,6 +69,9 @@ def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, by
         generated = offer.generator.make(arguments, bench)
         outputs = bench.outputs()
     parts = {output: name for output, name in offer.parts(list(outputs)).items() if outputs[output]}
+    if not parts:
+        problems = ProblemList(names[0] if names else "", GoldError)
+        problems.stop(None, "no gold results", generated.text.partition("\n")[0], "one line of gold or more")
     report = GenerateReport(
         version=offer.generator.version,
         parts=[GeneratedPart(name, len(outputs[output])) for output, name in parts.items()],

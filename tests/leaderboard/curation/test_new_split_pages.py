@@ -163,6 +163,30 @@ def test_sample_lines_from_a_whole_split_are_shown_next_to_their_gold(world: Wor
 
 
 @pytest.mark.usefixtures("sandbox")
+def test_judgements_become_a_preview_that_names_what_is_left(world: World) -> None:
+    client = organiser(world)
+    votes = [("r0", "ann", "SUPPORTS"), ("r0", "bob", "SUPPORTS"), ("r1", "ann", "SUPPORTS"), ("r1", "bob", "REFUTES")]
+    judgements = [{"id": claim, "annotator": name, "label": label} for claim, name, label in votes]
+    body = "".join(json.dumps(line) + "\n" for line in judgements).encode()
+    assert "Gold from judgements" in words(client.get(url("manage_new_split")))
+    form = {
+        "source_annotations": generator_previews.raw(world, body, "judgements.jsonl").pk,
+        "source_items": generator_previews.raw(world, generator_previews.claims(2), "claims.jsonl").pk,
+        "parameter_key": "label",
+        "parameter_again": "100",
+    }
+    assert client.post(url("manage_generator", "adjudicate"), form).status_code == 302
+    generation = Generation.objects.latest("pk")
+    run_generator.WORK.run(generation.pk)
+    generation.refresh_from_db()
+    assert (generation.state, generation.problems) == ("done", [])
+    preview = words(client.get(url("manage_preview", generation.pk)))
+    assert '1 item decided, 1 left to judge: "r1"' in preview and "kappa" in preview
+    (part,) = generation.parts.all()
+    assert (part.name, part.facts["n_units"]) == ("test", 1)
+
+
+@pytest.mark.usefixtures("sandbox")
 def test_a_published_split_shows_its_generator_but_not_the_seed(world: World) -> None:
     client = logged_in(world.curator)
     generation = preview_of(client, generator_previews.claims(), parts="final=0.5,rest=0.5", by="group")

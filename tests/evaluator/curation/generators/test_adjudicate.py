@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from evaluator.cli.main import main
-from evaluator.jobs.generate import GenerateRequest, generate
+from evaluator.errors import GoldError
+from evaluator.jobs.generate import GenerateReport, GenerateRequest, generate
 
 Line = dict[str, object]
 VOTES = {
@@ -50,7 +51,9 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def test_gold_what_is_left_and_the_agreement(tmp_path, files, capsys) -> None:
-    items, made = write(tmp_path / "items.jsonl", ITEMS), tmp_path / "made"
+    # A label that an item has is neither taken for a judgement nor shown to the next annotator.
+    items = write(tmp_path / "items.jsonl", [{**item, "label": "NOT ENOUGH INFO"} for item in ITEMS])
+    made = tmp_path / "made"
     assert main(["split", "adjudicate", *files, "--items", items, "--output", str(made)]) == 0
     assert read(made / "gold.jsonl") == [{**ITEMS[0], "label": "SUPPORTS"}, {**ITEMS[2], "label": "REFUTES"}]
     assert read(made / "left.jsonl") == [
@@ -135,15 +138,24 @@ def test_files_that_do_not_fit_are_refused(tmp_path, files, capsys, more, items,
     assert not (tmp_path / "made").exists()
 
 
-def test_the_site_gets_gold_alone() -> None:
-    files = [("annotations", judgements("ann", "bob")), ("annotations", judgements("cem")), ("items", ITEMS)]
+def on_site(*sources: tuple[str, list[Line]], **parameters: str) -> tuple[GenerateReport, bytes]:
     request = GenerateRequest(
         task="fact-verification",
         generator="adjudicate",
-        parameters={"key": "label", "again": "50"},
-        sources=[(role, f"{role}.jsonl") for role, _ in files],
+        parameters=parameters,
+        sources=[(role, f"{role}.jsonl") for role, _ in sources],
     )
-    report, body = generate({str(n): io.BytesIO(encoded(lines)) for n, (_, lines) in enumerate(files)}, request)
+    return generate({str(n): io.BytesIO(encoded(lines)) for n, (_, lines) in enumerate(sources)}, request)
+
+
+def test_the_site_gets_gold_alone() -> None:
+    both = [("annotations", judgements("ann", "bob")), ("annotations", judgements("cem"))]
+    report, body = on_site(*both, ("items", ITEMS), key="label", again="50")
     assert [part.name for part in report.parts] == ["test"]
     assert [msgspec.json.decode(line)["id"] for line in body.splitlines()] == [1, 3]
     assert report.result["again"] == 1
+
+
+def test_the_site_refuses_judgements_that_decide_nothing() -> None:
+    with pytest.raises(GoldError, match="no gold results, found 0 items decided, 4 left to judge: 1, 2, 3, 4"):
+        on_site(("annotations", judgements("ann")))
