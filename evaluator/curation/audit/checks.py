@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluator.curation.audit.annotators.agreement import Judgements, agreement
+from evaluator.curation.audit.annotators.agreement import agreement
+from evaluator.curation.audit.annotators.judgement_files import Judgements
 from evaluator.curation.audit.balance import balance, group_structure
 from evaluator.curation.audit.duplicates.train_overlap import overlap
 from evaluator.curation.audit.duplicates.within_split import duplicates

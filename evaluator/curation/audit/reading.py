@@ -20,19 +20,19 @@ def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: 
     options: from `Task.parse_options`. Raises GoldError for an invalid file, and UsageError for an option that does not
     fit this gold.
     """
-    stream, head = _peek(stream, file)
+    stream, head = peek(stream, file)
     layout = layout_of(task.name, head)
     if layout is None:
         return Split.of(task, file, task.read_gold(stream, file, options))
     published = layout(stream, file)
-    converted = f"{file} as JSON Lines"  # by its suffix .tsv it would be read as a table
-    split = Split.of(task, file, task.read_gold(published.gold, converted, options))
+    # The gold is JSON Lines, whatever format the name of the published file ends in.
+    split = Split.of(task, file, task.read_gold(published.gold, f"{file} (as gold)", options))
     split.columns, split.first_line = published.columns, published.first_line
     split.published, split.has_ids = True, published.has_ids
     return split
 
 
-def _peek(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
+def peek(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
     """Return the stream, still at its beginning, and its first bytes, decompressed; none for a damaged gzip file."""
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream, _HEAD)  # type: ignore[type-var]  # any readable will do
     head = buffered.peek(_HEAD)

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from evaluator.curation.adjudication.decisions import Mentions, Span, decide
-from evaluator.curation.audit.annotators.agreement import Judgements, read_judgements, statistics
+from evaluator.curation.audit.annotators.agreement import statistics
+from evaluator.curation.audit.annotators.judgement_files import Judgements, read_judgements
 from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Kind, Parameter, Source
 from evaluator.curation.generators.workspace import Workspace
@@ -29,7 +30,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     decided = {name: decide(judgements.units.get(name, ()), scores=judgements.scores) for name in items}
     left = [name for name, value in decided.items() if value is None]
     judged_by: dict[Id, list[Id]] = {name: [] for name in items}
-    for name, annotator, _ in judgements.rows:
+    for name, annotator, _ in judgements.named:
         judged_by[name].append(annotator)
     key = args.key or ("score" if judgements.scores else "label")
     gold = ({**items[name], key: value} for name, value in decided.items() if value is not None)
@@ -72,9 +73,9 @@ def _read_all(args: argparse.Namespace, bench: Workspace) -> Judgements:
         if together.rows and read.scores != together.scores:
             found, expected = ("scores", "labels") if read.scores else ("labels", "scores")
             problems.add(None, "the judgements are of another kind", found, f"{expected}, as in {args.annotations[0]}")
-        elif together.rows and type(read.rows[0][0]) is not type(together.rows[0][0]):
+        elif together.rows and read.rows and type(read.rows[0][0]) is not type(together.rows[0][0]):
             problems.add(None, "ids have another type", shown(read.rows[0][0]), f"ids as in {args.annotations[0]}")
-        for name, annotator, _ in read.rows:
+        for name, annotator, _ in read.named:
             if (name, annotator) in seen:
                 found = f"item {shown(name)} by {shown(annotator)}, also in {seen[name, annotator]}"
                 problems.add(None, "an annotator judges an item twice", found, "one judgement")

@@ -18,7 +18,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--gold", type=Path, required=True, help="gold of the task, or a published file of BUCKLE or FEVER Symmetric")
     add("--inputs", type=Path, help="the public inputs that will be published")
     add("--train", type=Path, action="append", default=[], help="public training data, as gold; may be repeated")
-    add("--annotations", type=Path, help="annotators' judgements: JSON Lines with id, annotator, and label or score")
+    add(
+        "--annotations",
+        type=Path,
+        help="annotators' judgements: JSON Lines with id, annotator, and label or score; or lists",
+    )
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the task")
     add(
         "--near-duplicate-similarity",
@@ -30,7 +34,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
-    from evaluator.curation.audit.annotators.agreement import read_judgements
+    from evaluator.curation.audit.annotators.judgement_files import read_judgements
     from evaluator.curation.audit.html_report import render_html
     from evaluator.curation.audit.public_inputs import read_public_inputs
     from evaluator.curation.audit.reading import read_split

@@ -1,19 +1,14 @@
-"""Audit check of inter-annotator agreement.
-
-Judgements are JSON Lines with "id", "annotator" and either "label" or, for numbers, "score".
-"""
+"""Audit check of inter-annotator agreement."""
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from collections import Counter
+from typing import Any
 
+from evaluator.curation.audit.annotators.judgement_files import Judgements
 from evaluator.curation.audit.annotators.judgements import against_gold
-from evaluator.curation.io.lines import RawLine, identifier, read_lines
 from evaluator.curation.text_stats.agreement import LEVELS, alpha, by_annotator, each_pair, percent_agreement
-from evaluator.errors import ProblemList, shown
 from evaluator.jsonl.ids import Id, format_ids
 from evaluator.tasks.audit.findings import Finding, Severity, percent
 from evaluator.tasks.audit.split import AnswerKind, Split
@@ -25,58 +20,6 @@ TENTATIVE, GOOD = 0.667, 0.8
 _PAIRS = 20
 
 
-@dataclass(frozen=True)
-class Judgements:
-    """Judgements of a file. rows: (item id, annotator, value). scores: True if values are numbers, False if labels."""
-
-    rows: list[tuple[Id, Id, Any]]
-    scores: bool
-
-    @property
-    def units(self) -> dict[Id, list[Any]]:
-        """The values of each item, in the order of the file."""
-        units: dict[Id, list[Any]] = defaultdict(list)
-        for name, _, value in self.rows:
-            units[name].append(value)
-        return units
-
-
-def read_judgements(stream: BinaryIO, file: str) -> Judgements:
-    """Read judgements from JSON Lines. file: the name for messages.
-
-    Either all lines have a "label" (a string or a boolean), or all have a "score" (a number). Raises GoldError for
-    lines of another form, and where an annotator judges an item twice.
-    """
-    lines, problems = read_lines(stream, file)
-    kind = "score" if lines and "score" in lines[0].value else "label"
-    rows: dict[tuple[Id, Id], Any] = {}
-    for line in lines:
-        name, annotator = identifier(line, "id", problems), identifier(line, "annotator", problems)
-        value = _value(line, kind, problems)
-        if name is None or annotator is None or value is None:
-            continue
-        if (name, annotator) in rows:
-            problems.add(
-                line.number,
-                "an annotator judges an item twice",
-                f"item {shown(name)} again by {shown(annotator)}",
-                "one judgement of each item by each annotator",
-            )
-        rows[name, annotator] = value
-    problems.raise_if_any()
-    return Judgements([(*key, value) for key, value in rows.items()], kind == "score")
-
-
-def _value(line: RawLine, kind: str, problems: ProblemList) -> Any:
-    value = line.value.get(kind)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number if kind == "score" else isinstance(value, str | bool):
-        return value
-    expected = "a number" if kind == "score" else "a string, true or false"
-    problems.add(line.number, f"{kind} is not valid", shown(value) if kind in line.value else "no such key", expected)
-    return None
-
-
 def statistics(judgements: Judgements) -> dict[str, Any]:
     """Return agreement statistics as JSON values.
 
@@ -85,12 +28,13 @@ def statistics(judgements: Judgements) -> dict[str, Any]:
     """
     units = judgements.units
     values = list(units.values())
-    pairs = each_pair(by_annotator(judgements.rows))
+    pairs = each_pair(by_annotator(judgements.named))
     levels = LEVELS if judgements.scores else LEVELS[:1]
     return {
         "items": len(units),
         "judged_twice": sum(len(unit) > 1 for unit in values),
-        "annotators": len({annotator for _, annotator, _ in judgements.rows}),
+        # Unnamed annotators are as many as the longest list has.
+        "annotators": len({annotator for _, annotator, _ in judgements.named}) or max(map(len, values), default=0),
         "percent": percent_agreement(values),
         "alpha": {level: alpha(values, level) for level in levels},
         "pairs": [

@@ -22,13 +22,14 @@ _DEVIATIONS = 3
 (scores) with the gold is at most _REVERSED, and at least _DEVIATIONS standard deviations below 0. The standard
 deviation is taken as 1 / sqrt(number of items)."""
 
-Row = tuple[Id, Id, Hashable]
+Row = tuple[Id, Id | None, Hashable]
+"""(item id, annotator, value); None: an unnamed annotator."""
 
 
 def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> Iterator[Finding]:
     """Yield findings on judgements that do not fit the gold: wrong kind of value, unknown labels, reversed annotators.
 
-    Nothing is yielded for tasks whose answers are sets. rows: (item id, annotator, value). scores: True if values are
+    Nothing is yielded for tasks whose answers are sets. scores: True if values are
     numbers, False if they are labels. file: the name of the file of judgements.
     """
     if split.answer_kind is AnswerKind.SET:
@@ -49,7 +50,8 @@ def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> 
         rows = [(name, annotator, str(value).lower()) for name, annotator, value in rows]
         answers = {name: str(value).lower() for name, value in answers.items()}
         yield from _unknown(split, rows, file)
-    for annotator, judged in by_annotator(rows).items():
+    named = ((name, annotator, value) for name, annotator, value in rows if annotator is not None)
+    for annotator, judged in by_annotator(named).items():
         common = [name for name in judged if name in answers]
         pairs = [judged[name] for name in common], [answers[name] for name in common]
         association = _association(*pairs, scores) if len(common) >= _LEAST else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from evaluator.curation.audit.annotators.agreement import Judgements
+from evaluator.curation.audit.annotators.judgement_files import Judgements
 from tests.evaluator.curation.audit.splits import audited, claims, codes, split
 
 KINDS = {"judgements-of-another-kind", "judgements-of-unknown-labels", "annotator-against-gold"}
