@@ -7,7 +7,7 @@ from evaluator.reference_systems.fact_verification.claim_and_evidence import CLA
 from evaluator.reference_systems.fact_verification.claim_only import CLAIM_ONLY
 from evaluator.reference_systems.graphs import embeddings, frequencies, knowledge_linker, paths
 from evaluator.reference_systems.metric_correlation import rouge
-from evaluator.reference_systems.texts import knowledge_net
+from evaluator.reference_systems.texts import fact_accuracy, knowledge_net, relation_classifier
 
 SYSTEMS: tuple[System, ...] = (
     *embeddings.SYSTEMS,
@@ -18,6 +18,8 @@ SYSTEMS: tuple[System, ...] = (
     CLAIM_AND_EVIDENCE,
     *rouge.SYSTEMS,
     *knowledge_net.SYSTEMS,
+    *relation_classifier.SYSTEMS,
+    *fact_accuracy.SYSTEMS,
 )
 
 

@@ -7,8 +7,7 @@ as features, and its link.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from evaluator.jsonl.reader import Reader
 from evaluator.progress import Steps
 from evaluator.reference_systems.base import Job, Line, System, opened
 from evaluator.reference_systems.files import INPUTS
-from evaluator.reference_systems.texts.mentions import NAME, PERSONAL, Mention, MentionFinder, tokenize
+from evaluator.reference_systems.texts.mentions import NAME, PERSONAL, Mention, MentionFinder, main_name, tokenize
 from evaluator.reference_systems.texts.multi_task import (
     NO_EXAMPLE,
     Marks,
@@ -89,30 +88,16 @@ class Passage:
 
 
 def resolve_subject(passages: Sequence[Passage]) -> None:
-    """Set the name of the document's subject in all its passages.
-
-    It is the name that most names of the document are part of; of several, the first.
-    """
+    """Set the name of the document's subject in all its passages: its main name."""
     names = [
         tuple(token.text for token in passage.tokens[mention.first : mention.last])
         for passage in passages
         for mention in passage.mentions
         if mention.kind == NAME
     ]
-    counts = Counter(map(_folded, names))
-    best: tuple[str, ...] = ()
-    most = 0
-    for name in dict.fromkeys(names):
-        words = set(_folded(name))
-        count = sum(count for other, count in counts.items() if words.issuperset(other))
-        if count > most:
-            best, most = name, count
+    subject = main_name(names)
     for passage in passages:
-        passage.subject = best
-
-
-def _folded(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in words)
+        passage.subject = subject
 
 
 class Extractor:

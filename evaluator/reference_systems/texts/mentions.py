@@ -183,6 +183,22 @@ def capitalised(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     return runs
 
 
+def main_name(names: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the name that most of these names are part of, such as a full name; of several, the first.
+
+    names: the words of each name, in the order of the text. Without names, the result is empty.
+    """
+    counts = Counter(tuple(word.casefold() for word in name) for name in names)
+    best: tuple[str, ...] = ()
+    most = 0
+    for name in dict.fromkeys(names):
+        words = {word.casefold() for word in name}
+        count = sum(count for other, count in counts.items() if words.issuperset(other))
+        if count > most:
+            best, most = name, count
+    return best
+
+
 def _date_ranges(text: str, tokens: Sequence[Token]) -> Iterable[tuple[int, int]]:
     starts = {token.start: index for index, token in enumerate(tokens)}
     ends = {token.end: index + 1 for index, token in enumerate(tokens)}
