@@ -6,17 +6,8 @@ import json
 from html import escape
 from typing import Any
 
+from evaluator.curation.io.html_page import page, table
 from evaluator.text import count_noun
-
-_STYLE = """
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 0 auto; padding: 1rem; }
-table { border-collapse: collapse; } th, td { padding: .2rem .8rem .2rem 0; text-align: left; vertical-align: top; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
-article { border-left: .3rem solid; padding-left: 1rem; margin: 1.5rem 0; } article p { margin: .3rem 0; }
-.error { border-color: #b3261e; } .warning { border-color: #9a6700; } .note { border-color: #57606a; }
-h1, h3, code, td, p { overflow-wrap: anywhere; } pre { overflow-x: auto; }
-"""
 
 
 def render_html(report: dict[str, Any]) -> str:
@@ -32,7 +23,7 @@ def render_html(report: dict[str, Any]) -> str:
         "<h2>Findings</h2>",
         *(map(_finding, report["findings"]) if report["findings"] else ["<p>None.</p>"]),
         "<h2>Sizes</h2>",
-        _table(
+        table(
             ["slice", "n", "groups", "± if errors are independent", "± if errors are shared by a group"],
             [
                 [
@@ -46,7 +37,7 @@ def render_html(report: dict[str, Any]) -> str:
             ],
         ),
         "<h2>Trivial baselines</h2>",
-        _table(
+        table(
             ["system", "scores", "method"],
             [
                 [row["system"], ", ".join(f"{k} {_number(v)}" for k, v in row["scores"].items()), row["doc"]]
@@ -57,9 +48,7 @@ def render_html(report: dict[str, Any]) -> str:
         "<details><summary>JSON</summary>",
         f"<pre>{escape(json.dumps(report, indent=1))}</pre></details>",
     ]
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
-    body = "".join(parts)
-    return f'<!doctype html><html lang="en"><head>{head}<style>{_STYLE}</style></head><body>{body}</body></html>\n'
+    return page(title, "".join(parts))
 
 
 def _finding(finding: dict[str, Any]) -> str:
@@ -73,20 +62,6 @@ def _finding(finding: dict[str, Any]) -> str:
         f"<p>{escape(sentence)}.</p><p>Meaning: {escape(finding['means'])}.</p><p>Action: {escape(finding['do'])}.</p>"
         f"<p><small>{escape(where)}</small></p></article>"
     )
-
-
-def _table(head: list[str], rows: list[list[Any]]) -> str:
-    numeric = [
-        all(isinstance(row[column], int) or row[column][:1] in "0123456789-" for row in rows)
-        for column in range(len(head))
-    ]
-    marks = [' class="n"' if number and rows else "" for number in numeric]
-    top = "".join(f'<th scope="col"{mark}>{escape(name)}</th>' for name, mark in zip(head, marks, strict=True))
-    body = "".join(
-        "<tr>" + "".join(f"<td{mark}>{escape(str(cell))}</td>" for cell, mark in zip(row, marks, strict=True)) + "</tr>"
-        for row in rows
-    )
-    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _number(value: float | None) -> str:

@@ -41,7 +41,8 @@ def add_words(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=MIN_FREQUENCY,
         metavar="N",
-        help=f"minimum frequency of an n-gram (default: {MIN_FREQUENCY})",
+        help="minimum number of occurrences of an n-gram; two in the same claim count as two "
+        f"(default: {MIN_FREQUENCY})",
     )
     words = parser.add_mutually_exclusive_group()
     words.add_argument("--drop", metavar="WORDS", help="unigrams to leave out, separated by spaces; '' for none")

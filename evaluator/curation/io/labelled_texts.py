@@ -1,13 +1,15 @@
-"""Reader for labelled texts of any task: id, text and label per line, with configurable keys of text and label."""
+"""Readers for labelled texts of any task (id, text and label, with configurable keys) and for their weights."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.errors import GoldError, UsageError
+from evaluator.errors import GoldError, UsageError, shown
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import Id, IdRegister
 from evaluator.jsonl.reader import Format, Reader
@@ -56,3 +58,34 @@ def _layout(text: str, label: str) -> Format[msgspec.Struct]:
         gc=False,
     )
     return Format(record, Schema(frozenset({"id", text, label})), lambda _: 3)
+
+
+class _Weight(msgspec.Struct, gc=False):
+    id: str | int
+    weight: float
+
+
+_WEIGHT = Format(_Weight, Schema(frozenset({"id", "weight"})), lambda _: 2)
+
+
+def read_weights(stream: BinaryIO, file: str, ids: Sequence[Id]) -> list[float]:
+    """Read the weights of claims, as `split reweight` writes them, and return them in the order of `ids`.
+
+    Raises GoldError unless every id has one finite weight, 0 or more.
+    """
+    reader = Reader(file, _WEIGHT, GoldError)
+    register = IdRegister(reader.problems)
+    known, weights = set(ids), dict[Id, float]()
+    for number, line in reader.records(stream):
+        if not (math.isfinite(line.weight) and line.weight >= 0):
+            reader.problems.add(number, "weight is not valid", shown(line.weight), "a finite number, 0 or more")
+        elif line.id not in known:
+            reader.problems.add(number, "unknown id", shown(line.id), "the id of a claim")
+        elif register.add(line.id, number):
+            weights[line.id] = line.weight
+    reader.problems.raise_if_any()
+    if missing := [name for name in ids if name not in weights]:
+        reader.problems.stop(
+            None, "claims without a weight", f"{len(missing)}, first {shown(missing[0])}", "a weight for every claim"
+        )
+    return [weights[name] for name in ids]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.errors import UsageError
+from evaluator.errors import UsageError, shown
 from evaluator.statistics.ngrams import occurrences
 
 MIN_FREQUENCY = 5
@@ -40,32 +40,38 @@ class CueTable:
     """Occurrences of n-grams by label.
 
     counts: one row per n-gram, one column per label; only frequent n-grams, in alphabetical order. of_label: the
-    occurrences of all n-grams, including rare ones, in claims of each label.
+    occurrences of all n-grams, including rare ones, in claims of each label. Both are sums of weights if claims have
+    weights.
     """
 
     ngrams: list[str]
     labels: list[str]
-    counts: npt.NDArray[np.int64]
-    of_label: npt.NDArray[np.int64]
+    counts: npt.NDArray[Any]
+    of_label: npt.NDArray[Any]
 
     def probabilities(self) -> npt.NDArray[np.float64]:
-        """Return p(l | w), in the shape of `counts`."""
-        p: npt.NDArray[np.float64] = self.counts / self.counts.sum(axis=1, keepdims=True)
+        """Return p(l | w), in the shape of `counts`; 0 if an n-gram does not occur."""
+        totals = self.counts.sum(axis=1, keepdims=True)
+        p: npt.NDArray[np.float64] = self.counts / np.where(totals > 0, totals, 1)
         return p
 
     def lmi(self) -> npt.NDArray[np.float64]:
         """Return LMI(w, l) in nats, in the shape of `counts`; 0, the limit, if an n-gram never occurs with a label."""
-        total = max(int(self.of_label.sum()), 1)
+        total = self.of_label.sum() or 1
         prior = self.of_label / total
         with np.errstate(divide="ignore", invalid="ignore"):
             information = self.counts / total * np.log(self.probabilities() / prior)
         return np.where(self.counts > 0, information, 0.0)
 
+    def order(self, label: str) -> npt.NDArray[np.int64]:
+        """Return the rows by the label's LMI, highest first; ties in alphabetical order."""
+        return np.argsort(-self.lmi()[:, self.labels.index(label)], kind="stable")
+
     def ranked(self, label: str) -> Iterator[Cue]:
         """Yield the label's cues, highest LMI first; ties in alphabetical order."""
         column = self.labels.index(label)
         lmi, p, totals = self.lmi()[:, column], self.probabilities()[:, column], self.counts.sum(axis=1)
-        for row in np.argsort(-lmi, kind="stable").tolist():
+        for row in self.order(label).tolist():
             yield Cue(
                 self.ngrams[row],
                 label,
@@ -87,8 +93,9 @@ def cue_table(
     """Count every n-gram of the texts by label.
 
     n: 1 for unigrams, 2 for bigrams... drop: unigrams removed before n-grams are formed; the paper drops the ten that
-    are most frequent in the training claims (`ngrams.most_frequent`, `ngrams.FEVER_FREQUENT`). min_frequency:
-    rarer n-grams get no row. Raises UsageError for an n or a frequency under 1, or lists of different lengths.
+    are most frequent in the training claims (`ngrams.most_frequent`, `ngrams.FEVER_FREQUENT`). min_frequency: the least
+    number of occurrences of an n-gram that gets a row. Raises UsageError for an n or a frequency under 1, or lists of
+    different lengths.
     """
     if n < 1 or min_frequency < 1:
         raise UsageError(f"n is {n} and min_frequency {min_frequency}, expected whole numbers from 1")
@@ -104,3 +111,33 @@ def cue_table(
     ngrams = [tokens.name(gram) for gram in frequent.tolist()]
     order = sorted(range(len(ngrams)), key=ngrams.__getitem__)
     return CueTable([ngrams[index] for index in order], names, counts[frequent[order]], counts.sum(axis=0))
+
+
+def recount(
+    table: CueTable,
+    texts: Sequence[str],
+    labels: Sequence[str],
+    *,
+    n: int,
+    drop: Collection[str],
+    weights: npt.NDArray[np.float64] | None = None,
+) -> CueTable:
+    """Count the table's n-grams in other texts, or in the same texts with weights, for a comparison row by row.
+
+    n, drop: as for the table. weights: one per text; an occurrence counts as much as its text weighs. Raises UsageError
+    for a label that the table does not have.
+    """
+    if unknown := sorted(set(labels) - set(table.labels)):
+        raise UsageError(f"a text has the label {shown(unknown[0])}, expected one of: {', '.join(table.labels)}")
+    column_of = {name: column for column, name in enumerate(table.labels)}
+    tokens = occurrences(texts, n=n, drop=drop)
+    column = np.array([column_of[name] for name in labels], dtype=np.int64)[tokens.text]
+    weight = np.ones(len(texts), dtype=np.int64) if weights is None else weights
+    row_of = {name: row for row, name in enumerate(table.ngrams)}
+    row = np.array([row_of.get(tokens.name(gram), -1) for gram in range(tokens.n_types)], dtype=np.int64)[tokens.gram]
+    counts = np.zeros_like(table.counts, dtype=weight.dtype)
+    counted = row >= 0
+    np.add.at(counts, (row[counted], column[counted]), weight[tokens.text[counted]])
+    of_label = np.zeros(len(table.labels), dtype=weight.dtype)
+    np.add.at(of_label, column, weight[tokens.text])
+    return CueTable(table.ngrams, table.labels, counts, of_label)

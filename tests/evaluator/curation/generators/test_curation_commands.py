@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -180,6 +181,42 @@ def test_cues_are_printed_and_written_only_on_request(folder, capsys):
     stored = lines_of(folder / "made/cues.jsonl")
     assert next(cue for cue in stored if cue["label"] == "REFUTES") == top["REFUTES"][0]
     assert {cue["label"] for cue in stored} == {"REFUTES", "SUPPORTS"}
+
+
+def test_cues_after_reweighting_and_in_other_claims(folder, capsys):
+    (folder / "dev.jsonl").write_bytes(jsonl(CLAIMS[:10]))
+    weights = [{"id": claim["id"], "weight": 3 if claim["label"] == "REFUTES" else 1} for claim in CLAIMS]
+    (folder / "weights.jsonl").write_bytes(jsonl(weights))
+    both = ["--weights", "weights.jsonl", "--beside", "dev.jsonl", "--min-frequency", "2", "--drop", ""]
+    assert main(["audit", "cues", "claims.jsonl", *both, "--output", "made", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    top = report["top"]["SUPPORTS"][0]
+    assert top["weighted_p"] == top["n_label"] / (top["n_label"] + 3 * (top["n"] - top["n_label"]))
+    assert 0 < top["dev_n"] < top["n"]
+    assert [row["top"] for row in report["correlation"]["SUPPORTS"]] == [10]
+    assert all(0 < row["claims"] <= 1 for row in report["coverage"]["SUPPORTS"])
+    assert names(folder / "made") == ["correlation.svg", "coverage.svg", "cues.html", "cues.jsonl", "recipe.json"]
+    page = (folder / "made/cues.html").read_text()
+    assert (
+        (folder / "made/correlation.svg").read_text() in page
+        and "weighted LMI" in page
+        and "http:" not in (page.replace("http://www.w3.org/2000/svg", ""))
+    )
+    ElementTree.fromstring((folder / "made/coverage.svg").read_text())
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([{"id": 0, "weight": 1}], "claims without a weight, found 39, first 1, expected a weight for every claim"),
+        ([{"id": 99, "weight": 1}], "weights.jsonl:1: unknown id, found 99"),
+        ([{"id": 0, "weight": -1}], "weights.jsonl:1: weight is not valid, found -1.0, expected a finite number, 0 or"),
+    ],
+)
+def test_every_claim_needs_a_weight(folder, capsys, lines, message):
+    (folder / "weights.jsonl").write_bytes(jsonl(lines))
+    assert main(["audit", "cues", "claims.jsonl", "--weights", "weights.jsonl"]) == 3
+    assert message in capsys.readouterr().err
 
 
 def test_frequent_words_may_come_from_another_file(folder, capsys):

@@ -7,11 +7,14 @@ import math
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import pearsonr, spearmanr
 
-from evaluator.curation.text_stats.cues import cue_table
+from evaluator.curation.text_stats import cue_transfer
+from evaluator.curation.text_stats.cues import cue_table, recount
 from evaluator.errors import UsageError
 from evaluator.statistics.ngrams import FEVER_FREQUENT, most_frequent, occurrences, tokens
 
@@ -121,3 +124,59 @@ def test_the_published_development_values(realdata):
     table = cue_table([claim["claim"] for claim in claims], [claim["label"] for claim in claims], drop=FEVER_FREQUENT)
     refuted = {cue.ngram: cue for cue in table.ranked("REFUTES")}
     assert {gram: (round(refuted[gram].lmi * 1e6), round(refuted[gram].p, 2)) for gram in PUBLISHED} == PUBLISHED
+
+
+@given(claims=CLAIMS, data=st.data(), n=st.integers(1, 3))
+@settings(deadline=None, max_examples=50)
+def test_weighted_counts_agree_with_copies_of_the_claims(claims, data, n):
+    """A claim that weighs 3 counts as three equal claims."""
+    texts, labels = zip(*claims, strict=True)
+    weights = data.draw(st.lists(st.integers(1, 3), min_size=len(texts), max_size=len(texts)))
+    plain = cue_table(texts, labels, n=n, min_frequency=2)
+    weighted = recount(plain, texts, labels, n=n, drop=(), weights=np.array(weights, dtype=float))
+    copies = [claim for claim, weight in zip(claims, weights, strict=True) for _ in range(weight)]
+    expected = table_by_loops(copies, n, (), 1)
+    for label in plain.labels:
+        for cue in weighted.ranked(label):
+            assert (cue.lmi, cue.p) == pytest.approx(expected[cue.ngram, label], abs=1e-12)
+
+
+def test_cues_are_recounted_in_other_claims():
+    plain = cue_table(["it did not", "it did", "not it"], ["NO", "YES", "YES"], n=1, min_frequency=2)
+    other = recount(plain, ["did did rain", "rain"], ["NO", "YES"], n=1, drop=())
+    assert (other.ngrams, other.labels) == (plain.ngrams, plain.labels) == (["did", "it", "not"], ["NO", "YES"])
+    assert other.counts.tolist() == [[2, 0], [0, 0], [0, 0]]
+    assert other.of_label.tolist() == [3, 1]
+    assert other.lmi()[0, 0] == pytest.approx(2 / 4 * math.log(1 / (3 / 4)))
+    assert other.probabilities()[1].tolist() == [0, 0]
+    with pytest.raises(UsageError, match='label "MAYBE", expected one of: NO, YES'):
+        recount(plain, ["did"], ["MAYBE"], n=1, drop=())
+
+
+@pytest.mark.realdata
+def test_correlation_and_coverage_agree_with_loops(realdata, monkeypatch):
+    """As the paper's own script: p(l|w) of the n-grams with the highest LMI in the first file, 0 where absent."""
+    monkeypatch.setattr(cue_transfer, "TOPS", (3, 10, 40))
+    lines = (realdata / "symmetric/fever_dev_claims.jsonl").read_text().splitlines()[:3000]
+    claims = [(line["claim"], line["label"]) for line in map(json.loads, lines)]
+    first, second = claims[:2000], claims[2000:]
+    (texts, labels), (others, other_labels) = zip(*first, strict=True), zip(*second, strict=True)
+    plain = cue_table(texts, labels, drop=FEVER_FREQUENT, min_frequency=5)
+    dev = recount(plain, others, other_labels, n=2, drop=FEVER_FREQUENT)
+    ours, theirs = (table_by_loops(part, 2, FEVER_FREQUENT, least) for part, least in ((first, 5), (second, 1)))
+    label = "REFUTES"
+    order = sorted((gram for gram, name in ours if name == label), key=lambda gram: (-ours[gram, label][0], gram))
+    for top, pearson, spearman in cue_transfer.correlations(plain, dev, label):
+        pairs = [(ours[gram, label][1], theirs.get((gram, label), (0, 0))[1]) for gram in order[:top]]
+        assert pearson == pytest.approx(pearsonr(*zip(*pairs, strict=True)).statistic, abs=1e-9)
+        assert spearman == pytest.approx(spearmanr(*zip(*pairs, strict=True)).statistic, abs=1e-9)
+    for top, share in cue_transfer.coverage(plain, others, other_labels, label, n=2, drop=FEVER_FREQUENT):
+        found = [
+            any(
+                f" {gram} " in f" {' '.join(w for w in tokens(text) if w not in FEVER_FREQUENT)} "
+                for gram in order[:top]
+            )
+            for text, name in second
+            if name == label
+        ]
+        assert share == sum(found) / len(found) > 0

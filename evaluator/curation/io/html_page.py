@@ -1,0 +1,43 @@
+"""Self-contained HTML pages of curators' reports: no script, no external resources, light and dark."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+_STYLE = """
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+body { max-width: 60rem; margin: 0 auto; padding: 1rem; }
+table { border-collapse: collapse; } th, td { padding: .2rem .8rem .2rem 0; text-align: left; vertical-align: top; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
+article { border-left: .3rem solid; padding-left: 1rem; margin: 1.5rem 0; } article p { margin: .3rem 0; }
+.error { border-color: #b3261e; } .warning { border-color: #9a6700; } .note { border-color: #57606a; }
+h1, h3, code, td, p { overflow-wrap: anywhere; } pre { overflow-x: auto; }
+td.n { overflow-wrap: normal; white-space: nowrap; } td:first-child:not(.n) { min-width: 8rem; }
+"""
+
+
+def page(title: str, body: str) -> str:
+    """Return a page. title: plain text; body: HTML."""
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
+    return f'<!doctype html><html lang="en"><head>{head}<style>{_STYLE}</style></head><body>{body}</body></html>\n'
+
+
+def table(head: list[str], rows: list[list[Any]]) -> str:
+    """Return a table of plain values. Columns of numbers, or of texts that begin like numbers, are right-aligned."""
+    numeric = [
+        all(isinstance(row[column], int) or row[column][:1] in "0123456789-" for row in rows)
+        for column in range(len(head))
+    ]
+    marks = [' class="n"' if number and rows else "" for number in numeric]
+    top = "".join(f'<th scope="col"{mark}>{escape(name)}</th>' for name, mark in zip(head, marks, strict=True))
+    body = "".join(
+        "<tr>" + "".join(f"<td{mark}>{escape(str(cell))}</td>" for cell, mark in zip(row, marks, strict=True)) + "</tr>"
+        for row in rows
+    )
+    return scrolling(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def scrolling(html: str) -> str:
+    """Return HTML that scrolls sideways where the page is narrower."""
+    return f'<div class="scroll">{html}</div>'

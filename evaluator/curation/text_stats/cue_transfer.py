@@ -1,0 +1,60 @@
+"""Whether cues of one set of claims hold in another: correlation of p(l | w), and coverage (Schuster et al. 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.curation.text_stats.cues import CueTable
+from evaluator.measures.correlation import centred, correlate
+from evaluator.measures.ties import Ties
+from evaluator.measures.weighted_ranks import centred_ranks
+from evaluator.outcomes.table import Numbers
+from evaluator.statistics.ngrams import occurrences
+
+TOPS = (10, 20, 50, 100, 200, 500, 1000)
+"""Numbers of n-grams, the highest by LMI, over which the paper computes its correlations."""
+
+
+def correlations(table: CueTable, other: CueTable, label: str) -> Iterator[tuple[int, float | None, float | None]]:
+    """Yield (number of n-grams, Pearson's, Spearman's correlation of p(l | w) in both tables) for each of TOPS.
+
+    The n-grams are those with the highest LMI in `table`; `other` has the same rows (see `cues.recount`). One that does
+    not occur there has p = 0. A number above that of all n-grams is left out, and a correlation of constants is None.
+    """
+    column, order = table.labels.index(label), table.order(label)
+    first, second = table.probabilities()[order, column], other.probabilities()[order, column]
+    for top in _tops(table):
+        x, y, weights = first[:top], second[:top], np.ones((1, top))
+        pearson = correlate(centred(x, weights), centred(y, weights), weights)
+        ranks, other_ranks = (centred_ranks(Ties.of(values), weights) for values in (x, y))
+        spearman = correlate(ranks, other_ranks, weights)
+        yield top, _number(pearson), _number(spearman)
+
+
+def coverage(
+    table: CueTable, texts: Sequence[str], labels: Sequence[str], label: str, *, n: int, drop: Collection[str]
+) -> list[tuple[int, float | None]]:
+    """Return (number of n-grams, share of the label's texts that contain one of them) for each of TOPS.
+
+    n, drop: as for the table, whose highest n-grams by LMI are searched for. None: no text has the label.
+    """
+    chosen = [text for text, name in zip(texts, labels, strict=True) if name == label]
+    rank_of = {table.ngrams[row]: rank for rank, row in enumerate(table.order(label).tolist())}
+    tokens = occurrences(chosen, n=n, drop=drop)
+    ranks: npt.NDArray[np.int64] = np.array(
+        [rank_of.get(tokens.name(gram), len(rank_of)) for gram in range(tokens.n_types)], dtype=np.int64
+    )
+    best = np.full(len(chosen), len(rank_of), dtype=np.int64)
+    np.minimum.at(best, tokens.text, ranks[tokens.gram])
+    return [(top, float((best < top).mean()) if chosen else None) for top in _tops(table)]
+
+
+def _tops(table: CueTable) -> list[int]:
+    return [top for top in TOPS if top <= len(table.ngrams)]
+
+
+def _number(value: Numbers) -> float | None:
+    return None if np.isnan(value[0]) else float(value[0])
