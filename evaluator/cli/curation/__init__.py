@@ -24,6 +24,7 @@ from evaluator.curation.generators import (
     cues_report,
     folds,
     gold_diff,
+    graph_report,
     holdout,
     open_evaluation,
     open_questions,
@@ -64,6 +65,7 @@ AUDITS: tuple[Generator, ...] = (
     cues_report.GENERATOR,
     remove_leakage.AUDIT,
     gold_diff.AUDIT,
+    graph_report.AUDIT,
 )
 """Audits: each reports errors or label leakage in a split. A folder is written only on request."""
 

@@ -44,15 +44,35 @@ class Paths:
         three = _with_last_step(self._base, known, onward[joins], before, last)
         self._numbers = _distinct(np.concatenate([codes[direct] + 1, two, three]), self._base**LONGEST)
 
+    @property
+    def numbers(self) -> Ints:
+        """A number for each path, equal for equal paths of all pairs of entities; `path_codes` decodes it."""
+        return _reversed(self._numbers, self._base) if self._turned else self._numbers
+
     def __len__(self) -> int:
         return len(self._numbers)
 
     def __getitem__(self, index: int) -> Path:
-        number, codes = int(self._numbers[index]), []
-        while number:
-            number, digit = divmod(number, self._base)
-            codes.append(digit - 1)
-        return tuple(code ^ 1 for code in codes) if self._turned else tuple(reversed(codes))
+        codes = path_codes(int(self._numbers[index]), self._base - 1)
+        return tuple(code ^ 1 for code in reversed(codes)) if self._turned else codes
+
+
+def path_codes(number: int, n_codes: int) -> Path:
+    """Return the codes of the path with this number. n_codes: the number of codes, `WalkSteps.n_codes`."""
+    codes = []
+    while number:
+        number, digit = divmod(number, n_codes + 1)
+        codes.append(digit - 1)
+    return tuple(reversed(codes))
+
+
+def _reversed(numbers: Ints, base: int) -> Ints:
+    """Return the numbers of the same paths in the other direction."""
+    rest, result = numbers, np.zeros_like(numbers)
+    for _ in range(LONGEST):
+        rest, digit = np.divmod(rest, base)
+        result = np.where(digit > 0, result * base + ((digit - 1) ^ 1) + 1, result)
+    return result
 
 
 def _next_steps(steps: WalkSteps, codes: Ints, entities: Ints) -> tuple[Ints, Ints, Ints]:

@@ -26,9 +26,13 @@ def pair_popularity(subject_degree: Any, object_degree: Any, mean_degree: float)
 def popularity(graph: Graph, facts: Ints) -> Numbers:
     """Return the popularity of each fact of a predicate. facts: all facts of the predicate, shape (facts, 2)."""
     degrees = graph.degrees
-    mean = float(degrees[np.unique(facts)].mean())
-    scores: Numbers = pair_popularity(degrees[facts[:, 0]], degrees[facts[:, 1]], mean)
+    scores: Numbers = pair_popularity(degrees[facts[:, 0]], degrees[facts[:, 1]], mean_degree(graph, facts))
     return scores
+
+
+def mean_degree(graph: Graph, facts: Ints) -> float:
+    """Return G(p), the mean degree of the predicate's entities. facts: all facts of the predicate."""
+    return float(graph.degrees[np.unique(facts)].mean())
 
 
 def order_by(flavour: str, scores: Numbers, seed: int) -> Ints:
