@@ -155,6 +155,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     if args.public_graph:
         writing.write_graph(by_scenario, graph, args.relation, bench.output)
     summaries = [matrix.matrix_statistics(scenarios, params, claims) for params, claims in by_scenario]
+    warnings += filter(None, map(matrix.degenerate, summaries))
     pairs = [(claim.subject, claim.object) for _, claims in by_scenario for claim in claims]
     report: dict[str, Any] = {
         "relation": args.relation,
@@ -217,7 +218,8 @@ def _text(report: dict[str, Any]) -> str:
         f"{shares['objects_per_pair']:.3f} objects a fact",
         *(
             f"{counts['scenario']}: {counts['true']} true, {counts['plausible']} plausible and {counts['unrelated']} "
-            f"unrelated false claims"
+            f"unrelated false claims; {counts['subjects_of_true']} subjects and {counts['objects_of_true']} objects of "
+            "true claims"
             for counts in report["scenarios"]
         ),
         f"{report['claims']} claims about {report['different_pairs']} pairs; how often a pair recurs separates true "

@@ -14,6 +14,8 @@ from evaluator.errors import UsageError
 from evaluator.progress import Steps
 
 ClaimsByScenario = list[tuple[ScenarioParams, list[Claim]]]
+FEW = 0.1
+"""Distinct subjects (objects) per true claim under which a scenario is degenerate."""
 
 
 def combinations(
@@ -86,6 +88,10 @@ def matrix_statistics(scenarios: Scenarios, params: ScenarioParams, claims: Sequ
         "plausible_wanted": ambiguous(exact("transparency", params.transparency), len(false)),
         "unrelated": len(unrelated),
         "false_from_facts_beside_the_true_claims": outside,
+        "subjects": len({claim.subject for claim in claims}),
+        "objects": len({claim.object for claim in claims}),
+        "subjects_of_true": len(subjects),
+        "objects_of_true": len(objects),
         "mean_degree_of_true_subjects": _mean([int(graph.degrees[graph.number[c.subject]]) for c in true]),
         "mean_degree_of_true_objects": _mean([int(graph.degrees[graph.number[c.object]]) for c in true]),
     }
@@ -100,6 +106,23 @@ def matrix_statistics(scenarios: Scenarios, params: ScenarioParams, claims: Sequ
             "clustered_facts": sum(sizes.values()),
         }
     return statistics
+
+
+def degenerate(statistics: dict[str, Any]) -> str | None:
+    """Return a warning if the true claims of a scenario have few subjects or objects, else None.
+
+    statistics: the scenario's `matrix_statistics`. Few means fewer than one for ten claims. The published scenarios
+    have one for six or more (24 objects of 150 claims).
+    """
+    true = statistics["true"]
+    few = {name: n for name in ("subjects", "objects") if (n := statistics[f"{name}_of_true"]) < FEW * true}
+    if not few:
+        return None
+    counts = " and ".join(f"{n} {name[:-1] if n == 1 else name}" for name, n in few.items())
+    return (
+        f"{statistics['scenario']}: the {true} true claims have only {counts}; AUROC depends on these few entities, so "
+        "it cannot be compared with that of other scenarios"
+    )
 
 
 def recurrence(by_scenario: ClaimsByScenario) -> float:

@@ -240,3 +240,27 @@ def test_missing_types_give_a_warning(tmp_path, capsys):
     recipe = (tmp_path / "made" / "recipe.json").read_text()
     assert str(Path(tmp_path)) not in recipe
     assert str(ROOT) not in recipe
+
+
+def test_degenerate_scenarios_have_a_warning(tmp_path, capsys):
+    """Facts of one big city, and of many small ones: the largest cluster has a single object."""
+    facts = [*((f"a{n:02}", "big") for n in range(60)), *((f"b{n:02}", f"small{n:02}") for n in range(60))]
+    triples = [f"{subject}\tbornIn\t{city}\n" for subject, city in facts]
+    vectors = [f"a{n:02}\t0\t0\n" for n in range(60)] + ["big\t0\t1\n"]
+    vectors += [f"{name}{n:02}\t{9 + n * 5}\t{n % 7}\n" for n in range(60) for name in ("b", "small")]
+    for name, lines in (("graph.tsv", triples), ("vectors.tsv", vectors)):
+        (tmp_path / name).write_text("".join(lines))
+    command = ["split", "scenarios", "--graph", str(tmp_path / "graph.tsv"), "--relation", "bornIn", "--json"]
+    options = ["--embeddings", str(tmp_path / "vectors.tsv"), "--homogeneity", "0,1", "--size", "60"]
+    assert main([*command, *options, "--output", str(tmp_path / "made")]) == 0
+    report = json.loads(capsys.readouterr().out)
+    claims = [json.loads(line) for line in (tmp_path / "made/gold.jsonl").read_text().splitlines()]
+    for row in report["scenarios"]:
+        mine = [claim for claim in claims if claim["slices"]["scenario"] == row["scenario"]]
+        for name in ("subject", "object"):
+            assert row[f"{name}s"] == len({claim[name] for claim in mine})
+            assert row[f"{name}s_of_true"] == len({claim[name] for claim in mine if claim["label"]})
+    assert [warning for warning in report["warnings"] if "only" in warning] == [
+        "c1.0 h1.0 s60 r1.0 random: the 30 true claims have only 1 object; AUROC depends on these few entities, so it "
+        "cannot be compared with that of other scenarios"
+    ]
