@@ -26,6 +26,7 @@ from evaluator.curation.generators import (
     gold_diff,
     graph_report,
     holdout,
+    misses,
     open_evaluation,
     open_questions,
     public_private,
@@ -66,6 +67,8 @@ AUDITS: tuple[Generator, ...] = (
     remove_leakage.AUDIT,
     gold_diff.AUDIT,
     graph_report.AUDIT,
+    misses.SAMPLE,
+    misses.TABLE,
 )
 """Audits: each reports errors or label leakage in a split. A folder is written only on request."""
 
