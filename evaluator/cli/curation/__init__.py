@@ -26,6 +26,7 @@ from evaluator.curation.generators import (
     gold_diff,
     graph_report,
     holdout,
+    metric,
     misses,
     open_evaluation,
     open_questions,
@@ -67,6 +68,7 @@ AUDITS: tuple[Generator, ...] = (
     remove_leakage.AUDIT,
     gold_diff.AUDIT,
     graph_report.AUDIT,
+    metric.AUDIT,
     misses.SAMPLE,
     misses.TABLE,
 )

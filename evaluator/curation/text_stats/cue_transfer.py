@@ -7,11 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.curation.text_stats.correlation import pearson, spearman
 from evaluator.curation.text_stats.cues import CueTable
-from evaluator.measures.correlation import centred, correlate
-from evaluator.measures.ties import Ties
-from evaluator.measures.weighted_ranks import centred_ranks
-from evaluator.outcomes.table import Numbers
 from evaluator.statistics.ngrams import occurrences
 
 TOPS = (10, 20, 50, 100, 200, 500, 1000)
@@ -27,11 +24,7 @@ def correlations(table: CueTable, other: CueTable, label: str) -> Iterator[tuple
     column, order = table.labels.index(label), table.order(label)
     first, second = table.probabilities()[order, column], other.probabilities()[order, column]
     for top in _tops(table):
-        x, y, weights = first[:top], second[:top], np.ones((1, top))
-        pearson = correlate(centred(x, weights), centred(y, weights), weights)
-        ranks, other_ranks = (centred_ranks(Ties.of(values), weights) for values in (x, y))
-        spearman = correlate(ranks, other_ranks, weights)
-        yield top, _number(pearson), _number(spearman)
+        yield top, pearson(first[:top], second[:top]), spearman(first[:top], second[:top])
 
 
 def coverage(
@@ -54,7 +47,3 @@ def coverage(
 
 def _tops(table: CueTable) -> list[int]:
     return [top for top in TOPS if top <= len(table.ngrams)]
-
-
-def _number(value: Numbers) -> float | None:
-    return None if np.isnan(value[0]) else float(value[0])
