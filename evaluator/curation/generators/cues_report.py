@@ -37,6 +37,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--beside",
+        dest="dev",
         type=Path,
         metavar="DEV",
         help="other claims, such as the development set: show the n-grams of CLAIMS in both, with correlation and "
@@ -82,8 +83,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     if args.weights is not None:
         weights = np.array(read_weights(bench.input("weights", args.weights), str(args.weights), claims.ids))
         weighted = recount(plain, claims.texts, claims.labels, n=args.grams, drop=drop, weights=weights)
-    if args.beside is not None:
-        other = read_claims(bench.input("beside", args.beside), str(args.beside), text=args.text, label=args.label)
+    if args.dev is not None:
+        other = read_claims(bench.input("dev", args.dev), str(args.dev), text=args.text, label=args.label)
         dev = recount(plain, other.texts, other.labels, n=args.grams, drop=drop)
     cues = _Cues(plain, weighted, dev)
     ranked = {label: cues.ranked(label) for label in plain.labels}
