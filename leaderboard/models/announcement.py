@@ -13,7 +13,7 @@ from .team import Team
 
 
 class Announcement(models.Model):
-    """A dated announcement of a benchmark's organisers, in plain text."""
+    """A dated announcement of a benchmark's organisers, in Markdown."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="announcements")

@@ -1,11 +1,13 @@
-"""What the management page of a benchmark says first: what waits for its organisers, and what participants do."""
+"""What the management pages of benchmarks say first: what waits for organisers, and what participants do."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Max, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
@@ -60,6 +62,26 @@ def waiting_for_organisers(benchmark: Benchmark) -> list[Waiting]:
     ]
 
 
+def n_waiting(benchmarks: Collection[Benchmark]) -> Counter[int]:
+    """Return how many things wait for the organisers, by primary key of the benchmark."""
+    open_rows = (
+        (Registration.objects.filter(state=Registration.State.REQUESTED), "benchmark"),
+        (_failed(Submission.objects.all()), "phase__benchmark"),
+        (NearDuplicate.objects.filter(dismissed_at=None), "phase__benchmark"),
+        (Correction.objects.filter(decision=Correction.Decision.PENDING), "split__dataset__benchmarks"),
+    )
+    counts: Counter[int] = Counter()
+    for rows, of_benchmark in open_rows:
+        grouped = rows.filter(**{f"{of_benchmark}__in": benchmarks}).order_by().values_list(of_benchmark)
+        counts.update(dict(grouped.annotate(n=Count("pk", distinct=True))))
+    drafts = Split.objects.filter(dataset__benchmarks__in=benchmarks, state=Split.State.DRAFT)
+    with_drafts = set(drafts.values_list("dataset", flat=True))
+    for benchmark in benchmarks:
+        if benchmark.dataset_id in with_drafts:
+            counts[benchmark.pk] += len(_audits(benchmark))
+    return counts
+
+
 def activity_of(benchmark: Benchmark) -> Activity:
     rows, at = Submission.objects.filter(phase__benchmark=benchmark), timezone.now()
     midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -68,17 +90,16 @@ def activity_of(benchmark: Benchmark) -> Activity:
         submissions=rows.count(),
         today=rows.filter(received_at__gte=midnight).count(),
         last_week=rows.filter(received_at__gt=at - WEEK).count(),
-        failed=_failed(benchmark).count(),
+        failed=_failed(rows).count(),
         last=rows.aggregate(last=Max("received_at"))["last"],
     )
 
 
-def _failed(benchmark: Benchmark) -> QuerySet[Submission]:
-    """Return the submissions whose latest run, or prediction if there is no run, failed through the server's fault."""
+def _failed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """Return those of the submissions whose latest run, or prediction if there is no run, failed through the server's fault."""
     runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
     predictions = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
-    rows = Submission.objects.filter(phase__benchmark=benchmark)
-    return rows.annotate(last=Coalesce(Subquery(runs[:1]), Subquery(predictions[:1]))).filter(last=State.FAILED)
+    return submissions.annotate(last=Coalesce(Subquery(runs[:1]), Subquery(predictions[:1]))).filter(last=State.FAILED)
 
 
 def _registrations(benchmark: Benchmark) -> list[Waiting]:
@@ -88,7 +109,9 @@ def _registrations(benchmark: Benchmark) -> list[Waiting]:
 
 
 def _failures(benchmark: Benchmark) -> list[Waiting]:
-    rows = _failed(benchmark).select_related("system").order_by("-received_at")
+    rows = (
+        _failed(Submission.objects.filter(phase__benchmark=benchmark)).select_related("system").order_by("-received_at")
+    )
     return [
         Waiting(f"{row.system.name}, submitted {row.received_at:%Y-%m-%d %H:%M} UTC, failed", row.get_absolute_url())
         for row in rows[:MOST_FAILED]

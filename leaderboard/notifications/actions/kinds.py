@@ -19,6 +19,7 @@ from leaderboard.notifications.actions import (
     lost_ranks,
     near_duplicates,
     rank_changes,
+    registrations,
 )
 from leaderboard.notifications.actions.recipients import Switch
 
@@ -51,6 +52,7 @@ KINDS = (
         near_duplicates.write,
         near_duplicates.is_for,
     ),
+    Kind(registrations.EVENT, "registration", registrations.words, registrations.write, registrations.is_for),
     Kind(rank_changes.EVENT, "rescored", rank_changes.words, rank_changes.write),
     Kind(lost_ranks.EVENT, "overtaken", lost_ranks.words, lost_ranks.write),
     Kind(announcements.EVENT, "announcement", announcements.words, switch="news_mailed_since"),

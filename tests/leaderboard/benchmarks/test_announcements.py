@@ -28,7 +28,7 @@ def world() -> World:
     return build()
 
 
-def announce(world: World, title: str = "Test data corrected", text: str = "Line one.\n\nLine two.") -> Announcement:
+def announce(world: World, title: str = "Test data corrected", text: str = "Line *one*.\n\nLine two.") -> Announcement:
     return announcements.announce(benchmark=world.benchmark, title=title, text=text, by=world.curator)
 
 
@@ -48,7 +48,7 @@ def test_it_is_on_the_page_in_the_api_and_in_the_feed(world: World) -> None:
     page = Client().get("/benchmarks/tiny/").content.decode()
     assert (
         announcement.title in page
-        and "<p>Line two.</p>" in page
+        and "<p>Line <em>one</em>.</p>\n<p>Line two.</p>" in page
         and f'title="{to_the_second(announcement.created_at)} UTC"' in page
     )
     (shown_entry,) = Client().get("/api/v1/benchmarks/tiny/").json()["announcements"]

@@ -14,6 +14,7 @@ from django.utils import timezone
 from leaderboard.benchmarks.queries import management
 from leaderboard.models import (
     AuditEntry,
+    Benchmark,
     NearDuplicate,
     Phase,
     Registration,
@@ -74,6 +75,14 @@ def test_what_waits_is_at_the_top_with_its_address(curator: Client, world: World
         page.index(f'href="{address}"', page.index("Waiting")) for address in addresses
     )
     assert page.index("Waiting for you") < page.index("<h2>Phases</h2>")
+    # The list of benchmarks counts the same, also beside one of which nothing waits.
+    other = Benchmark.objects.create(
+        slug="o", title="Other", task=world.benchmark.task, dataset=world.benchmark.dataset
+    )
+    assert management.n_waiting([world.benchmark, other]) == {world.benchmark.pk: 5, other.pk: 2}
+    listed = curator.get("/manage/").content.decode()
+    assert read(listed).faults == []
+    assert f'{DESK}#waiting">5<' in listed
 
 
 def test_counts_of_activity(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -10,10 +11,13 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Benchmark, Registration, RulesAgreement, Team
+from leaderboard.models import AuditEntry, Benchmark, Notice, Registration, RulesAgreement, Team
+from leaderboard.notifications.actions import kinds
+from leaderboard.notifications.actions import registrations as notices
 from leaderboard.submissions.actions import registrations
 from tests.support.api_calls import client_of, footprint, person, send
 from tests.support.rows.board_rows import score, stand
@@ -178,6 +182,28 @@ def test_teams_that_have_submitted_are_registered(world):
     early = Team.objects.filter(systems__name="Early").get()
     ask_for(world, "approval")
     assert list(Registration.objects.values_list("team", "state")) == [(early.pk, "approved")]
+
+
+def test_organisers_are_notified_once_of_a_registration(world):
+    benchmark, team = ask_for(world, "approval"), world.system.team
+    registrations.request(benchmark=benchmark, team=team, message="secret plans", by=world.researcher)
+    at = timezone.now()
+    for _ in range(2):
+        notices.write(at - timedelta(days=1), at)
+    (notice,) = Notice.objects.all()
+    assert (notice.user, notice.state) == (world.curator, Notice.State.SITE)
+    assert kinds.words(notice)[0] == f"{team} asks to register for Tiny claims"
+    page = browser(world.curator).get("/me/notifications/").content.decode()
+    assert f'href="{PARTICIPANTS}"' in page and "secret plans" not in str(notice.body)
+    world.benchmark.organisers.clear()
+    assert not kinds.is_for(notice)
+
+
+def test_answered_registrations_notify_nobody(world):
+    benchmark, team = ask_for(world, "approval"), world.system.team
+    registrations.request(benchmark=benchmark, team=team, message="", by=world.researcher)
+    registrations.decide(benchmark=benchmark, team=team, approve=False, by=world.curator)
+    assert notices.write(timezone.now() - timedelta(days=1), timezone.now()) == 0
 
 
 def test_managers_of_the_benchmark_are_exempt(world):

@@ -12,14 +12,14 @@ from leaderboard.models import Team
 
 
 class AnnouncementForm(forms.Form):
-    """Form to publish an announcement, in plain text."""
+    """Form to publish an announcement, in Markdown."""
 
     title = forms.CharField(max_length=200)
     text = forms.CharField(
         max_length=5000,
         widget=forms.Textarea({"rows": 6}),
         required=False,
-        help_text="Plain text; empty lines separate paragraphs.",
+        help_text="Markdown. Empty lines separate paragraphs.",
     )
 
 
