@@ -13,6 +13,7 @@ from django.db.models import BigIntegerField, Case, Count, F, Max, Min, OuterRef
 from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
+from leaderboard.boards.disclosure import ladder
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import ShownScore
 from leaderboard.boards.queries.main_phase import main_phase, phases_of
@@ -36,14 +37,13 @@ N_PLOTTED = 10
 class Leader:
     """The first-ranked system of a board, with its score.
 
-    bound: the sign before the score if it is only a bound, as on a ladder. n_tied: number of other systems that share
-    the rank. others: the scores of the systems after it, at most N_PLOTTED - 1.
+    n_tied: number of other systems that share the rank. others: the scores of the systems after it, at most
+    N_PLOTTED - 1.
     """
 
     system: str
     measure: str
     score: ShownScore
-    bound: str
     n_tied: int
     others: Sequence[float]
 
@@ -139,19 +139,15 @@ def _leaders(phases: Sequence[Phase]) -> Mapping[int, Leader]:
         primary = scoring.primary(board.gold_version)
         measure = scoring.measure(primary)
         score = scores[rows[0].release_id].get((primary, ()), ShownScore(rows[0].value))
+        if not reveals_comparisons(board.phase):
+            is_rounded = board.phase.disclosure == Phase.Disclosure.LADDER and score.value is not None
+            bounds = ladder.bounds(score.value, measure=measure, n_groups=None) if is_rounded else None
+            score = ShownScore(score.value, bounds=bounds)
         leaders[pk] = Leader(
             system=shown(rows[0].system, knows=False).system,
             measure=measure.title,
-            score=score if reveals_comparisons(board.phase) else ShownScore(score.value),
-            bound=_bound(board.phase, measure.higher_is_better),
+            score=score,
             n_tied=sum(row.rank == 1 for row in rows) - 1,
             others=[row.value for row in rows[1:] if row.value is not None],
         )
     return leaders
-
-
-def _bound(phase: Phase, higher_is_better: bool | None) -> str:
-    """Return the sign before a score of a ladder, which is rounded towards the worst value; else an empty string."""
-    if phase.disclosure != Phase.Disclosure.LADDER:
-        return ""
-    return {True: "\N{GREATER-THAN OR EQUAL TO} ", False: "\N{LESS-THAN OR EQUAL TO} "}.get(higher_is_better, "")  # type: ignore[arg-type]

@@ -96,7 +96,7 @@ def activity_of(benchmark: Benchmark) -> Activity:
 
 
 def _failed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Return those of the submissions whose latest run, or prediction if there is no run, failed through the server's fault."""
+    """Return those whose latest run, or prediction if there is no run, failed through the server's fault."""
     runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
     predictions = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
     return submissions.annotate(last=Coalesce(Subquery(runs[:1]), Subquery(predictions[:1]))).filter(last=State.FAILED)

@@ -37,6 +37,7 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
 
     best: (system id, score) of each improvement of the best score, sorted by time. levels: reference results.
     """
+    shown = [(system, moment) for system, moment in best if moment.score.value is not None]
     values = [
         {
             "key": moment.number,
@@ -45,13 +46,15 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             "received": f"{moment.at:%Y-%m-%dT%H:%M:%S}Z",
             **score_values(moment.score),
         }
-        for system, moment in best
-        if moment.score.value is not None
+        for system, moment in shown
     ]
     if not values:
         return None
     first, last = best[0][1].at, best[-1][1].at
     margin = max(timedelta(hours=1), (last - first) * 0.04)
+    middle = first + (last - first) / 2
+    for value, (_, moment) in zip(values, shown, strict=True):
+        value["is_late"] = moment.at >= middle
     date_format = "%Y-%m-%d" if last - first > timedelta(days=4) else "%m-%d %H:%M"
     x = {
         "field": "received",
@@ -131,11 +134,15 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             *(layers if levels else []),
             *steps,
             {"params": [zoom()], **targets},
-            {
-                "transform": [{"filter": f"!narrow && datum.key > {len(values) - MAX_NAMES}"}],
-                "mark": {"type": "text", "align": "right", "baseline": "bottom", "dx": -8, "dy": -6, "limit": 220},
-                "encoding": {"x": x, "y": y, "text": {"field": "system"}, "color": {"value": INK}},
-            },
+            *(
+                {
+                    "transform": [{"filter": f"!narrow && {side} && datum.key > {len(values) - MAX_NAMES}"}],
+                    "mark": {"type": "text", "align": align, "baseline": "bottom", "dx": dx, "dy": -6, "limit": 220},
+                    "encoding": {"x": x, "y": y, "text": {"field": "system"}, "color": {"value": INK}},
+                }
+                # A name on the outer side of its point would be cut off at the plot's edge.
+                for side, align, dx in (("datum.is_late", "right", -8), ("!datum.is_late", "left", 8))
+            ),
         ],
     )
 

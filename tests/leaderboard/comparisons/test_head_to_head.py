@@ -140,6 +140,7 @@ def test_a_ladder_phase_shows_no_difference_and_requests_none(world: World) -> N
     HeadToHead.objects.all().delete()
     response = page()
     assert not response.context["computed"] and "This phase does not show differences" in text(response)
+    assert response.content.decode().count("≥\N{NO-BREAK SPACE}") >= 2, "scores on a ladder are bounds"
     assert HeadToHead.objects.count() == 0
 
 

@@ -14,6 +14,7 @@ from leaderboard.boards.web.tables.sorting import Key
 
 BOARD_SCALE = "board"
 NOT_SCORED = "not scored"
+NOT_SHOWN = "not shown, because no better by a step"
 NO_UNIT = "no gold units"
 
 
@@ -92,27 +93,27 @@ def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[H
     best = source.best(rows)
     competing = any(row.competes for row in rows)
     scores = [source.score(row) for row in shown]
-    is_scored = any(source.score(row) is not NO_SCORE for row in rows)
+    any_score = next((score for row in rows if (score := source.score(row)) is not NO_SCORE), None)
     return [
         HeatCell(
             score,
             shade(score.value, source.measure),
             best is not None and score.value == best and (row.competes or not competing),
-            _reason(score, source.measure, is_scored),
+            _reason(score, source.measure, any_score),
         )
         for row, score in zip(shown, scores, strict=True)
     ]
 
 
-def _reason(score: ShownScore, measure: Measure, is_scored: bool) -> str:
+def _reason(score: ShownScore, measure: Measure, any_score: ShownScore | None) -> str:
     """Return why a cell has no value; empty if it has a value.
 
-    is_scored: some system has a score in this column. If no system has, the gold has no unit on the slice.
+    any_score: a score of some system in this column. If no system has one, the gold has no unit on the slice.
     """
     if score.value is not None:
         return ""
-    if score is NO_SCORE and is_scored:
-        return NOT_SCORED
+    if score is NO_SCORE and any_score is not None:
+        return NOT_SCORED if any_score.bounds is None else NOT_SHOWN
     return measure.none_where if score.n else NO_UNIT
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from evaluator.tasks.registry import TASKS
+from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries import WHOLE, ShownScore
-from leaderboard.boards.web.tables.heat_rows import NO_UNIT, NOT_SCORED, Source, heat_rows, reasons
+from leaderboard.boards.web.tables.heat_rows import NO_UNIT, NOT_SCORED, NOT_SHOWN, Source, heat_rows, reasons
 from tests.support.row_factory import cells, row
 
 TASK = TASKS["fact-checking"]
@@ -45,6 +46,8 @@ def test_a_missing_value_has_its_reason():
     assert [line[0].reason for line in lines] == ["", TASK.measure("auroc").none_where, NOT_SCORED]
     assert reasons(lines) == ["all claims have the same label", "not scored"]
     assert heat_rows([without], [AUROC])[0][0].reason == NO_UNIT
+    on_ladder = row("e", {("auroc", WHOLE): ShownScore(0.5, bounds=Bounds(0.5, 0.6))})
+    assert heat_rows([on_ladder, without], [AUROC])[1][0].reason == NOT_SHOWN
     empty = row("d", {("auroc", WHOLE): ShownScore(None, n=0)})
     assert heat_rows([empty], [AUROC])[0][0].reason == NO_UNIT
 
