@@ -27,9 +27,11 @@ from leaderboard.plots.vega_lite import (
 
 HEIGHT = 340
 MAX_NAMES = 6
-"""Improvements that have their system's name in the plot, the last ones; the others have it in the tooltip."""
+"""Maximum number of improvements with their system's name in the plot; the others have it in the tooltip."""
 MIN_GAP = 0.05
 """Minimum distance of two labels, as a share of the plot's height."""
+MIN_DISTANCE = 0.25
+"""Minimum distance of two names at the same height, as a share of the plot's width."""
 
 
 def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequence[Level]) -> Spec | None:
@@ -53,8 +55,9 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
     first, last = best[0][1].at, best[-1][1].at
     margin = max(timedelta(hours=1), (last - first) * 0.04)
     middle = first + (last - first) / 2
+    named = _named([moment for _, moment in shown])
     for value, (_, moment) in zip(values, shown, strict=True):
-        value["is_late"] = moment.at >= middle
+        value |= {"is_late": moment.at >= middle, "is_named": moment in named}
     date_format = "%Y-%m-%d" if last - first > timedelta(days=4) else "%m-%d %H:%M"
     x = {
         "field": "received",
@@ -136,7 +139,7 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             {"params": [zoom()], **targets},
             *(
                 {
-                    "transform": [{"filter": f"!narrow && {side} && datum.key > {len(values) - MAX_NAMES}"}],
+                    "transform": [{"filter": f"!narrow && datum.is_named && {side}"}],
                     "mark": {"type": "text", "align": align, "baseline": "bottom", "dx": dx, "dy": -6, "limit": 220},
                     "encoding": {"x": x, "y": y, "text": {"field": "system"}, "color": {"value": INK}},
                 }
@@ -145,6 +148,22 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             ),
         ],
     )
+
+
+def _named(best: Sequence[ScoreAtTime]) -> list[ScoreAtTime]:
+    """Return the latest improvements whose names have room: names close in value overlap unless far apart in time."""
+    span = (best[-1].at - best[0].at) or timedelta(hours=1)
+    values = [moment.score.value or 0.0 for moment in best]
+    gap = MIN_GAP * (max(values) - min(values))
+    named: list[ScoreAtTime] = []
+    for moment in reversed(best):
+        if len(named) < MAX_NAMES and all(
+            abs((moment.score.value or 0.0) - (other.score.value or 0.0)) >= gap
+            or abs(moment.at - other.at) >= span * MIN_DISTANCE
+            for other in named
+        ):
+            named.append(moment)
+    return named
 
 
 def reference_values(levels: Sequence[Level], values: Sequence[float]) -> list[Spec]:

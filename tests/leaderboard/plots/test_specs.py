@@ -112,6 +112,19 @@ def test_the_page_of_the_board_names_the_address_with_its_own_query(world: World
     assert "data-plot=" in Client().get("/benchmarks/tiny/test/").content.decode()
 
 
+def test_names_of_improvements_neither_overlap_nor_leave_the_plot() -> None:
+    at, shown_on = timezone.now(), board([], task="fact-checking", dimensions={})
+    values = {"early": (0, 0.1), "crowded": (95, 0.895), "close": (98, 0.9), "last": (100, 0.92)}
+    best = [
+        (index, ScoreAtTime(index, name, at + timedelta(days=days), ShownScore(value)))
+        for index, (name, (days, value)) in enumerate(values.items())
+    ]
+    plotted = progress(shown_on, best, [])
+    assert plotted is not None
+    sides = {value["system"]: value["is_late"] for value in plotted["data"]["values"] if value["is_named"]}
+    assert sides == {"early": False, "last": True}
+
+
 @pytest.mark.parametrize("plot", ["progress", "cost"])
 @pytest.mark.parametrize("is_ladder", [False, True])
 def test_scores_of_a_ladder_are_ranges_without_a_point(plot: str, is_ladder: bool) -> None:
