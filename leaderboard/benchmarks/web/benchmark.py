@@ -95,9 +95,13 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
 @conditional_page
 def how_to_submit(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the steps to a submission, and the phases."""
-    _, phases, context = _page(request, slug)
+    benchmark, phases, context = _page(request, slug)
+    main = context["main"]
+    is_public = main is not None and not main.split.is_draft and main.split.inputs and main.split.inputs_public
     context |= {
         "tab": "submit",
+        "inputs": main.split if is_public else None,
+        "has_sample": is_public and prediction_format.has_sample(benchmark.task, main.split),
         "phases": phases,
         "extensions": Extension.objects.filter(phase__in=phases, team=None).select_related("phase"),
         "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],

@@ -219,3 +219,14 @@ def test_organisers_choose_the_main_phase_and_links(world: World) -> None:
             seen=edit.marks(edit.state_of(Benchmark.objects.get())),
             by=world.curator,
         )
+
+
+def test_the_submit_tab_links_the_files_themselves(world: World) -> None:
+    downloads = [f"/benchmarks/tiny/splits/test/{name}" for name in ("inputs.jsonl", "sample-submission.jsonl")]
+    page = Client().get("/benchmarks/tiny/about/submit/").content.decode()
+    for address in downloads:
+        assert f'href="{address}" download' in page
+        assert Client().get(address).status_code == 200
+    Split.objects.filter(pk=world.split.pk).update(inputs_public=False)
+    page = Client().get("/benchmarks/tiny/about/submit/").content.decode()
+    assert read(page).faults == [] and not any(address in page for address in downloads)
