@@ -22,7 +22,7 @@ def train(folder: Path) -> Path:
         for town, home in zip(TOWNS, TOWNS[3:], strict=False):
             n = len(lines) + 1
             later = "Later he lived" if n % 2 else "Later lived"
-            text = f"{person} was born in {town} on May {n}, 1901. Later {'he ' * (n % 2)}lived in {home}. The town of Bern grew."
+            text = f"{person} was born in {town} on May {n}, 1901. {later} in {home}. The town of Bern grew."
             facts = [(person, BORN, town), (person, DAY, f"{n} May 1901"), (person, HOME, home)]
             lines.append({"id": n, "text": text, "subject": person, "facts": facts})
     return write(folder / "train", lines[:31])
