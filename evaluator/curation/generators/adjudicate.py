@@ -21,6 +21,7 @@ from evaluator.jsonl.ids import Id, format_ids
 from evaluator.statistics.random_streams import random_stream
 from evaluator.text import count_noun
 
+_MOST_NAMED = 1000
 _SPANS = "a list of [start, end], whole numbers with 0 <= start < end"
 
 
@@ -47,8 +48,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     }
     text = [
         f"{count_noun(report['decided'], 'item')} decided, {report['left']} left to judge"
-        + (f": {format_ids(left)}" if left else ""),
-        f"{count_noun(len(again), 'decided item')} to judge again",
+        + (f": {_names(left)}" if left else ""),
+        f"{count_noun(len(again), 'decided item')} to judge again" + (f": {_names(again)}" if again else ""),
         *_agreement_text(report["agreement"], "ordinal" if judgements.scores else "nominal"),
     ]
     if args.mentions:
@@ -151,6 +152,12 @@ def _write(bench: Workspace, name: str, lines: Iterable[dict[str, Any]]) -> None
     bench.output(name).writelines(encode(line) + b"\n" for line in lines)
 
 
+def _names(names: list[Id]) -> str:
+    """Return the ids as text: on the site, only this text names them."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(map(shown, names[:_MOST_NAMED])) + more
+
+
 def _plain(values: Any) -> Any:
     """Return JSON values in which NaN is null."""
     if isinstance(values, dict):
@@ -192,7 +199,7 @@ GENERATOR = Generator(
         Source(
             "items",
             "Items",
-            "JSON Lines: the items that were judged, such as id, claim and evidence_text",
+            "JSON Lines: the judged items, such as id, claim and evidence_text; else gold has ids and answers alone",
             flag="--items",
             required=False,
         ),
@@ -212,7 +219,7 @@ GENERATOR = Generator(
             "key",
             Kind.TEXT,
             "Key of the answer",
-            "the key under which gold has the decision; by default label, or score",
+            "the key of the answer in gold; if empty, label or score",
             default="",
             metavar="KEY",
         ),

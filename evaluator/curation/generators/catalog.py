@@ -129,8 +129,8 @@ OFFERS: dict[str, Offer] = {
         Offer(
             adjudicate.GENERATOR,
             "Gold from judgements",
-            "Gives each item the label that at least two annotators gave it and fewer gave any other, or the mean of "
-            "its scores. The report has the agreement and the items that are left to judge.",
+            "Gives each item the label that two annotators or more chose, if no other label has as many votes, or the "
+            "mean of its scores. The report has the agreement and the items that are left to judge.",
             tasks=("fact-verification", "fact-checking", "metric-correlation"),
             defaults=lambda task: {"key": "human" if task.name == "metric-correlation" else "label"},
             other_outputs=("left.jsonl", "again.jsonl"),

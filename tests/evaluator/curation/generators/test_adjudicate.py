@@ -81,6 +81,12 @@ def test_what_is_left_can_be_judged_and_added(tmp_path, files) -> None:
     assert (made / "left.jsonl").read_bytes() == b""
 
 
+def test_the_report_names_up_to_a_thousand_items_that_are_left(tmp_path, capsys) -> None:
+    once = write(tmp_path / "once.jsonl", [{"id": n, "annotator": "ann", "label": "a"} for n in range(1002)])
+    assert main(["split", "adjudicate", once, "--output", str(tmp_path / "made")]) == 0
+    assert ", 998, 999 and 2 more\n" in capsys.readouterr().out
+
+
 def test_a_seeded_share_is_judged_again_without_labels(tmp_path) -> None:
     votes = [{"id": n, "annotator": name, "label": "SUPPORTS"} for n in range(30) for name in ("ann", "bob")]
     chosen = {}
