@@ -68,7 +68,7 @@ def _list(task: AnyTask, systems: Mapping[str, System]) -> None:
         print(f"{baseline.name}: {baseline.doc}" + (f" (needs {baseline.needs})" if baseline.needs else ""))
     for system in systems.values():
         files = [f"--{kind}" for kind in system.needs] + [f"[--{kind}]" for kind in system.uses]
-        print(f"{system.name} {' '.join(files)}: {system.doc}. {system.source}")
+        print(f"{' '.join([system.name, *files])}: {system.doc}. {system.source}")
         for option in system.options:
             print(f"  --option {option.name}=...: {option.doc} Default: {option.default or 'none'}.")
 

@@ -33,6 +33,8 @@ def test_one_list_names_baselines_and_systems(capsys) -> None:
     text = capsys.readouterr().out
     assert "degree: how often" in text and "relation-frequency --graph: how often" in text
     assert "--option tokens=...:" in text
+    assert main(["run-baseline", "metric-correlation"]) == 0
+    assert "rouge-1: common words" in capsys.readouterr().out
 
 
 def test_a_name_of_both_is_the_baseline_without_a_graph(files, capsys) -> None:
