@@ -19,6 +19,7 @@ from evaluator.curation.io.labelled_texts import Claims, read_claims, read_weigh
 from evaluator.curation.io.line_chart import line_chart
 from evaluator.curation.text_stats.cue_transfer import correlations, coverage
 from evaluator.curation.text_stats.cues import CueTable, cue_table, recount
+from evaluator.errors import GoldError, Problem, shown
 
 _PER_MILLION = 1e6
 _CORRELATION, _COVERAGE = "correlation", "coverage"
@@ -85,6 +86,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         weighted = recount(plain, claims.texts, claims.labels, n=args.grams, drop=drop, weights=weights)
     if args.dev is not None:
         other = read_claims(bench.input("dev", args.dev), str(args.dev), text=args.text, label=args.label)
+        _check_labels(other, str(args.dev), plain.labels)
         dev = recount(plain, other.texts, other.labels, n=args.grams, drop=drop)
     cues = _Cues(plain, weighted, dev)
     ranked = {label: cues.ranked(label) for label in plain.labels}
@@ -106,6 +108,12 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     if bench.keeps:
         _write(report, ranked, bench)
     return GeneratorResult(report, _text(report))
+
+
+def _check_labels(claims: Claims, file: str, labels: list[str]) -> None:
+    """Raise GoldError for a label that is not among `labels`."""
+    if unknown := sorted(set(claims.labels) - set(labels)):
+        raise GoldError([Problem(file, None, "unknown label", shown(unknown[0]), f"one of: {', '.join(labels)}")])
 
 
 def _correlations(plain: CueTable, dev: CueTable, label: str) -> list[dict[str, Any]]:

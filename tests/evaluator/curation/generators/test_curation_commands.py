@@ -219,6 +219,13 @@ def test_every_claim_needs_a_weight(folder, capsys, lines, message):
     assert message in capsys.readouterr().err
 
 
+def test_labels_of_both_files_are_the_same(folder, capsys):
+    (folder / "dev.jsonl").write_bytes(jsonl([{"id": 1, "claim": "it did", "label": "NO"}]))
+    assert main(["audit", "cues", "claims.jsonl", "--beside", "dev.jsonl"]) == 3
+    message = 'dev.jsonl: unknown label, found "NO", expected one of: REFUTES, SUPPORTS'
+    assert message in capsys.readouterr().err
+
+
 def test_frequent_words_may_come_from_another_file(folder, capsys):
     training = [
         {"id": k, "claim": word, "label": "REFUTES"} for k, word in enumerate(["did"] * 3 + list("abcdefghijk"))
