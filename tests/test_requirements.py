@@ -12,7 +12,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 INPUTS = sorted(ROOT.glob("requirements*.txt"))
-NOT_IMPORTED = {"psycopg": "the driver of PostgreSQL, which Django imports", "pandas": "curators' tables"}
+NOT_IMPORTED = {
+    "psycopg": "the driver of PostgreSQL, which Django imports",
+    "openpyxl": "curators' tables, by its name",
+}
 """Requirements of the server that its code does not import."""
 
 

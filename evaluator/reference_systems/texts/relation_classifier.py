@@ -232,10 +232,10 @@ def _occurrences(tokens: Sequence[Token], names: Iterable[str]) -> set[tuple[int
     words = [token.text.casefold() for token in tokens]
     ranges = set()
     for name in names:
-        wanted = [token.text.casefold() for token in tokenize(name)]
-        for index in range(len(words) - len(wanted) + 1) if wanted else ():
-            if words[index : index + len(wanted)] == wanted:
-                ranges.add((index, index + len(wanted)))
+        name_words = [token.text.casefold() for token in tokenize(name)]
+        for index in range(len(words) - len(name_words) + 1) if name_words else ():
+            if words[index : index + len(name_words)] == name_words:
+                ranges.add((index, index + len(name_words)))
     return ranges
 
 

@@ -12,8 +12,9 @@ from django.test import Client
 from knox.models import AuthToken
 
 from evaluator.cli.main import main
-from evaluator.cli.server import browser_login, token_store
-from evaluator.cli.server.http import RefusedError, Server, UnavailableError
+from evaluator.cli.server import browser_login
+from evaluator.client import token_store
+from evaluator.client.http import RefusedError, Server, UnavailableError
 from evaluator.errors import UsageError
 from leaderboard.models import TokenDetails
 from tests.support.api_calls import person
