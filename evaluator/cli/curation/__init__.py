@@ -22,6 +22,7 @@ from evaluator.curation.generators import (
     audit,
     corruption,
     cues_report,
+    distant_supervision,
     folds,
     gold_diff,
     graph_report,
@@ -58,6 +59,7 @@ SPLITS: tuple[Generator, ...] = (
     open_questions.GENERATOR,
     scenarios.GENERATOR,
     corruption.GENERATOR,
+    distant_supervision.GENERATOR,
 )
 """Generators: each writes a folder of files and their recipe."""
 

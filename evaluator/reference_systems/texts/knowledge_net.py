@@ -100,18 +100,23 @@ def resolve_subject(passages: Sequence[Passage]) -> None:
         passage.subject = subject
 
 
+def trained_finder(documents: Sequence[GoldDocument]) -> MentionFinder:
+    """Return a mention finder that lists the subjects and objects of these documents' facts."""
+    texts = []
+    for document in documents:
+        for annotated in document.passages:
+            passage = Passage(document, annotated)
+            texts.append((passage.tokens, _token_ranges(passage, annotated)))
+    return MentionFinder.trained(texts, _MENTION_SHARE)
+
+
 class Extractor:
     """A fitted model, with the mention finder and the features that it was fitted with."""
 
     def __init__(self, documents: Sequence[GoldDocument], *, resolves: bool) -> None:
         """documents: training documents. resolves: True if personal pronouns are the document's subject."""
         self._resolves = resolves
-        texts = []
-        for document in documents:
-            for annotated in document.passages:
-                passage = Passage(document, annotated)
-                texts.append((passage.tokens, _token_ranges(passage, annotated)))
-        self._finder = MentionFinder.trained(texts, _MENTION_SHARE)
+        self._finder = trained_finder(documents)
         passages = [passage for document in documents for passage in self.passages(document)]
         self._vocabulary = Vocabulary((pair for passage in passages for pair in passage.features()), _LEAST_PAIRS)
         self._model = MultiTaskModel.fit(self._matrix(passages), _examples(documents, passages))
