@@ -108,7 +108,7 @@ class Wait:
     """The wait in a queue of submitted containers.
 
     ahead: number of containers that start earlier. minutes: estimated time until the next one starts, rounded up
-    to one of WAIT_MINUTES or to hours; None if no container of the queue has ended yet.
+    to one of WAIT_MINUTES or to hours; None if no worker is ready, or no container of the queue has ended yet.
     """
 
     ahead: int
@@ -118,7 +118,7 @@ class Wait:
     def text(self) -> str:
         """The estimate in words."""
         if self.minutes is None:
-            return "unknown, since no container has run yet"
+            return "unknown: no worker is ready, or no container has run yet"
         return f"at most {self.minutes} min" if self.minutes <= WAIT_MINUTES[-1] else f"about {self.minutes // 60} h"
 
 
@@ -141,10 +141,10 @@ def wait_in(queue: str, *, team: int | None = None, before: datetime | None = No
     ended = containers.filter(state__in=(State.DONE, State.REJECTED), started_at__isnull=False).order_by("-finished_at")
     took = F("finished_at") - F("started_at")
     times = [time for (time,) in ended.annotate(took=took).values_list("took")[:_RECENT]]
-    if not times:
-        return Wait(ahead, None)
     running = containers.filter(state=State.RUNNING).count()
     workers = _fresh(queue).filter(ready=True).count()
+    if not times or not (running or workers):
+        return Wait(ahead, None)
     # A host may run several workers, which share a report. Those that run are half done on average.
     busy = running / 2 if running >= workers else 0.0
     mean = sum(times, timedelta()) / len(times)

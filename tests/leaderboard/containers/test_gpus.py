@@ -196,6 +196,9 @@ def test_the_wait_is_estimated_from_the_last_containers_of_the_queue(world: Worl
     assert "3 ahead in the queue. Estimated wait: at most 30 min." in text(submission)
     body = client_of(world.researcher).get(f"/api/v1/submissions/{waiting[3].submission_id}/").json()
     assert (body["queue_position"], body["wait_minutes"]) == (3, 30)
+    Prediction.objects.filter(state=State.RUNNING).update(state=State.QUEUED, lease_until=None)
+    WorkerReport.objects.update(ready=False)
+    assert worker_status.wait_in("systems-gpu").minutes is None, "no worker is ready"
 
 
 @pytest.mark.parametrize(("minutes", "shown"), [(None, "unknown"), (20, "at most 20 min"), (180, "about 3 h")])
