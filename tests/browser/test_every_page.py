@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Site, faults, log_in, shoot
+from tests.support.full_run import FULL
 
 pytestmark = pytest.mark.browser
 ANYBODY = {
@@ -21,6 +22,10 @@ ANYBODY = {
     "status": "/status/",
     "api-reference": "/api/v1/docs/",
     "api-reference-submissions": "/api/v1/docs/submissions/",
+    "docs": "/docs/",
+    "docs-researchers": "/docs/researchers/",
+    "terms": "/docs/terms/",
+    "privacy": "/docs/privacy/",
     "tasks": "/tasks/",
     "measures-kbp": "/tasks/knowledge-base-population/",
     "measures-fact-verification": "/tasks/fact-verification/",
@@ -97,6 +102,11 @@ CURATOR = {
     "manage-gold": "/manage/benchmarks/atlas-facts/splits/test/gold/",
     "manage-gold-read": "/manage/benchmarks/atlas-facts/splits/test/gold/1/",
     "manage-scorers": "/manage/benchmarks/atlas-facts/scorers/",
+    "manage-leakage-budget": "/manage/benchmarks/atlas-facts/phases/test/leakage-budget/",
+    "manage-announcements": "/manage/benchmarks/atlas-facts/announcements/",
+    "manage-facts": "/manage/benchmarks/atlas-facts/facts/",
+    "manage-hidden": "/manage/benchmarks/atlas-facts/hidden/",
+    "manage-tracks": "/manage/benchmarks/atlas-facts/phases/test/tracks/",
     "manage-phase": "/manage/benchmarks/atlas-facts/phases/create/",
     "manage-phase-ladder": "/manage/benchmarks/atlas-facts/phases/create/?kind=ladder",
     "manage-phase-edit": "/manage/benchmarks/atlas-facts/phases/test/edit/",
@@ -112,6 +122,12 @@ def look_at(page: Page, name: str, address: str, status: int = 200) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     assert faults(page) == []
     shoot(page, name)
+    if FULL:
+        # Without motion, because colours in transition to the other scheme lack contrast.
+        page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+        assert faults(page) == []
+        shoot(page, f"{name}-dark")
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
 
 
 @pytest.mark.parametrize("name", ANYBODY)

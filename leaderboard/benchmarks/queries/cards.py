@@ -140,10 +140,9 @@ def _leaders(phases: Sequence[Phase]) -> Mapping[int, Leader]:
         measure = scoring.measure(primary)
         score = scores[rows[0].release_id].get((primary, ()), ShownScore(rows[0].value))
         if not reveals_comparisons(board.phase):
-            bounds = None
-            if board.phase.disclosure == Phase.Disclosure.LADDER and score.value is not None:
-                bounds = ladder.bounds(score.value, measure=measure, n_groups=None)
-            score = ShownScore(score.value, bounds=bounds)
+            is_ladder, value = board.phase.disclosure == Phase.Disclosure.LADDER, score.value
+            bounds = ladder.bounds(value, measure=measure, n_groups=None) if is_ladder and value is not None else None
+            score = ShownScore(value, bounds=bounds)
         leaders[pk] = Leader(
             system=shown(rows[0].system, knows=False).system,
             measure=measure.title,
