@@ -105,4 +105,4 @@ def log_in(page: Page, site: Site, username: str) -> None:
     page.goto("/accounts/login/")
     page.get_by_label("Username or email").fill(username)
     page.get_by_label("Password", exact=True).fill(site.passwords[username])
-    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    page.get_by_role("main").get_by_role("button", name="Log in", exact=True).click()

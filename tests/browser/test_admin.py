@@ -71,7 +71,7 @@ def _at_the_desk(page: Page, site: Site, operator: str) -> Page:
     page.goto("/admin/")
     page.get_by_label("Username or email").fill(operator)
     page.get_by_label("Password", exact=True).fill(site.passwords[operator])
-    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    page.get_by_role("main").get_by_role("button", name="Log in", exact=True).click()
     page.goto("/admin/")
     return page
 

@@ -27,7 +27,7 @@ def look_at(page: Page, name: str) -> None:
 def send(page: Page) -> Response:
     """Submit the log-in form; return the response."""
     with page.expect_response(lambda answer: answer.request.method == "POST", timeout=60_000) as found:
-        page.get_by_role("main").get_by_role("button", name="Log in").click()
+        page.get_by_role("main").get_by_role("button", name="Log in", exact=True).click()
     page.wait_for_load_state()
     return found.value
 
