@@ -191,9 +191,9 @@ VARIABLES = {
     "SCORER_MEMORY_MB": Variable(int, 4000, "memory limit of a scorer image, swap and /tmp included"),
     "SCORER_OUTPUT_MB": Variable(int, 100, "largest total size of the files that a scorer image writes to /output"),
     "LOG_LEVEL": Variable(str, "INFO", "DEBUG, INFO, WARNING or ERROR"),
-    "TRACES": Variable(bool, False, "traces by OpenTelemetry, with the packages of requirements-otel.txt"),
+    "TRACES": Variable(bool, False, "traces by OpenTelemetry, with the packages of requirements-otel.lock"),
     "SENTRY_DSN": Variable(
-        str, "", "address to which errors are reported, with the package of requirements-sentry.txt; empty: no reports"
+        str, "", "address to which errors are reported, with the package of requirements-sentry.lock; empty: no reports"
     ),
     "LOG_FORMAT": Variable(str, "text", "text: keys and values; json: one JSON object a line"),
 }

@@ -12,10 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 INPUTS = sorted(ROOT.glob("requirements*.txt"))
-NOT_IMPORTED = {
-    "psycopg": "the driver of PostgreSQL, which Django imports",
-    "openpyxl": "curators' tables, by its name",
-}
+NOT_IMPORTED = {"psycopg": "the driver of PostgreSQL, which Django imports"}
 """Requirements of the server that its code does not import."""
 
 
@@ -65,9 +62,15 @@ def test_another_requirement_needs_another_lock_file(tmp_path: Path, change: str
 
 def test_each_requirement_of_the_server_is_imported() -> None:
     files = [path for folder in ("evaluator", "leaderboard", "fixtures") for path in (ROOT / folder).rglob("*.py")]
-    imports = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
-    modules = {module for path in files for module in imports.findall(path.read_text(encoding="utf-8"))}
+    imports = re.compile(r"^\s*(?:from|import) (\w+)|\b_library\(\"(\w+)", re.MULTILINE)
+    modules = {a or b for path in files for a, b in imports.findall(path.read_text(encoding="utf-8"))}
     modules |= set(re.findall(r'"([a-z_]+)[".]', (ROOT / "leaderboard" / "settings.py").read_text(encoding="utf-8")))
     for name in pins(ROOT / "requirements.txt").keys() - NOT_IMPORTED.keys():
         tops = {Path(file.parts[0]).name.partition(".")[0] for file in distribution(name).files or () if file.parts}
         assert tops & modules, f"nothing imports {name}"
+
+
+def test_the_scripts_install_lock_files() -> None:
+    for script in ("serve", "test", "docs"):
+        [lock] = re.findall(r'bin/bootstrap" (\S+)', (ROOT / "bin" / script).read_text(encoding="utf-8"))
+        locked(ROOT / lock)

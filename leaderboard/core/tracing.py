@@ -1,6 +1,6 @@
 """Traces of requests, messages, queries and our own steps by OpenTelemetry, if HOLDOUT_TRACES is on.
 
-The packages are those of requirements-otel.txt. OpenTelemetry's own environment variables apply. Queries are traced
+The packages are those of requirements-otel.lock. OpenTelemetry's own environment variables apply. Queries are traced
 without their parameters.
 """
 
@@ -31,7 +31,7 @@ def set_up() -> None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         raise ImproperlyConfigured(
-            f"HOLDOUT_TRACES is on, and {error.name} is not installed; run: pip install -r requirements-otel.txt"
+            f"HOLDOUT_TRACES is on, and {error.name} is not installed; run: pip install -r requirements-otel.lock"
         ) from error
     # Variables of OpenTelemetry take precedence over this name.
     provider = TracerProvider(resource=Resource({"service.name": "holdout"}).merge(Resource.create()))

@@ -1,4 +1,4 @@
-"""Reports of errors to Sentry, if HOLDOUT_SENTRY_DSN is set. The package is that of requirements-sentry.txt.
+"""Reports of errors to Sentry, if HOLDOUT_SENTRY_DSN is set. The package is that of requirements-sentry.lock.
 
 A report has what the log has at level error: the event, the class and the locations of the exception, and ids. It is
 built anew from these (`report`), because the text of an exception, local variables and requests may have predictions,
@@ -36,7 +36,8 @@ def set_up() -> None:
         from sentry_sdk.integrations.logging import LoggingIntegration
     except ImportError as error:
         raise ImproperlyConfigured(
-            f"HOLDOUT_SENTRY_DSN is set, and {error.name} is not installed; run: pip install -r requirements-sentry.txt"
+            f"HOLDOUT_SENTRY_DSN is set, and {error.name} is not installed; "
+            "run: pip install -r requirements-sentry.lock"
         ) from error
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,

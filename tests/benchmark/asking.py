@@ -69,11 +69,11 @@ class Site:
             1000 * cpu / n, 1000 * database / n, n / seconds, 1000 * statistics.median(waits), 1000 * p99, status, size
         )
 
-    def get(self, path: str) -> tuple[int, dict[str, str], bytes]:
+    def get(self, path: str) -> tuple[int, http.client.HTTPMessage, bytes]:
         with self._connection() as connection:
             connection.request("GET", path)
             answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read()
+            return answer.status, answer.headers, answer.read()
 
     def _asked(self, path: str, times: int, headers: Mapping[str, str]) -> list[tuple[float, int, int]]:
         responses = []

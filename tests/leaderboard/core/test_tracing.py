@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 from tests.support.api_calls import client_of, send
 from tests.support.rows.tiny_world import build, prediction_lines
 
-WITHOUT = "needs the packages of requirements-otel.txt"
+WITHOUT = "needs the packages of requirements-otel.lock"
 
 
 @pytest.fixture
@@ -85,5 +85,5 @@ def test_without_the_packages_the_start_says_what_to_install(settings: Any, monk
     settings.TRACES = True
     for name in ("opentelemetry", "opentelemetry.exporter.otlp.proto.http.trace_exporter"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(tracing.ImproperlyConfigured, match=r"pip install -r requirements-otel\.txt"):
+    with pytest.raises(tracing.ImproperlyConfigured, match=r"pip install -r requirements-otel\.lock"):
         tracing.set_up()

@@ -90,7 +90,7 @@ fail()
 
 @pytest.mark.slow
 def test_reports_of_a_process_arrive_without_planted_secrets(sink: Sink, tmp_path: Path) -> None:
-    pytest.importorskip("sentry_sdk", reason="needs the package of requirements-sentry.txt")
+    pytest.importorskip("sentry_sdk", reason="needs the package of requirements-sentry.lock")
     environment = {
         **os.environ,
         "HOLDOUT_DATA": str(tmp_path),
