@@ -14,7 +14,7 @@ from evaluator.cli.output import say
 from evaluator.client.http import RefusedError, Server, UnavailableError
 from evaluator.errors import UsageError
 
-CLIENT = "holdout"
+CLIENT = "holdout-eval"
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 

@@ -19,7 +19,7 @@ from knox.models import AuthToken
 from leaderboard.accounts.actions import tokens
 from leaderboard.models import TokenDetails, User
 
-CLIENT = "holdout"
+CLIENT = "holdout-eval"
 """Id of the public client that the `holdout-eval` command is."""
 
 

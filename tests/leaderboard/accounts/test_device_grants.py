@@ -34,11 +34,11 @@ def post(path: str, **fields: str) -> Any:
 
 
 def begin(**fields: str) -> Any:
-    return post("", **{"client_id": "holdout", **fields})
+    return post("", **{"client_id": "holdout-eval", **fields})
 
 
 def redeem(code: dict[str, Any], **fields: str) -> Any:
-    request = {"grant_type": GRANT, "client_id": "holdout", "device_code": code["device_code"]}
+    request = {"grant_type": GRANT, "client_id": "holdout-eval", "device_code": code["device_code"]}
     return post("token/", **{**request, **fields})
 
 
