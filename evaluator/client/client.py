@@ -283,7 +283,7 @@ def _pair(pair: Mapping[str, Any], *, is_reversed: bool) -> dict[str, Any]:
     first, second = (pair["b"], pair["a"]) if is_reversed else (pair["a"], pair["b"])
     difference, low, high = pair["difference"], pair["low"], pair["high"]
     if is_reversed:
-        difference, low, high = (None if value is None else -value for value in (difference, high, low))
+        difference, low, high = (None if value is None else 0.0 - value for value in (difference, high, low))
     values = {name: pair[name] for name in ("p", "p_holm", "significant", "n_groups")}
     return {
         **{"a": first["system"], "b": second["system"], "difference": difference, "low": low, "high": high},

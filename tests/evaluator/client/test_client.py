@@ -160,6 +160,8 @@ def test_a_pair_in_the_order_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     of_b = client.compare("x", "y", "B")
     assert list(of_b["b"]) == ["A", "C"] and list(of_b["difference"]) == [-0.1, 0.1]
     assert client.compare("x", "y", "A", "C").empty
+    pairs[0]["difference"] = 0.0
+    assert str(client.compare("x", "y", "B", "A")["difference"][0]) == "0.0"
 
 
 numbers = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False)
