@@ -42,7 +42,9 @@ def index(request: PersonRequest) -> HttpResponse:
     # Rehearsals that are over are listed on the page of their phase.
     rows = rows.exclude(rehearsal__ended_at__isnull=False).order_by("state", "title")
     waiting = management.n_waiting(rows)
-    listed = [(benchmark, TASKS[benchmark.task].title, waiting[benchmark.pk]) for benchmark in rows]
+    # The package of a benchmark's task may have been removed.
+    titles = {name: TASKS[name].title for name in TASKS}
+    listed = [(benchmark, titles.get(benchmark.task, benchmark.task), waiting[benchmark.pk]) for benchmark in rows]
     may = {"may_create": is_curator(request.user), "may_operate": is_operator(request.user)}
     return render(request, "benchmarks/manage_index.html", {"benchmarks": listed, **may})
 
