@@ -25,6 +25,8 @@ settings.load_profile("holdout")
 
 
 CASES: dict[str, tuple[str, ...]] = {
+    "disclosure/test_ladder_warnings.py::test_who_sees_that_spans_are_longer_than_golds": ("ladder-expected1",),
+    "whole_site/test_private_pages.py::test_private_pages_are_not_stored": ("curator",),
     "containers/test_container_changes.py::test_a_stored_file_that_is_missing_or_altered_is_our_failure": (
         "archive-altered",
     ),
@@ -235,6 +237,7 @@ TESTS = (
     "containers/test_scorer_faults.py::test_a_worker_killed_at_each_point_is_replaced",
     "containers/test_reference_systems.py::test_seeding_puts_them_on_the_boards",  # CI's first command does
     "comparisons/test_large_boards_upgraded.py::test_only_large_boards_are_ranked_again",  # a landed migration
+    "whole_site/test_installed_task.py::test_the_site_hosts_it",
     "curation/test_baselines_at_once.py::test_one_of_several_simultaneous_presses_submits",
     "docs/test_operators.py::test_one_machine_and_its_archive_on_another",
     "docs/test_operators.py::test_upgrade_of_an_earlier_release",
