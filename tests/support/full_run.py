@@ -26,7 +26,6 @@ settings.load_profile("holdout")
 
 CASES: dict[str, tuple[str, ...]] = {
     "disclosure/test_ladder_warnings.py::test_who_sees_that_spans_are_longer_than_golds": ("ladder-expected1",),
-    "whole_site/test_private_pages.py::test_private_pages_are_not_stored": ("curator",),
     "containers/test_container_changes.py::test_a_stored_file_that_is_missing_or_altered_is_our_failure": (
         "archive-altered",
     ),
@@ -94,7 +93,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "scoring/test_rebuilding.py::test_a_rebuilt_board_is_equal_byte_for_byte": ("full", "ladder a team"),
     "statistics/test_resampled_scores.py::test_correlations": ("blocks of 7",),
     "submissions/test_slow_clients.py::test_slow_clients_hold_up_nobody": ("alone",),
-    "whole_site/test_private_pages.py::test_private_pages_are_not_stored": ("A", "curator"),
+    "whole_site/test_private_pages.py::test_private_pages_are_not_stored": ("curator",),
     "core/test_store_faults.py::test_an_upload_to_a_store_that_is_away": ("Fault.HANG", "Fault.UNAVAILABLE"),
     "core/test_store_faults.py::test_a_store_that_fails_while_the_file_is_stored": ("Fault.LOST", "Fault.UNAVAILABLE"),
     "core/test_store_faults.py::test_a_file_that_cannot_be_read_to_its_end_is_never_called_invalid": (
