@@ -106,6 +106,7 @@ def test_import_of_reported_rows_has_a_preview(desk: Page, tmp_path: Path) -> No
     expect(desk.get_by_role("alert")).to_contain_text("beauty")
     shoot(desk, "admin-import-refused")
     send(ROW.format("BERT of tests", "accuracy"))
+    expect(desk.get_by_role("button", name="Confirm import")).to_be_visible()
     shoot(desk, "admin-import-preview")
     desk.get_by_role("button", name="Confirm import").click()
     expect(desk.get_by_text("BERT of tests").first).to_be_visible()

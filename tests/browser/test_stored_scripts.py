@@ -114,6 +114,10 @@ OURS = {
         "Invitation.address",
         "Invitation.token_sha256",
         "Webhook.salt",
+        "Webhook.previous_salt",
+        # A header as it was sent, which only the same header of a response repeats.
+        "ImageUpload.metadata",
+        "RawUpload.metadata",
         "Notice.answer",
         "Profile.orcid",
         "SplitAudit.inputs_sha256",
