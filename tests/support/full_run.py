@@ -55,7 +55,6 @@ CASES: dict[str, tuple[str, ...]] = {
     "browser/test_frozen_pages.py::test_views_of_a_frozen_board": ("board",),
     "containers/test_scorers.py::test_a_failing_scorer_ranks_no_system": ("by the clock", "unknown field", "memory"),
     "browser/test_stored_scripts.py::test_stored_text_never_runs_as_script": ("anonymous",),
-    "docs/test_curators.py::test_guide_from_raw_file_to_public_board": ("own",),
     "scoring/test_faults.py::test_a_worker_killed_before_it_writes_is_replaced": ("scored",),
     "systems/test_faults.py::test_output_lost_with_its_volume_holder_is_a_sandbox_error": ("runc-kill",),
     "systems/test_greedy.py::test_exit_codes_collapse": ("runc-77",),
