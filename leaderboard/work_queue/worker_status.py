@@ -141,9 +141,11 @@ def wait_in(queue: str, *, team: int | None = None, before: datetime | None = No
     ended = containers.filter(state__in=(State.DONE, State.REJECTED), started_at__isnull=False).order_by("-finished_at")
     took = F("finished_at") - F("started_at")
     times = [time for (time,) in ended.annotate(took=took).values_list("took")[:_RECENT]]
+    if not times:
+        return Wait(ahead, None)
     running = containers.filter(state=State.RUNNING).count()
     workers = _fresh(queue).filter(ready=True).count()
-    if not times or not (running or workers):
+    if not (running or workers):
         return Wait(ahead, None)
     # A host may run several workers, which share a report. Those that run are half done on average.
     busy = running / 2 if running >= workers else 0.0

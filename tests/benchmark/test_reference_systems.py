@@ -1,4 +1,4 @@
-"""Scores, processor time and memory of the reference systems on public data, beside the published scores.
+"""Scores, processor time and memory of the reference systems on public data, next to the published scores.
 
 Run with `pytest tests/benchmark/test_reference_systems.py -m benchmark -s`. Scores are those of `holdout-eval score`.
 Times are printed, not asserted. Nothing is tuned on test: thresholds come from the validation triples and their
@@ -107,7 +107,7 @@ def score(task: str, gold: Path, predictions: Path) -> dict[str, float]:
 
 
 def report(name: str, scores: dict[str, float], expected: dict, cost: str) -> None:
-    """Print the scores beside the published ones. Fail where one is lower than it should be."""
+    """Print the scores next to the published ones. Fail where one is lower than it should be."""
     texts = [
         f"{measure} {scores[measure]:.4f}" + (f" (published {published})" if published else "")
         for measure, (_, published) in expected.items()

@@ -1,4 +1,4 @@
-"""Scores, processor time and memory of the systems that read texts, on public data, beside the published scores.
+"""Scores, processor time and memory of the systems that read texts, on public data, next to the published scores.
 
 Run with `pytest tests/benchmark/test_text_systems.py -m benchmark -s`. Nothing is tuned on test: thresholds come from
 a part of the training documents. The published scores of KnowledgeNet are of its fold 5, whose facts are hidden.

@@ -129,7 +129,7 @@ LONG = ("operators/", "reference/http-api/", "reference/commands/")
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 def test_main_pages_in_a_browser(live_server: Any, chromium: Browser) -> None:
-    """The policy is kept, axe finds no fault, nothing is too wide for a phone, dark mode and search work."""
+    """The policy is not violated, axe finds no fault, nothing is too wide for a phone, dark mode and search work."""
     context = chromium.new_context(base_url=live_server.url, reduced_motion="reduce", color_scheme="dark")
     page, watch = context.new_page(), Watch()
     watch.follow(page)

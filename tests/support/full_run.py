@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 FULL = bool(os.environ.get("TEST_FULL"))
 
@@ -15,12 +15,7 @@ def examples(number: int) -> int:
     return number if FULL else min(number, max(20, number // 5))
 
 
-# Other work on the machine is no fault of a test's.
-settings.register_profile(
-    "holdout",
-    max_examples=examples(settings.default.max_examples),
-    suppress_health_check=[HealthCheck.too_slow],
-)
+settings.register_profile("holdout", max_examples=examples(settings.default.max_examples))
 settings.load_profile("holdout")
 
 

@@ -54,8 +54,8 @@ class KnowledgeLinker:
         self._remove_own = remove_own
         removed = set(map(tuple, graph.numbers((c.subject, c.relation, c.object) for c in without).tolist()))
         triples = np.unique(graph.triples, axis=0)
-        kept = [tuple(triple) not in removed for triple in triples.tolist()] if removed else slice(None)
-        self._triples: Ints = triples[kept]
+        remaining = [tuple(triple) not in removed for triple in triples.tolist()] if removed else slice(None)
+        self._triples: Ints = triples[remaining]
         self._weights = weights(self._triples[:, [0, 2]], len(graph.entities), degree, logarithm)
         self._network = _Network(self._triples[:, [0, 2]], self._weights, closure)
 

@@ -48,7 +48,10 @@ def with_etag(view: View) -> View:
     def wrapped(request: HttpRequest, slug: str, phase: str, **kwargs: Any) -> HttpResponse:
         tag = tag_of(slug, phase, address=request.get_full_path()) if is_anonymous(request) else None
         if tag is None:
-            return cast(HttpResponse, with_digest(request, slug=slug, phase=phase, **kwargs))
+            answer = cast(HttpResponse, with_digest(request, slug=slug, phase=phase, **kwargs))
+            if answer.status_code >= 400:
+                del answer["ETag"]  # an error of the API has the request's id, so its digest never matches
+            return answer
         if tag in parse_etags(request.headers.get("If-None-Match", "")):
             response: HttpResponse = HttpResponseNotModified()
         else:

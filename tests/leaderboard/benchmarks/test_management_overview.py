@@ -75,7 +75,7 @@ def test_what_waits_is_at_the_top_with_its_address(curator: Client, world: World
         page.index(f'href="{address}"', page.index("Waiting")) for address in addresses
     )
     assert page.index("Waiting for you") < page.index("<h2>Phases</h2>")
-    # The list of benchmarks counts the same, also beside one of which nothing waits.
+    # The list of benchmarks counts the same, also with one of which nothing waits.
     other = Benchmark.objects.create(
         slug="o", title="Other", task=world.benchmark.task, dataset=world.benchmark.dataset
     )

@@ -54,8 +54,7 @@ def responses(urls: list[str], client: Client | None = None) -> dict[str, tuple[
         assert answer.status_code < 500, address
         text = re.sub(rb'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"', b"", answer.content)
         text = re.sub(rb"#[0-9a-f]{32}", b"", text)  # the request's id in an error of the API
-        etag = answer.get("ETag") if answer.status_code == 200 else None  # of an error: with the request's id
-        by_address[address] = (answer.status_code, text, client or etag)
+        by_address[address] = (answer.status_code, text, client or answer.get("ETag"))
     return by_address
 
 

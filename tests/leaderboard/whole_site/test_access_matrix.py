@@ -329,7 +329,7 @@ def test_another_organisers_draft_looks_like_a_missing_one(everybody, url):
 
 WITHOUT_SESSION = {"api_tokens", "api_device_code", "api_device_token"}
 UNSAFE = [row for row in access_table.ROWS if (row.post or row.delete) and row.name not in WITHOUT_SESSION]
-"""What changes something for a session; tokens are given for a password or a code, whoever is logged in."""
+"""What changes something for a session; tokens are given for a password or a code, not for a session."""
 
 
 @pytest.mark.parametrize("row", UNSAFE, ids=lambda row: row.name)

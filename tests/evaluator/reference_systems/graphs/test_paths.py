@@ -77,7 +77,7 @@ def test_a_claim_is_described_without_its_own_triple() -> None:
 
 
 def test_information_gain() -> None:
-    """`sure` tells the label, `half` tells something, `all` and `even` tell nothing."""
+    """`sure` reveals the label, `half` reveals something, `all` and `even` reveal nothing."""
     rows = [("all", "sure", "half", "even"), ("all", "sure", "half"), ("all", "even"), ("all",)]
     examples, labels = [dict.fromkeys(row, 1.0) for row in rows], np.array([True, True, False, False])
     assert informative(examples, labels, 9) == {"sure", "half"}
