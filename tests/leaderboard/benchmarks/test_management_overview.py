@@ -83,6 +83,16 @@ def test_what_waits_is_at_the_top_with_its_address(curator: Client, world: World
     listed = curator.get("/manage/").content.decode()
     assert read(listed).faults == []
     assert f'{DESK}#waiting">5<' in listed
+    for rows, decided in (
+        (Registration.objects.all(), {"state": Registration.State.APPROVED, "decided_at": timezone.now()}),
+        (
+            NearDuplicate.objects.all(),
+            {"dismissed_at": timezone.now(), "dismissed_by": world.curator, "reason": "Same authors."},
+        ),
+    ):
+        before = management.n_waiting([world.benchmark])[world.benchmark.pk]
+        assert rows.update(**decided) == 1
+        assert management.n_waiting([world.benchmark])[world.benchmark.pk] == before - 1
 
 
 def test_counts_of_activity(world: World) -> None:

@@ -2,13 +2,17 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evaluator.errors import FileError, UsageError
 from evaluator.reference_systems.files import INPUTS
 from evaluator.reference_systems.registry import systems_of
+from evaluator.reference_systems.texts import fact_accuracy as fact_accuracy_module
 from evaluator.reference_systems.texts.fact_accuracy import fact_accuracy
+from evaluator.reference_systems.texts.mentions import tokenize
+from evaluator.reference_systems.texts.relation_classifier import _occurrences
 from tests.evaluator.reference_systems.texts.test_knowledge_net import PEOPLE, TOWNS, write
 
 pytest.importorskip("sklearn")
@@ -66,6 +70,27 @@ def test_the_metric_compares_the_facts_of_two_texts(tmp_path: Path, name: str) -
     ]
     scores = [line["score"] for line in run(tmp_path, METRICS, name, lines)]
     assert scores == [1.0, 0.5, 0.75]
+
+
+def test_the_metric_verifies_the_generated_text_by_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    difference = lambda generated, reference: len(generated - reference) - len(reference - generated)  # noqa: E731
+    monkeypatch.setattr(fact_accuracy_module, "fact_accuracy", difference)
+    long = "Eva Kern was born in Lugano on June 7, 1922. Later she lived in Arth."
+    line = {"id": 1, "generated": "Eva Kern was born in Lugano.", "reference": long}
+    assert [row["score"] < 0 for row in run(tmp_path, METRICS, "fact-acc", [line])] == [True]
+
+
+def test_each_metric_has_its_classifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fact_accuracy_module, "_predict", lambda job, *, binary: iter([binary]))
+    systems: Any = systems_of(METRICS)
+    assert [*systems["fact-acc"].predict(None), *systems["binary-fact-acc"].predict(None)] == [False, True]
+
+
+def test_names_occur_as_whole_words_in_any_case() -> None:
+    tokens = tokenize("eva Kern and Eva Moser met Kern.")
+    assert _occurrences(tokens, ["Eva Kern", "Kern"]) == {(0, 2), (1, 2), (6, 7)}
 
 
 @pytest.mark.parametrize(
