@@ -21,7 +21,7 @@ from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 CHUNK = 50_000
-SOURCES = Path(leaderboard.__file__).parent / "static_src" / "tus"
+SOURCES = Path(leaderboard.__file__).parent / "static_src"
 NODE_CLIENT = """
 import { createReadStream, statSync } from "node:fs";
 import { Upload } from "tus-js-client";
