@@ -44,7 +44,9 @@ def check_former_variables(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.database)
 def check_database_timeouts(databases: Collection[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Return an error for each PostgreSQL timeout that is off, as it is if PgBouncer does not set it.
+    """Return an error for each PostgreSQL timeout that the site needs and that is switched off.
+
+    Behind PgBouncer, they are off unless its configuration sets them.
 
     `manage.py migrate` and `manage.py check --database default` run this check.
     """

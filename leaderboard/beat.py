@@ -1,4 +1,4 @@
-"""The process `beat`: it sweeps by itself, so neither a backlog of work nor a broker that is away delays the sweep."""
+"""The process `beat`, which runs the sweeps itself: a busy worker or an unavailable broker does not delay them."""
 
 import os
 import signal

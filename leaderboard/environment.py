@@ -203,15 +203,12 @@ FORMER = {variable.former: name for name, variable in VARIABLES.items() if varia
 
 
 def former_names() -> dict[str, str]:
-    """Return former name -> present name of the renamed variables whose former name is set in os.environ.
-
-    Both names have the prefix.
-    """
+    """Return former name -> present name, both with HOLDOUT_, of renamed variables set under the former name."""
     return {PREFIX + former: PREFIX + name for former, name in FORMER.items() if PREFIX + former in os.environ}
 
 
 class Environment:
-    """Typed view of os.environ: calling it with a variable's name, without prefix, returns the variable's value.
+    """Typed view of os.environ: calling it with a variable's name, without HOLDOUT_, returns the variable's value.
 
     Raises ImproperlyConfigured for an unknown or malformed variable.
     """

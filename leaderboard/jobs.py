@@ -109,7 +109,7 @@ def steps() -> dict[str, Callable[[], object]]:
 def sweep() -> None:
     """Run all steps of a sweep. An error in one does not stop the others; an unavailable database stops all of them.
 
-    The process `beat` runs the steps itself; that of the previous release sends this task.
+    This task is for the process `beat` of the previous release, which sends it; the present one runs the steps itself.
     """
     for name, step in steps().items():
         try:
@@ -122,16 +122,16 @@ def sweep() -> None:
 
 @beat_init.connect
 def refuse_celery_beat(**_: object) -> None:
-    """End `celery beat`, which would have nothing to send."""
+    """Make `celery beat` exit with an error: it has no schedule, because the process `beat` runs the sweeps."""
     raise SystemExit(
-        "celery -A leaderboard.jobs beat has no schedule any more, and nothing would sweep; start instead: "
+        "celery -A leaderboard.jobs beat has no schedule, so it would run no sweep; start instead: "
         "python manage.py serve beat"
     )
 
 
 @worker_ready.connect
 def report_first(sender: Any = None, **_: object) -> None:
-    """Request a status report from a worker that has just started, if it reads a queue of container executions.
+    """Request a status report from a worker that has just started, if it runs containers.
 
     Later reports are requested by the sweep.
     """
@@ -144,14 +144,14 @@ def report_first(sender: Any = None, **_: object) -> None:
 
 @worker_shutting_down.connect
 def end_soon(**_: object) -> None:
-    """Let a systems worker that got SIGTERM finish what it runs, but for no longer than DRAIN_SECONDS."""
+    """Let a worker of submitted images that got SIGTERM finish its containers, for at most DRAIN_SECONDS."""
     if {workers.SYSTEMS, workers.SYSTEMS_GPU} & set(app.amqp.queues.consume_from):
         Thread(target=run_system.end_soon, name="drain", daemon=True).start()
 
 
 @worker_ready.connect
 def report_alive(sender: Any = None, **_: object) -> None:
-    """Let a worker report by itself that it is alive, if it reads a queue of other work."""
+    """Let a worker that runs no containers report periodically that it is alive."""
     for queue in worker_status.SELF_REPORTING:
         if queue in sender.app.amqp.queues.consume_from:
             worker_status.report_periodically(queue)

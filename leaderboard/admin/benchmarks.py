@@ -1,4 +1,4 @@
-"""Admin of benchmarks, datasets and their parts. Metadata of gold is shown, never its file."""
+"""Admin of benchmarks, datasets, splits, gold versions and downloads. Metadata of gold is shown, never its file."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class PersonAdmin(UserAdmin):
 
     @transaction.atomic
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
-        """Set or disable a user's password, and end the user's tokens in the same transaction."""
+        """Set or disable a user's password, and revoke the user's API tokens in the same transaction."""
         return super().user_change_password(request, id, form_url)
 
 

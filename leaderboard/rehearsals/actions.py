@@ -58,9 +58,9 @@ def why_not(phase: Phase) -> str:
 
 
 def find_testers(names: Sequence[str]) -> list[User]:
-    """Return the active users with these usernames, and for the names of teams their members.
+    """Return the active users with the given usernames, and the members of teams with the given names.
 
-    Raises Refused INVALID_NAME for a name that is neither, and for more than MAX_TESTERS users.
+    Raises Refused INVALID_NAME for a name of no user and no team, and for more than MAX_TESTERS users.
     """
     users: dict[int, User] = {}
     unknown = []

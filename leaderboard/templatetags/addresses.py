@@ -47,5 +47,5 @@ def with_query(context: dict[str, Any], **changes: str | None) -> str:
 
 @register.simple_tag(takes_context=True)
 def phase_links(context: dict[str, Any], phase: Phase) -> list[board_links.PhaseLink]:
-    """Return links to the boards of all phases of the benchmark, each to this page there."""
+    """Return links to the boards of all phases of the benchmark, each to the view of the board that is open now."""
     return board_links.phase_links(context["request"], phase)

@@ -32,7 +32,7 @@ def measure_title(phase: Phase, name: str) -> str:
 
 @register.simple_tag
 def declared_measure(board: Board, name: str) -> Measure | None:
-    """Return a board's measure of this name; None without one."""
+    """Return a board's measure of this name; None if the board has no such measure."""
     return board.measure(name)
 
 

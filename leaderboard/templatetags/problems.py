@@ -19,5 +19,8 @@ def grouped(problems: Sequence[Mapping[str, Any]]) -> list[ProblemGroup]:
 
 @register.filter
 def unlisted(problems: Sequence[Mapping[str, Any]], more: int) -> int:
-    """Return how many of `more` further problems are not in the counts of the listed groups."""
+    """Return how many problems of a file belong to none of the listed groups.
+
+    problems: the listed ones. more: the number of all others, some of which the groups count.
+    """
     return more - sum(group.count - len(group.rows) for group in group_problems(problems))

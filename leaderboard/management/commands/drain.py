@@ -1,4 +1,4 @@
-"""`manage.py drain`: tell a host to start no more submitted containers, or to start some again."""
+"""`manage.py drain`: stop a host from starting containers of submitted images, or let it start them again."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ POLL_SECONDS = 1.0
 
 class Command(BaseCommand):
     help = (
-        "Tell the systems worker of a host to start no more containers. It finishes those that run, and stays so, also "
-        "after a restart, until --resume."
+        "Tell the systems worker of a host to start no more containers. It finishes those that run and starts no "
+        "others, also after a restart, until --resume."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py seed`: fill a site with the demonstration benchmarks, uploaded and scored as any others."""
+"""`manage.py seed`: fill a site with the demonstration benchmarks; submissions are uploaded and scored as usual."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Command(BaseCommand):
     def image_to_build(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> submit_built_images.ImageToBuild:
-        """Return the system of a manifest as an image to be built and submitted."""
+        """Return the image that is to be built and submitted for a system of the manifest."""
         by, phase = self.submitter(part, people), self.phase(plan, part)
         return submit_built_images.ImageToBuild(
             name=part.name,

@@ -60,7 +60,10 @@ class Command(BaseCommand):
                 self.say(f"stopped; the data remain in {settings.DATA}")
 
     def become(self, role: str, host: str, port: int) -> None:
-        """Replace this process by the process of a role; never returns. Raises CommandError for a switched-off role."""
+        """Replace this process by one of Holdout's processes, such as `web` or `beat`; never returns.
+
+        Raises CommandError for a process that the settings switch off.
+        """
         if role in processes.FORMER_ROLES:
             former, role = role, processes.FORMER_ROLES[role]
             self.stderr.write(f"holdout: {former} is the former name of this process; use: manage.py serve {role}")
