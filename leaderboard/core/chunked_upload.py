@@ -41,9 +41,10 @@ def begin(
 ) -> Upload:
     """Create an upload for a file of `size` bytes.
 
-    sha256: the file's announced digest; empty: not announced. metadata: what the client may ask for later. whose:
-    values of further fields of the row, such as its dataset or phase. Raises Refused: with the code `refuse` for a
-    malformed sha256, and QUOTA_EXCEEDED if the user already has AT_ONCE unfinished uploads of this kind.
+    sha256: the file's digest if the client has announced it, else empty. metadata: text that is returned to the client
+    on request (tus: Upload-Metadata). whose: values of further fields of the row, such as its dataset or phase. Raises
+    Refused: with the code `refuse` for a malformed sha256, and QUOTA_EXCEEDED if the user already has AT_ONCE
+    unfinished uploads of this kind.
     """
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
         raise Refused(refuse, f"The sha256 is {sha256[:80]!r}; expected 64 lower-case hexadecimal digits.")
@@ -188,7 +189,7 @@ def _delete_strays(kind: Kind) -> None:
 
 
 def _key(folder: str) -> UUID | None:
-    """Return the upload id that a folder is named after; None for other folders, which are left alone."""
+    """Return the upload id that a folder is named after; None for a folder with another name, which is not deleted."""
     try:
         return UUID(folder)
     except ValueError:

@@ -40,16 +40,16 @@ def transient_message(error: BaseException | None) -> str:
 
 
 def is_commit_unknown(error: BaseException) -> bool:
-    """Return True if the connection was lost during COMMIT, which may or may not have taken effect.
+    """Return True if the connection was lost during COMMIT, so that nobody knows whether it took effect.
 
-    If it was lost before, nothing was committed.
+    If the connection was lost before, nothing was committed.
     """
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     return transient_message(error) == AWAY and any(frame.f_code is _COMMIT for frame in frames)
 
 
 def session_options(*, lock_seconds: int, idle_seconds: int, pooled: bool = False) -> dict[str, Any]:
-    """Return psycopg's connection options that keep a dead or frozen process from holding up the others.
+    """Return psycopg's connection options, which keep a dead or frozen process from blocking other processes.
 
     lock_seconds: longest wait for a lock. idle_seconds: longest pause between two statements of a transaction. Both
     ends of the connection notice within 25 seconds that the other host has vanished. pooled: the connection leads to
@@ -89,7 +89,7 @@ RANKING = 1
 def try_lock(kind: int, key: int) -> bool:
     """Lock (kind, key) until the current transaction ends; return False at once if another transaction has locked it.
 
-    kind: a constant of this module. SQLite has one lock for all writers, so there it is always free.
+    kind: a constant of this module. Returns True on SQLite, where no two transactions write at the same time.
     """
     if connection.vendor != "postgresql":
         return True

@@ -2,7 +2,7 @@
 
 Kombu creates a message's file and then fills it, so that a worker that reads in between gets an empty message and
 crashes (kombu 5.7, `transport/filesystem.py`, `Channel._put`). Here messages are renamed into place when complete.
-Its queues are not first in, first out, on which `work_queue.work` relies; here they are.
+`work_queue.work` needs queues that are first in, first out, which Kombu's are not; these are.
 """
 
 from __future__ import annotations

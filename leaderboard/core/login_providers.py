@@ -105,7 +105,7 @@ def _others(value: str) -> Iterator[LoginProvider]:
             raise ImproperlyConfigured(f"{where} has an empty value, or one that is not text, expected {expected}")
         if not re.fullmatch(r"[a-z0-9-]{1,30}", entry["id"]) or entry["id"] in ids:
             raise ImproperlyConfigured(
-                f"{where} has the id {entry['id']!r}, expected one of its own of small letters, digits and hyphens, "
+                f"{where} has the id {entry['id']!r}, expected a unique id of small letters, digits and hyphens, "
                 f"other than {', '.join(RESERVED)}"
             )
         ids.add(entry["id"])
@@ -124,7 +124,7 @@ def _others(value: str) -> Iterator[LoginProvider]:
 
 
 def _is_web_address(address: Any) -> bool:
-    """Return whether it is an address with TLS; on this machine, as of a test's server, TLS is not needed."""
+    """Return whether the address is an https:// URL, or an http:// URL on this machine, such as a test server's."""
     parts = urlsplit(str(address))
     return bool(parts.hostname) and (
         parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1"))

@@ -1,7 +1,7 @@
 """Public pages read from a replica of the database, if HOLDOUT_DATABASE_REPLICA_URL names one.
 
-Only requests of visitors who are not logged in, for the paths in PATHS, read from it. Everything else, and all that is
-written or decided, uses the primary. A replica that is away, or behind by more than STALE_SECONDS, is not used.
+Only requests of visitors who are not logged in, for the paths in PATHS, read from it. All other requests, and all that
+write, use the primary. A replica that is unavailable, or behind by more than STALE_SECONDS, is not used.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Router:
 
 
 class Freshness:
-    """Whether the replica may be read, checked every CHECK_SECONDS by the next request of this process."""
+    """Check, repeated every CHECK_SECONDS by a request of this process, of whether the replica may be read."""
 
     def __init__(self) -> None:
         self.usable = False

@@ -1,7 +1,7 @@
 """Response cache: rendered responses, shared by all processes through Django's cache (Redis if configured).
 
-Each address has one slot of a fixed number, in which its latest response replaces the one before. So the cache stays
-small, however often boards change and whatever addresses are asked for: it also holds the counters that limit log-ins.
+There are SLOTS slots. Each address belongs to one of them, and a new response replaces the one in its slot. So
+responses cannot fill Django's cache, which also holds the counters that limit log-ins.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RETRY_SECONDS = 10
 
 
 class _Pause:
-    """end: the time, by `time.monotonic`, until which this process does not use the cache."""
+    """Pause after an error of the cache. end: when it ends, by `time.monotonic`."""
 
     end = 0.0
 

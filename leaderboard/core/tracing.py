@@ -58,7 +58,7 @@ def instrument(provider: Any) -> None:
 
 @contextmanager
 def span(name: str) -> Iterator[None]:
-    """Trace the block as a span with the ids that log lines have; do nothing if nothing is traced."""
+    """Trace the block as a span, with the ids of the current request or work (IDS); do nothing if tracing is off."""
     if _tracer is None:
         yield
         return

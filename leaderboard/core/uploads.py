@@ -19,9 +19,9 @@ FORM_BYTES = 1_000_000
 
 
 def max_body_bytes(*, cookie: str, authorization: str) -> int:
-    """Return the largest body that is received with these headers, whose credentials may be wrong.
+    """Return the maximum size in bytes of the body of a request with these headers.
 
-    A request without credentials may send a form, but no file.
+    The credentials in them are not checked yet: a request that has any may send a file; others only a form.
     """
     if authorization or f"{settings.SESSION_COOKIE_NAME}=" in cookie:
         return int(settings.MAX_UPLOAD_BYTES) + FORM_BYTES

@@ -74,7 +74,7 @@ def _in_words(row: Model, name: str, error: ValidationError) -> str:
 
 
 def _own_fields(row: Model, name: str, error: ValidationError) -> list[str]:
-    """Return the fields that an error is about, without relations."""
+    """Return the names of the fields that an error is about, without foreign keys."""
     fields = (error.params or {}).get("unique_check", ()) if error.code in _TAKEN else (name,)
     return [field for field in fields if field != "__all__" and not row._meta.get_field(field).is_relation]
 

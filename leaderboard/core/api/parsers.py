@@ -104,14 +104,14 @@ def check_before_reading(request: Request, *, expected: str = "a predictions fil
 
 
 def check_after_reading(request: Request) -> None:
-    """Raise Interrupted if fewer bytes came than announced, and what `check_stopped` raises."""
+    """Raise Interrupted if fewer bytes came than Content-Length announced, and the errors of `check_stopped`."""
     check_stopped(request)
     if not received_whole(request._request):
         raise Interrupted
 
 
 def check_stopped(request: Request) -> None:
-    """Raise TooLarge if the upload was stopped at the size limit, Refused DISK_FULL if by a full disk."""
+    """Raise TooLarge if the upload was stopped at the size limit, Refused DISK_FULL if the disk was full."""
     if "holdout.upload_too_large" in request.META:
         raise TooLarge
     if "holdout.disk_full" in request.META:

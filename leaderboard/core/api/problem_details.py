@@ -1,4 +1,4 @@
-"""Error responses of the API by RFC 9457: `application/problem+json`, with the keys `code` and `message` besides."""
+"""Error responses of the API by RFC 9457: `application/problem+json`, with the additional keys `code` and `message`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ STATUSES = {413: "Content Too Large", 422: "Unprocessable Content", 460: "Checks
 def content(status: int, code: str, message: str, /, *, path: str = "", **more: Any) -> dict[str, Any]:
     """Return the members of an error response.
 
-    code: the present code, which `type` leads to. path: of the request; empty: unknown, and no `instance`. more:
-    further members, which may replace `code` by its former name.
+    code: not a former name; `type` is the address of its documentation. path: of the request; if it is empty, the
+    response has no `instance`. more: further members, which may replace `code` by its former name.
     """
     request_id = get_contextvars().get("request_id")
     instance = {"instance": f"{escape_uri_path(path)}#{request_id}"} if path and request_id else {}

@@ -198,7 +198,7 @@ def _content(name: str) -> SafeString:
 
 @lru_cache
 def schema() -> Json:
-    """Return the OpenAPI schema of everybody, as JSON values."""
+    """Return the OpenAPI schema of all calls, whatever rights they need, as JSON values."""
     return dict(json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True), default=str)))
 
 
@@ -224,7 +224,7 @@ def call_groups() -> Mapping[str, Group]:
 
 
 def _collect(part: Any, names: dict[str, None]) -> None:
-    """Add the names of all objects to which a part of the schema refers, directly or through others."""
+    """Add to `names` all objects to which a part of the schema refers, directly or through other objects."""
     if isinstance(part, dict):
         if "$ref" in part and (name := _name(part)) not in names:
             names[name] = None
@@ -289,7 +289,10 @@ def _preferred(content: Json) -> str:
 
 
 def _answer_type(answer: Json) -> tuple[str, bool]:
-    """Return what an answer has, and True if that is the name of an object."""
+    """Return the type of a response's content and whether it is the name of an object of the schema.
+
+    The type is a media type if the content is not JSON.
+    """
     content = answer.get("content", {})
     part = _json_schema(answer)
     if part is None:
@@ -314,7 +317,7 @@ def _errors(operation: Json, group: str) -> Iterator[tuple[int, str, Sequence[st
 
 
 def _resolved(part: Json) -> Json:
-    """Return a part of the schema with the object that it refers to."""
+    """Return the object to which a part of the schema refers ($ref); the part itself if it refers to none."""
     for choice in (part, *part.get("allOf", ()), *part.get("oneOf", ())):
         if "$ref" in choice:
             return dict(schema()["components"]["schemas"][_name(choice)])
@@ -397,7 +400,7 @@ def _sample_body(operation: Json, body_type: str) -> dict[str, Any]:
 
 
 def _query(operation: Json) -> dict[str, Any]:
-    """Return the query of a call's example: parameters that it cannot do without."""
+    """Return the required query parameters of a call, with sample values."""
     return {
         part["name"]: sample(part["schema"], part["name"])
         for part in operation.get("parameters", ())
@@ -406,7 +409,7 @@ def _query(operation: Json) -> dict[str, Any]:
 
 
 def _headers(operation: Json) -> dict[str, str]:
-    """Return the headers that a call's example cannot do without, except for those of the token and the body."""
+    """Return the required headers of a call, with sample values, except for those of the token and the body."""
     return {
         part["name"]: str(sample(part["schema"], part["name"]))
         for part in operation.get("parameters", ())

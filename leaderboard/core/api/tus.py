@@ -97,7 +97,8 @@ class OffsetParser(parsers.BaseParser):
 class Announced(NamedTuple):
     """A file that a client is about to send.
 
-    fields: for a request serializer. metadata: the header Upload-Metadata as it was sent.
+    fields: data for the serializer that validates the request: `bytes` (the size), and those of FIELDS that the
+    metadata has. metadata: the header Upload-Metadata as it was sent.
     """
 
     fields: dict[str, Any]
@@ -105,7 +106,7 @@ class Announced(NamedTuple):
 
 
 class TusView(View):
-    """Base of both kinds of views: the protocol's version and its OPTIONS."""
+    """Base of the protocol's views: checks its version, and answers OPTIONS."""
 
     permission_classes = (IsAuthenticated,)
     parser_classes = (OffsetParser,)
@@ -113,7 +114,7 @@ class TusView(View):
 
     @staticmethod
     def max_bytes() -> int:
-        """Return the size of the largest file that the site accepts from anybody."""
+        """Return the site's size limit of a file, in bytes; limits of users or benchmarks may be smaller."""
         raise NotImplementedError
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
@@ -124,9 +125,9 @@ class TusView(View):
         return super().initialize_request(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse other versions of the protocol.
+        """Refuse requests with another version of the protocol in the header Tus-Resumable.
 
-        HEAD and DELETE mean the same without it, so only a version that is not supported is refused.
+        POST and PATCH need the header. HEAD and DELETE mean the same without it.
         """
         super().initial(request, *args, **kwargs)
         version = request.headers.get("Tus-Resumable", "")
@@ -142,7 +143,7 @@ class TusView(View):
         return response
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
-        """Describe the server. The response is the same for every benchmark, so it reveals none."""
+        """Describe the server. The response never depends on the benchmark, so it does not reveal that one exists."""
         headers = {
             "Tus-Version": VERSION,
             "Tus-Extension": EXTENSIONS,
@@ -165,9 +166,9 @@ class CreationView(TusView):
         return Announced({"bytes": _number(request, "Upload-Length"), **fields}, metadata)
 
     def created(self, request: Request, upload: Upload, shown: dict[str, Any]) -> Response:
-        """Return the response for a new upload, which gets the body as its first chunk.
+        """Store the body, if there is one, as the first chunk of a new upload, and return the response.
 
-        If the body is refused, so is the upload. shown: the upload as JSON, with its `url`.
+        If the chunk is refused, the upload is deleted. shown: the upload as JSON, with its `url`.
         """
         headers = {"Location": shown["url"]}
         try:
@@ -222,7 +223,7 @@ class UploadView(TusView):
 
 
 def _append(request: Request, upload: Any, offset: int, chunk: bytes) -> None:
-    """Store a chunk. One without bytes only has its offset checked."""
+    """Store a chunk. Of an empty one, only the offset is checked."""
     if chunk:
         _check_digest(request, chunk)
     if chunk or offset != upload.received:
@@ -260,7 +261,7 @@ def _check_digest(request: Request, chunk: bytes) -> None:
 
 
 def _number(request: Request, name: str) -> int:
-    """Return the value of a header that has a whole number. Raises ParseError."""
+    """Return the whole number in a header. Raises ParseError if there is none."""
     text = request.headers.get(name, "")
     if not (text.isascii() and text.isdecimal() and len(text) <= 18):
         found = repr(text[:40]) if text else "missing"

@@ -42,12 +42,12 @@ def _text(numbers: str) -> str:
 
 @functools.cache
 def _table() -> dict[int, str]:
-    """Return the pairs for str.translate, without those that are handled separately."""
+    """Return the table of all pairs for str.translate, without those of `joined`."""
     return {ord(source): text.translate(_ALSO) for source, text in pairs().items() if source not in _SEPARATE} | _ALSO
 
 
 def latin(name: str) -> str:
-    """Replace characters by those of the same look, which are Latin ones where there are such, and normalize (NFKC)."""
+    """Replace characters by similar-looking ones, Latin ones if there are any, and normalize the text (NFKC)."""
     for _ in range(2):  # the normalized text may have characters of the table
         name = unicodedata.normalize("NFKC", name.translate(_table()))
     return name

@@ -1,4 +1,4 @@
-"""Middleware that lets the forms of log-in pages lead to the configured providers of accounts."""
+"""Middleware that lets the Content-Security-Policy of log-in pages send forms to the configured log-in providers."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ BATCH = 100
 CREDENTIALS_A_NETWORK = 5
 """Limit of a network's requests with tokens and sessions, as a multiple of the limit of one.
 
-It makes invented tokens useless, and lets several people work in one network.
+It keeps a client from evading the limit by inventing tokens, and lets several people work in one network.
 """
 MESSAGE = "There were too many requests. Try again in a minute."
 
@@ -89,8 +89,7 @@ def throttle_middleware(get_response: Callable[[HttpRequest], HttpResponseBase])
 def _limits(request: HttpRequest, network: str) -> Iterator[tuple[str, int]]:
     """Yield each key under which the request counts, with its limit.
 
-    Requests from this host are not limited: if they are not its own, a proxy sends them for everybody (HOLDOUT_PROXY is
-    not set).
+    Requests from this host are not limited: with a proxy and without HOLDOUT_PROXY, everybody's seem to come from it.
     """
     if not network or network.startswith("127.") or network == "::/64":
         return

@@ -18,9 +18,9 @@ from leaderboard.core.web import error_pages
 def body_limit_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Return a middleware that refuses forms by their Content-Length, before anything reads them.
 
-    The web server has not received the bodies of most of these (`leaderboard.core.uploads.max_body_bytes`), so the
-    form could not be read. Anonymous users cannot send files: they are redirected to the log-in page, since their
-    session has probably ended. Forms of accounts take no files. The API has checks of its own.
+    The web server does not receive a body over `leaderboard.core.uploads.max_body_bytes`, so views could not read the
+    form. Anonymous users, who cannot send files, are redirected to the log-in page, since their session has probably
+    ended. Forms under /accounts/ take no files. The API has checks of its own.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
