@@ -1,6 +1,6 @@
-"""Deletion of an account: the person's name and mail address go, and scores stay under "Deleted account".
+"""Deletion of an account: name and mail address are erased, and scores stay on boards under "Deleted account".
 
-The user's row stays, because submissions, charges and the audit log refer to it.
+The user's row stays, because submissions, quota charges and the audit log refer to it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OF_SYSTEM = {"description": "", "paper_url": "", "code_url": "", "bibtex": "", "
 
 @dataclass(frozen=True)
 class Consequences:
-    """What deleting an account does to the user's teams, by name."""
+    """The names of the user's teams by what becomes of them when the account is deleted."""
 
     deleted: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
@@ -75,10 +75,11 @@ def check_may_delete(user: User) -> None:
 
 @transaction.atomic
 def delete(*, user: User) -> None:
-    """Delete an account, as its user, whose password the caller has checked.
+    """Delete an account at the request of its user; the caller has checked the password.
 
-    Teams without other members are closed and renamed; others get an owner if they have none left. Sessions end,
-    because the password changes. Raises Refused as `check_may_delete` does.
+    Teams without other members are deleted, or closed and renamed if they have submissions. In a team without another
+    owner, the member who joined first becomes owner. Sessions end, because the password changes. Raises Refused as
+    `check_may_delete` does.
     """
     user = User.objects.select_for_update().get(pk=user.pk)
     check_may_delete(user)
@@ -97,7 +98,7 @@ def delete(*, user: User) -> None:
 
 
 def _leave(team: Team, user: User, number: int) -> None:
-    """End the user's membership. number: of the team among the user's, so that each gets a different new name."""
+    """End the user's membership. number: of the team among the user's teams; makes the names of closed teams differ."""
     row = Membership.objects.get(team=team, user=user)
     if team.members.exclude(pk=user.pk).exists():
         heir = _heir(team, user)
@@ -121,7 +122,10 @@ def _leave(team: Team, user: User, number: int) -> None:
 
 
 def _heir(team: Team, user: User) -> Membership | None:
-    """Return the member who becomes owner when the user leaves: the earliest; None if an owner remains, or nobody."""
+    """Return the member who becomes owner when the user leaves: the one who joined first.
+
+    None if the team has another owner or no other member.
+    """
     others = Membership.objects.filter(team=team).exclude(user=user).select_related("user").order_by("pk")
     return None if others.filter(is_owner=True).exists() else others.first()
 

@@ -1,4 +1,4 @@
-"""Networks from which a user has logged in: there, guesses that others make elsewhere do not lock the user out."""
+"""Networks from which a user has logged in: failed attempts from other networks do not lock the user out on these."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def checked_name(name: str, *, by: User, is_baselines: bool = False) -> str:
 def check_free(name: str, *, by: User, but: Team | None = None) -> None:
     """Raise Refused NAME_TAKEN if the name looks like an organiser's, or another team's present or former name.
 
-    but: the team that is to have the name.
+    but: the team that is to be renamed, whose own names are allowed.
     """
     others = Team.objects.exclude(pk=but.pk) if but else Team.objects.all()
     taken = names.first_confusable(name, all_names(others))
@@ -95,7 +95,7 @@ def _names_of_organisers(*, but: User) -> Iterator[str]:
 def of(user: User) -> Team:
     """Return the team that the user joined first, without teams of baselines.
 
-    If there is none, create a team that is named after the user. Raises Refused if that fails.
+    If there is none, create a team that is named after the user. Raises Refused if that name is not allowed.
     """
     team = _of_their_own(user)
     return team or _first(user)

@@ -48,7 +48,10 @@ def revoke(*, token: Any, by: User) -> None:
 
 
 def ended_by_password(user: User) -> AuditEntry | None:
-    """Return the entry of a password change that ended the user's tokens; None if tokens were issued since, or none."""
+    """Return the audit entry of the password change that revoked the user's tokens.
+
+    None if a token was issued or revoked since then, or if no password change has revoked any.
+    """
     last = AuditEntry.objects.filter(subject=f"user:{user.pk}", action__startswith="token.").first()
     return last if last and last.action == "token.ended_by_password" else None
 
@@ -56,8 +59,8 @@ def ended_by_password(user: User) -> AuditEntry | None:
 class TokensEndWithPassword:
     """Password validator that accepts every password, and deletes a user's tokens when the password has changed.
 
-    Django calls `password_changed` of all validators after any change, by whatever form or command, but not when it
-    only renews the hash of the same password.
+    Django calls `password_changed` of all validators after a change in any form or command, but not when it computes
+    the hash of an unchanged password again.
     """
 
     def validate(self, password: str, user: User | None = None) -> None:

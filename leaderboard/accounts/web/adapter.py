@@ -44,7 +44,7 @@ class AccountAdapter(DefaultAccountAdapter):
         super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Return the name if a new user may take it; raises ValidationError. shallow: do not compare it with others."""
+        """Return the name; raise ValidationError if a new user may not take it. shallow: do not compare it to others."""
         username = super().clean_username(username, shallow)
         try:
             return username if shallow else usernames.checked(username, reserved=settings.ACCOUNT_USERNAME_BLACKLIST)
@@ -52,7 +52,10 @@ class AccountAdapter(DefaultAccountAdapter):
             raise ValidationError(refused.message) from refused
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Return whether users confirm their log-in before a change: also if they link an account to log in with."""
+        """Return whether users must enter their password again before a change.
+
+        This is so for linking an account of another provider, since it is one more way to log in.
+        """
         return app == "allauth.socialaccount" or super().is_reauthentication_required(app=app)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -67,7 +70,7 @@ class AccountAdapter(DefaultAccountAdapter):
             raise self.validation_error("too_many_login_attempts")
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
-        """Return the user with these credentials, or None; remember the network of a user who has the password."""
+        """Return the user with these credentials, and remember the network; None if the credentials are wrong."""
         user = super().authenticate(request, **credentials)
         if user is not None:
             known_networks.remember(user, network_of(request))
@@ -75,15 +78,15 @@ class AccountAdapter(DefaultAccountAdapter):
 
     @transaction.atomic
     def set_password(self, user: Any, password: str) -> None:
-        """Set the password and end the tokens, and remember the network: it is the owner who sets a password."""
+        """Set the password, which revokes the tokens, and remember the network: only the account's owner gets here."""
         super().set_password(user, password)
         known_networks.remember(user, network_of(self.request))
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the key of `login_failed`: account and network.
+        """Return the key under which failed attempts are counted for the limit `login_failed`: account and network.
 
-        django-allauth's own is the account and the Host header. With it anybody could lock an owner out, and a guesser
-        could begin again under another host.
+        django-allauth's key is the account and the Host header. With it anybody could lock out the account's owner,
+        and guess again after changing the Host header.
         """
         return f"{_login(credentials)} {network_of(request)}"
 
@@ -103,5 +106,5 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
 
 def _login(credentials: dict[str, Any]) -> str:
-    """Return the name or mail address that was entered, in lower case, since case does not matter there."""
+    """Return the user name or mail address that was entered, in lower case, since the log-in ignores case."""
     return str(credentials.get("email") or credentials.get("username", "")).lower()

@@ -54,7 +54,10 @@ def _delete(request: PersonRequest, form: PasswordForm | UsernameForm) -> HttpRe
 
 
 def _confirms(request: PersonRequest, form: PasswordForm | UsernameForm) -> bool:
-    """Return whether the form has the user's password, or name; attempts count towards the limits of log-ins."""
+    """Return whether the form has the user's password, or the user name if there is no password.
+
+    Attempts count towards the limits of log-ins.
+    """
     if isinstance(form, UsernameForm):
         if form.cleaned_data["username"] != request.user.username:
             form.add_error("username", f"Your username is {request.user.username}.")

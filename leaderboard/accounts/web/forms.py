@@ -53,7 +53,7 @@ class SocialSignUpForm(SocialSignupForm):
 
 
 class UnlinkForm(DisconnectForm):
-    """django-allauth's form to unlink an account, also one of a provider that is not offered any more."""
+    """django-allauth's form to unlink an account, also if its provider is no longer configured."""
 
     accounts: Any
 
@@ -65,7 +65,7 @@ class UnlinkForm(DisconnectForm):
             account.provider_name = names.get(account.provider, f"{account.provider} (not offered any more)")
 
     def clean_account(self) -> Any:
-        """Return the account with its provider's id, since the provider may be gone from the configuration."""
+        """Return the account with its provider's id, since the provider may no longer be configured."""
         account = self.cleaned_data["account"]
         account._provider = account.provider
         return account

@@ -1,4 +1,4 @@
-"""django-allauth's adapter for accounts of other providers: which are offered, what is stored, and when they go."""
+"""django-allauth's adapter for accounts of other providers: which are offered, what is stored, and how they unlink."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return session
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Reduce what is stored to the account's id and a name to recognise it by; the provider's token is not needed.
+        """Keep only the account's id and its displayed name of what the provider sends; its token is not needed.
 
         Addresses count as verified only if the provider says so: some send the text "false", which is true in Python.
         """
@@ -72,7 +72,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
             account.save(update_fields=["extra_data"])
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
-        """Create the user with the address in the form. The provider's verification counts for its own address only."""
+        """Create the user with the address in the form. It counts as verified only if the provider has verified it."""
         chosen = form.cleaned_data["email"].lower()
         sociallogin.email_addresses = [row for row in sociallogin.email_addresses if row.email.lower() == chosen]
         return super().save_user(request, sociallogin, form)
@@ -82,7 +82,10 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return super().populate_user(request, sociallogin, {name: data.get(name) for name in ("username", "email")})
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[SocialAccount]) -> None:
-        """Raise ValidationError if the user could no longer log in; providers that are not offered do not count."""
+        """Raise ValidationError if the user could not log in without this account.
+
+        Accounts of providers that are no longer configured do not count as ways to log in.
+        """
         offered = [provider.id for provider in settings.LOGIN_PROVIDERS]
         if account.user.has_usable_password() or accounts.exclude(pk=account.pk).filter(provider__in=offered).exists():
             return
