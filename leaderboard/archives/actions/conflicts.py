@@ -40,7 +40,7 @@ def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> lis
 
 
 def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys, decided_in: set[str]) -> list[Line]:
-    """Return the lines of the rows that are inserted: those that do not exist on this server yet, with exceptions.
+    """Return the lines of the rows that are to be inserted: those that do not exist on this server, with exceptions.
 
     A membership is left out if its team exists here already. An audit entry about a system is inserted only if it
     names a phase or submission of the archive: then it is a decision made in this benchmark. Any other audit entry is
@@ -64,9 +64,9 @@ def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys
 
 
 def new_acts(lines: list[Line]) -> list[Line]:
-    """Return the audit entries that no earlier import has inserted. Only entries about systems are compared.
+    """Return the audit entries without those about systems that an earlier import has inserted.
 
-    The subjects in `lines` must have this server's keys.
+    lines: audit entries whose subjects have this server's keys.
     """
     subjects = {line["fields"]["subject"] for line in lines if _is_of_a_system(line)}
     rows = AuditEntry.objects.filter(subject__in=subjects).values_list("subject", "action", "at")

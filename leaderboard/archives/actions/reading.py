@@ -229,9 +229,9 @@ def _rows(
 
 
 def _check(model: type[Model], lines: list[rows.Line]) -> None:
-    """Raise ArchiveError for a line of another model, a user's line with rights or a password, or invalid numbers.
+    """Raise ArchiveError for a row of a model other than `model`, a user with rights or a password, or invalid numbers.
 
-    An archive comes from elsewhere and must not be trusted.
+    An archive may come from anybody, so its content is not trusted.
     """
     label = model._meta.label_lower
     for line in lines:

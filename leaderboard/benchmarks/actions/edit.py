@@ -1,4 +1,4 @@
-"""Editing of a benchmark's texts and main phase. Its slug, task and data cannot be changed; `organisers` edits those.
+"""Editing of a benchmark's texts and main phase. Its slug, task and data cannot be changed.
 
 Editing uses optimistic locking: a form sends digests of the values that it was opened with, and saving is refused if
 somebody else has changed one of them since.

@@ -1,7 +1,7 @@
 """Editing of a phase, with a reason for the audit trail.
 
-What scores and disclosure depend on is fixed once there are submissions. Deadlines of published benchmarks move in
-`deadlines`, and tracks in `boards.actions.tracks`.
+Fields on which scores and disclosure depend cannot change once there are submissions. Deadlines of published benchmarks
+are extended in `deadlines`, and tracks are edited in `boards.actions.tracks`.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def fixed_fields(phase: Phase) -> dict[str, str]:
 
 
 def has_results(phase: Phase) -> bool:
-    """Return whether there are submissions or a board; an unsubmitted baseline may be on one."""
+    """Return whether the phase has submissions or a board, which may have a baseline that was not submitted."""
     return phase.submissions.exists() or phase.leaderboards.exists()
 
 
 def version_of(phase: Phase) -> str:
-    """Return a name of the phase's present version. Any edit, by a page or in the admin, changes it."""
+    """Return an identifier of the phase's present version. Any edit, by a page or in the admin, changes it."""
     last = phase.history.order_by("-history_id").values_list("history_id", flat=True).first()
     return str(last or 0)
 

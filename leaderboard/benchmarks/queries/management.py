@@ -1,4 +1,4 @@
-"""What the management pages of benchmarks say first: what waits for organisers, and what participants do."""
+"""Top of the management pages of benchmarks: the organisers' open tasks, and counts of submissions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Activity:
 
 
 def waiting_for_organisers(benchmark: Benchmark) -> list[Waiting]:
-    """Return what waits for the organisers of a benchmark, what concerns participants first."""
+    """Return the open tasks of a benchmark's organisers. Those that concern participants come first."""
     return [
         *_registrations(benchmark),
         *_failures(benchmark),
@@ -63,7 +63,7 @@ def waiting_for_organisers(benchmark: Benchmark) -> list[Waiting]:
 
 
 def n_waiting(benchmarks: Collection[Benchmark]) -> Counter[int]:
-    """Return how many things wait for the organisers, by primary key of the benchmark."""
+    """Return the number of open tasks of the organisers, by primary key of the benchmark."""
     open_rows = (
         (Registration.objects.filter(state=Registration.State.REQUESTED), "benchmark"),
         (_failed(Submission.objects.all()), "phase__benchmark"),
@@ -96,7 +96,7 @@ def activity_of(benchmark: Benchmark) -> Activity:
 
 
 def _failed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Return those whose latest run, or prediction if there is no run, failed through the server's fault."""
+    """Return the submissions whose latest run, or prediction if there is no run, failed through the server's fault."""
     runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
     predictions = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
     return submissions.annotate(last=Coalesce(Subquery(runs[:1]), Subquery(predictions[:1]))).filter(last=State.FAILED)
@@ -136,7 +136,7 @@ def _corrections(benchmark: Benchmark) -> list[Waiting]:
 
 
 def _audits(benchmark: Benchmark) -> list[Waiting]:
-    """Return the audits of draft splits with errors or unanswered warnings: they block the publication."""
+    """Return the audits of draft splits with errors or unanswered warnings, which block the publication of a split."""
     rows = []
     for split in benchmark.dataset.splits.filter(state=Split.State.DRAFT).order_by("pk"):
         verdict = audit_results.verdict(split)

@@ -30,7 +30,8 @@ def home(request: HttpRequest) -> HttpResponse:
     """List benchmarks.
 
     `?search=`: words that must all occur in titles, slug or texts; `?task=`: name of a task; `?sort=`: a key of
-    ORDER_TITLES. Strangers get a page that was rendered within the same minute, unless `STATE` has changed since.
+    ORDER_TITLES. Users who are not logged in get a page that was rendered within the same minute, unless `STATE` has
+    changed since.
     """
     if not is_anonymous(request):
         return _home(request)

@@ -26,7 +26,7 @@ MAX_ADDRESSES = 50_000
 @require_safe
 @cache_control(public=True, max_age=SECONDS)
 def robots(request: HttpRequest) -> HttpResponse:
-    """Render robots.txt; addresses with a query string are other views of pages that the sitemap lists."""
+    """Render robots.txt. It excludes addresses with a query string: they are other views of pages in the sitemap."""
     lines = ["User-agent: *", *(f"Disallow: {begin}" for begin in PRIVATE), "Disallow: /*?", ""]
     lines.append(f"Sitemap: {settings.BASE_URL}{reverse('sitemap')}")
     return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; charset=utf-8")

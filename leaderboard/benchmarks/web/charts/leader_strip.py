@@ -11,7 +11,11 @@ from leaderboard.core.web.scale import covering
 
 @dataclass(frozen=True)
 class LeaderStrip:
-    """Positions as SVG lengths. low, high: the ends of the leader's interval; equal to `point` without one."""
+    """Positions in the plot as SVG lengths.
+
+    point: the leader's score. low, high: the ends of its interval; equal to `point` if it has none. others: the scores
+    of the systems after it.
+    """
 
     point: str
     low: str

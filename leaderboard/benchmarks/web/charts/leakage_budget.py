@@ -71,7 +71,7 @@ def information_chart(budget: Budget) -> InformationChart | None:
 
 
 def _at(budget: Budget, answers: int) -> Spent:
-    """Return the budget's use after `answers` submissions, if no more of them have revealed scores than now."""
+    """Return the use of the budget when `answers` submissions are scored, if no further one reveals a score."""
     return Spent(answers, min(answers, budget.spent.n_scored), budget.spent.levels)
 
 

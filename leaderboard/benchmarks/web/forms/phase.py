@@ -230,7 +230,7 @@ class PhaseForm(forms.Form):
         return data
 
     def sections(self) -> Iterator[Section]:
-        """Yield the fields in groups. A group is not folded if a field has an error or another value than usual."""
+        """Yield the fields in groups. A group with an error or a value other than the default is not folded."""
         for title, is_folded, names in SECTIONS:
             fields = [self[name] for name in names if name in self.fields]
             if fields:
@@ -307,7 +307,7 @@ class EditPhaseForm(PhaseForm):
         self.phase = phase
 
     def changes(self) -> dict[str, Any]:
-        """Return the values that the user has changed, by field of Phase, and those that belong to the kind."""
+        """Return the values that the user has changed, by field of Phase, and those that the phase's kind sets."""
         data, kind = self.cleaned_data, self.cleaned_data["disclosure"]
         columns = {field.name for field in Phase._meta.concrete_fields}
         changes = {name: data[name] for name in self.changed_data if name in columns}
@@ -318,7 +318,10 @@ class EditPhaseForm(PhaseForm):
 
 
 def _values_of(phase: Phase) -> dict[str, Any]:
-    """Return the values of the form's fields for a phase. Dates are local times of the phase's time zone, as if UTC."""
+    """Return the values of the form's fields for a phase.
+
+    Dates are local times of the phase's time zone, but labelled as UTC, in which forms show dates.
+    """
     values = {field.name: getattr(phase, field.name) for field in Phase._meta.concrete_fields}
     zone = time_zones.zone(phase.time_zone)
     for name in DATES:
