@@ -93,7 +93,7 @@ class ExecutionResult:
 def sandbox() -> ContainerBackend:
     """Return this process's only sandbox object. It remembers a passed health check until the engine fails.
 
-    Raises SandboxError if the settings name no backend or promise that exists.
+    Raises SandboxError if the settings name a backend, or a promise to waive, that does not exist.
     """
     try:
         waived = waived_promises(settings.ENGINE_WAIVED)
@@ -229,7 +229,7 @@ def run(
 
 
 def held(limits: ContainerLimits) -> SystemLimits:
-    """Convert container limits to the sandbox's type, without the limit of the image's size, which `load` enforces."""
+    """Convert container limits to the sandbox's type, which has no limit of the image's size: `load` enforces it."""
     return SystemLimits(
         wall_seconds=limits.wall_seconds,
         cpus=limits.cpus,

@@ -1,7 +1,7 @@
 """The images on a host's engine: they stay there after a run, and the least recently used are removed for space.
 
-The engine is asked what it has; when an image was last used is known from the predictions and the runs of scorers.
-Only images that this site has loaded count, each with all its layers, also if images share some.
+The engine lists its images; predictions and runs of scorers in the database show when each was last used. Only images
+that this site has loaded count. The size of each includes all its layers, also those that it shares with others.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ log = structlog.get_logger(__name__)
 
 
 def make_room(*, needed_bytes: int = 0) -> dict[str, int]:
-    """Remove the least recently used images until there is room for `needed_bytes` more; return those that stay.
+    """Remove the least recently used images until there is room for `needed_bytes` more.
 
-    There is room while images have at most IMAGE_CACHE_BYTES and ENGINE_DISK_BYTES are free. The result has the bytes
-    by image id. An image in use is never removed. Raises SandboxError.
+    There is room if the images have at most IMAGE_CACHE_BYTES in total and ENGINE_DISK_BYTES are free on the disk.
+    Returns the size in bytes of each image that stays, by its id. An image in use is never removed. Raises
+    SandboxError.
     """
     images = _images()
     for image in _by_last_use(images):
@@ -42,19 +43,22 @@ def make_room(*, needed_bytes: int = 0) -> dict[str, int]:
 
 
 def is_disk_low(needed_bytes: int = 0) -> bool:
-    """Return whether less than ENGINE_DISK_BYTES would be free on the engine's disk. Raises SandboxError."""
+    """Return whether less than ENGINE_DISK_BYTES would be free on the engine's disk after using `needed_bytes`.
+
+    Raises SandboxError.
+    """
     free = engine.disk_free_bytes()
     return free is not None and free - needed_bytes < settings.ENGINE_DISK_BYTES
 
 
 def _images() -> dict[str, int]:
-    """Return the site's images on the engine, with their bytes."""
+    """Return the unpacked size in bytes of each of the site's images on the engine, by its id."""
     known = dict(Image.objects.exclude(digest="").values_list("digest", "unpacked_bytes"))
     return {image: known[image] for image in sorted(engine.images() & known.keys())}
 
 
 def _by_last_use(images: dict[str, int]) -> list[str]:
-    """Return the images, least recently used on this host first; those that were never used come before."""
+    """Return the images' ids: first those that were never used on this host, then the least recently used."""
     placed = Placement.objects.filter(worker__host=socket.gethostname(), image__digest__in=images).order_by()
     scored = Run.objects.filter(scorer__image__digest__in=images).order_by()
     used = dict.fromkeys(images, datetime.min.replace(tzinfo=UTC))

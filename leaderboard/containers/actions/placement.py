@@ -1,9 +1,9 @@
-"""Which container a worker starts next: the choice behind a claim (`Work.choose`), made in the database.
+"""Choice of the container that a worker starts next (`Work.choose`), made in the database.
 
-All claims on one host wait for its report's row, so that together they take no more than it offers. Of what fits, the
-order is: rows of dead workers; then teams in turn; then, within a team, images that this host has, and those that
-waited longest. What another host has is left to it for IMAGE_WAIT. A container that does not fit now is overtaken by
-smaller ones for at most ROOM_WAIT.
+Claims on one host lock its report's row, so that together they take no more than it offers. The containers that fit are
+started in this order: those whose worker died; then teams in turn; within a team, those whose image this host has, and
+those that waited longest. For IMAGE_WAIT, a container is left to another host that has its image. If the next container
+does not fit now, smaller ones are started before it for at most ROOM_WAIT.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ def running_on(host: str) -> QuerySet[Placement]:
 
 
 def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
-    """Return the prediction that this host takes next, locked until the transaction ends, and record what it takes.
+    """Return the prediction whose container this host starts next, and record the resources that it takes.
 
-    None if there is none that fits and whose turn it is, or if the worker is draining or ending.
+    Its row is locked until the transaction ends. None if no container fits, if the next one in order must wait for
+    room, or if the worker is draining or ending.
     """
     worker = _locked(queue)
     if worker.draining or worker.ending:
@@ -107,7 +108,10 @@ def _ready(queue: str) -> list[WorkerReport]:
 
 
 def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:
-    """Return what a container takes, by phase of the queue with waiting containers: those of a phase take the same."""
+    """Return the resources that a container takes, by primary key of its phase.
+
+    The phases are those of the queue with waiting containers. All containers of a phase take the same.
+    """
     phases = Phase.objects.filter(pk__in=waiting.order_by().values("submission__phase"))
     return {phase.pk: container_limits.of(phase).resources for phase in phases if queue_of(phase) == queue}
 
@@ -115,7 +119,8 @@ def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:
 def _runnable_nowhere(demands: dict[int, Resources], worker: WorkerReport) -> set[int]:
     """Return the phases whose containers take more processors or memory than any host offers.
 
-    An otherwise empty host starts them: its engine decides. GPUs that it does not have it cannot give.
+    A host with this worker may start them while it runs nothing else, and its engine decides whether they can run. Left
+    out are phases whose containers need GPUs that the host does not have.
     """
     seen = WorkerReport.objects.filter(queue=worker.queue, seen_at__gt=db_clock.now() - SEEN)
     offers = [offer_of(report) for report in seen]

@@ -46,7 +46,7 @@ WAITING = runs.WAITING.select_related(
 
 
 class ScorerImageError(Exception):
-    """The scorer's results cannot be used. The message is for the benchmark's organisers."""
+    """Error: the scorer's results cannot be used. The message is for the benchmark's organisers."""
 
 
 def _is_by_current_scorer(run: Run) -> bool:
@@ -204,7 +204,7 @@ def _fail(lease: Lease[Run], detail: str) -> None:
 
 
 def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
-    """Retry after a scorer was killed, since a kill by the operator looks the same; fail it after the last attempt."""
+    """Retry after a scorer's container was killed, perhaps by the operator; fail the run after the last attempt."""
     log.error("container_killed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
     if lease.attempt < settings.MAX_ATTEMPTS:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)

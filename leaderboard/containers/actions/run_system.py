@@ -205,7 +205,7 @@ def reject(
 
 
 def _on_kill(lease: Lease[Prediction], error: engine.KilledError) -> None:
-    """Retry after a container was killed, since a kill by the operator looks the same; reject after the last attempt.
+    """Retry after a container was killed, perhaps by the operator; reject the prediction after the last attempt.
 
     The quota charge is not refunded: a system that always ends in this way could otherwise run without limit.
     """
@@ -233,9 +233,10 @@ def _refund(prediction: Prediction) -> None:
 
 
 def hand_back() -> int:
-    """Queue again, in front, what this host is running, and return the number; the containers end within seconds.
+    """Requeue the predictions whose containers run on this host, ahead of all others; return their number.
 
-    For a worker that has to end before they do. A last attempt goes on, because another worker could not repeat it.
+    A worker calls this if it must end before its containers, which then lose their lease and are stopped within
+    seconds. A container in its last attempt goes on, because no other worker could repeat it.
     """
     here = placement.running_on(socket.gethostname()).values("prediction")
     leases = [Lease(row, row.attempt) for row in WAITING.filter(pk__in=here)]
@@ -246,7 +247,7 @@ def hand_back() -> int:
 
 
 def end_soon() -> None:
-    """Report that this host starts nothing more, and `hand_back` what still runs after DRAIN_SECONDS."""
+    """Report that this host starts no more containers, and `hand_back` those that still run after DRAIN_SECONDS."""
     workers.set_ending(True)
     time.sleep(settings.DRAIN_SECONDS)
     log.warning("containers_handed_back", number=hand_back())

@@ -95,7 +95,7 @@ def _missing(queue: str) -> str:
 
 
 def ready(queue: str = "") -> bool:
-    """Return whether this host can run a container now. queue: empty: the one of `own_queue`.
+    """Return whether this host can run a container now. queue: name of the worker's queue; empty: `own_queue()`.
 
     `report`, which runs a test container, is repeated after SWEEP_SECONDS by one of the host's processes; until then
     only the engine's status is asked.
@@ -130,7 +130,7 @@ def note_loaded(digest: str, size: int) -> None:
 
 
 def drain(worker: WorkerReport, *, by: User | None = None) -> None:
-    """Tell a host to start no container any more. Those that run there go on. by: None for the command line."""
+    """Tell a host to start no more containers; those that run go on. by: the user; None: a command on the server."""
     if WorkerReport.objects.filter(pk=worker.pk, draining=False).update(draining=True, drained_at=None):
         log.info("worker_draining", queue=worker.queue, host=worker.host)
         AuditEntry.record("worker.draining", worker, by=by, host=worker.host)
@@ -153,14 +153,14 @@ def note_drained(host: str) -> None:
 
 
 def set_ending(is_ending: bool) -> None:
-    """Store whether this host's worker is ending: its processes then start no container for the messages they have."""
+    """Store whether this host's worker is ending: then its processes start no container, whatever messages they get."""
     WorkerReport.objects.filter(queue=own_queue(), host=socket.gethostname()).update(ending=is_ending)
 
 
 def heartbeat(*, queue: str = "") -> None:
     """Refresh the timestamp of this worker's report, so that the report stays valid during long work.
 
-    queue: empty: the one of `own_queue`.
+    queue: name of the worker's queue; empty: `own_queue()`.
     """
     WorkerReport.objects.filter(queue=queue or own_queue(), host=socket.gethostname()).update(seen_at=db_clock.now())
 

@@ -20,7 +20,7 @@ from leaderboard.work_queue import worker_status
 
 @dataclass(frozen=True)
 class _Worker:
-    """A worker's report and what runs on its host. state: what the page says of it, and the CSS class of that."""
+    """A worker's report. running: number of containers on its host. state: its name on the page, and its CSS class."""
 
     report: WorkerReport
     running: int
@@ -74,7 +74,7 @@ def show(request: PersonRequest) -> HttpResponse:
 @needs(is_curator)
 @require_POST
 def drain(request: PersonRequest, pk: int) -> HttpResponse:
-    """Tell a worker's host to start no more containers, or, with `resume` in the form, to start some again."""
+    """Tell a worker's host to start no more containers; with `resume` in the form, let it start them again."""
     report = get_object_or_404(WorkerReport.objects.exclude(queue=workers.SCORERS), pk=pk)
     if "resume" in request.POST:
         workers.resume(report, by=request.user)
@@ -86,6 +86,6 @@ def drain(request: PersonRequest, pk: int) -> HttpResponse:
 
 
 def _scorings() -> dict[str, int]:
-    """Return the numbers of queued ("wait") and running ("run") runs by custom scorers."""
+    """Return how many runs by custom scorers are queued (key "wait") and how many are running (key "run")."""
     runs = Run.objects.filter(scorer__isnull=False)
     return {name: runs.filter(state=state).count() for name, state in (("wait", State.QUEUED), ("run", State.RUNNING))}
