@@ -1,6 +1,6 @@
 """Resource limits of submitted containers: the operator's defaults, and the values that a phase changes.
 
-Of these limits, `Resources` are what containers share on a host, so a host starts only as many as fit.
+`Resources` are those that all containers on a host share: a host starts a container only if enough of them are free.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MB = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What a container takes of a host while it runs, or what a host offers.
+    """Resources that a container takes of a host while it runs, or that a host offers.
 
     gpu_memory_gb: of each GPU, so it is compared and never summed.
     """

@@ -3,8 +3,8 @@
 The comparison reads both gold files, so an evaluation worker runs it in the sandbox (docs/adr/0021). A correction takes
 effect only after a manager has seen the changes, stated the reason and confirmed; unconfirmed corrections expire.
 
-Nearby: a correction of generated gold through its raw file (`leaderboard.curation.actions.correct_by_preview`), the
-rescoring of phases that follows (`leaderboard.scoring.actions.rescoring`) and the public notice
+Other modules correct generated gold through its raw file (`leaderboard.curation.actions.correct_by_preview`), rescore
+phases after a correction (`leaderboard.scoring.actions.rescoring`) and give public notice of it
 (`leaderboard.datasets.queries.errata`).
 """
 

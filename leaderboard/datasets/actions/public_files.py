@@ -21,10 +21,10 @@ PublicFile = Split | GoldVersion | Download
 
 
 def address(row: PublicFile, *, filename: str, content_type: str) -> str | None:
-    """Return the address of the copy of a row's file, made first if there is none; None: the site sends the file.
+    """Return the address of the copy of a row's file in the public bucket; make the copy if there is none.
 
-    That is if there is no public bucket, or not everybody may have the file. filename, content_type: how the copy is
-    saved by browsers. Raises StoreUnavailableError.
+    None if there is no public bucket, or not everybody may have the file: then the site sends the file itself.
+    filename, content_type: with which browsers save the copy. Raises StoreUnavailableError.
     """
     if not settings.S3_PUBLIC_BUCKET or not is_public(row):
         return None

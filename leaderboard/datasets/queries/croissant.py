@@ -83,7 +83,10 @@ OF_DATASET = ("pk", "licence", "citation", "source_url", "description")
 
 
 def _splits(dataset: int) -> QuerySet[Split, Any]:
-    """Return the state of a dataset's splits and files; the latest gold of all datasets may hide one of its files."""
+    """Return the state of a dataset's splits and files, with the latest gold version of the whole site.
+
+    It is part of the state because a public file is no longer public if hidden gold of any dataset has its content.
+    """
     golds = GoldVersion.objects.order_by("-pk").values("pk")
     files = Download.objects.filter(dataset=dataset).order_by("-pk").values("pk")
     names = ("pk", "name", "state", "published_at", "inputs_sha256", "inputs_public", "gold_public")

@@ -87,7 +87,7 @@ def _sampled_lines(file: PublicFile) -> Iterator[Any]:
 
 @dataclass
 class _Seen:
-    """What occurs as the value of a key. parts: by key of the objects that are the value, or that are in its list."""
+    """Types of the values that a key has in the records. parts: those of the keys of objects among the values."""
 
     types: set[str] = field(default_factory=set)
     is_list: bool = False
@@ -117,7 +117,7 @@ def _field(path: tuple[str, ...], seen: _Seen) -> RecordField | None:
 
 
 def _parts(path: tuple[str, ...], seen: _Seen) -> Iterator[RecordField]:
-    """Yield the values in an object and in the objects in it; their paths begin at the object."""
+    """Yield the fields of an object and of the objects in it; their paths begin at the object."""
     for key, part in seen.parts.items():
         if '"' in key or "\\" in key:  # JSONPath has no notation for these that all readers understand
             continue

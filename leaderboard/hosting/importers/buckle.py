@@ -97,7 +97,7 @@ def _phase(choices: Choices, name: str, relation: str, ratio: str, files: Sequen
 
 
 def _repetition(relation: str, ratio: str, files: Sequence[Scenario]) -> str:
-    """Return a sentence with the AUROC reached if a claim's score is the number of claims on its pair in all files.
+    """Return a sentence with the AUROC of scoring each claim by how often its pair of entities occurs in all files.
 
     It is above 0.5 if true claims recur in more scenarios than false ones.
     """
