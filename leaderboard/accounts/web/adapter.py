@@ -44,7 +44,7 @@ class AccountAdapter(DefaultAccountAdapter):
         super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Return the name; raise ValidationError if a new user may not take it. shallow: do not compare it to others."""
+        """Return the name; raise ValidationError if a new user may not take it. shallow: ignore similar names."""
         username = super().clean_username(username, shallow)
         try:
             return username if shallow else usernames.checked(username, reserved=settings.ACCOUNT_USERNAME_BLACKLIST)
