@@ -235,10 +235,10 @@ def _store() -> Iterator[Metric]:
 
 
 def _sweep() -> Iterator[Metric]:
-    """Yield the seconds since the longest-waiting step of the sweep was completed; nothing if that is not known."""
+    """Yield the seconds since the last completion of the step for which it is longest ago; nothing if not known."""
     if (at := periodic.last_completed()) is not None:
         yield GaugeMetricFamily(
             "holdout_sweep_age_seconds",
-            "Seconds since the step of the sweep was completed that has waited longest.",
+            "Seconds since the last completion of a step of the sweep, of the step for which it is longest ago.",
             max(0.0, time.time() - at),
         )

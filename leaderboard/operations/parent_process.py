@@ -1,4 +1,4 @@
-"""End of a process with its parent, even if the parent is killed: otherwise it would work on, and nobody could stop it.
+"""End of a child process with its parent, even if the parent is killed: otherwise the child would go on unsupervised.
 
 This is also gunicorn's configuration, for its hook `post_fork`. Celery does the same for the processes of its pools.
 """
@@ -17,7 +17,8 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 def end_with(parent: int) -> None:
     """Make the kernel kill this process when the process `parent` ends, which has just forked it.
 
-    Not SIGTERM: a worker would first finish its run, and the web server its requests, for minutes.
+    The kernel sends SIGKILL: after SIGTERM, a worker would first finish its run, and the web server its requests, which
+    takes minutes.
     """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has ended before

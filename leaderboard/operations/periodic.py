@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 THREADS = 8
 """Number of steps that may run at the same time: more than those that wait if the file store hangs."""
 COMPLETED = "sweep-completed-at"
-"""Cache key of the Unix time at which the step was completed that has waited longest."""
+"""Cache key of the earliest of the Unix times at which the steps were last completed."""
 Step = Callable[[], object]
 
 
@@ -41,7 +41,7 @@ def run(steps: Mapping[str, Step], *, seconds: float, wait: Callable[[float], bo
 
 
 def last_completed() -> float | None:
-    """Return the Unix time at which the step was completed that has waited longest; None if it is not known."""
+    """Return the earliest of the Unix times at which the steps were last completed; None if it is not known."""
     try:
         at: float | None = cache.get(COMPLETED)
     except Exception as error:  # noqa: BLE001  the cache may be any server
@@ -66,7 +66,7 @@ def log_failure(name: str, error: Exception) -> None:
 
 
 def _publish(steps: Mapping[str, Step], completed: Mapping[str, float]) -> None:
-    """Store the age of the sweep for `last_completed`, once each step has been completed in this process."""
+    """Store the time that `last_completed` returns, once each step has been completed in this process."""
     times = [completed[name] for name in steps if name in completed]
     if len(times) == len(steps):
         cache.set(COMPLETED, min(times), None)

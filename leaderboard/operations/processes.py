@@ -20,9 +20,8 @@ MAX_SYSTEMS = 16
 def web(bind: str) -> list[str]:
     """Return the command line of the web server, gunicorn. bind: `HOST:PORT`, or `fd://N` for an open socket.
 
-    Its workers have threads, because a request may wait for the sandbox; slow clients hold none of these. The
-    application is loaded before the server listens: a proxy would send requests to a host whose server is starting, and
-    they would wait until it has started.
+    Its workers have threads, because a request may wait for the sandbox; slow clients occupy no thread. The application
+    is loaded before the server listens: otherwise a proxy would send requests to a server that is still starting.
     """
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi:application"),

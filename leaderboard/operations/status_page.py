@@ -1,4 +1,4 @@
-"""Pages on the state of the site: in detail for its operators, in one word a service for everybody."""
+"""Pages on the state of the site: in detail for its operators, in one word per service for everybody."""
 
 from __future__ import annotations
 

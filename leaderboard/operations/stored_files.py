@@ -26,9 +26,10 @@ class FileCheck:
 
 
 def report_missing() -> None:
-    """Log an error if this process cannot see the stored files, so that those it deletes would stay.
+    """Log an error if this process cannot see the stored files, so that it could not delete any.
 
-    Nothing is known while the store does not respond, which is logged.
+    Whether it can is tested with the inputs of the latest split. Logs no error of its own if the file store does not
+    respond.
     """
     split = Split.objects.exclude(inputs="").order_by("-pk").first()
     try:
@@ -68,7 +69,10 @@ def _fields() -> Iterator[tuple[type[Model], str, str]]:
 
 
 def _was_dropped(image: Any) -> bool:
-    """Return True if an image's archive was deleted: a rejected one is, but its row stays, for its submissions."""
+    """Return True if an image's archive was deleted.
+
+    The archive of a rejected image is, but its row stays, because submissions reference it.
+    """
     return not image.archive.storage.exists(image.archive.name)
 
 

@@ -1,8 +1,8 @@
 """Worker of the web server: gunicorn manages the processes, and waitress does the I/O of each.
 
 One thread of a worker reads requests and sends responses for all connections. A request waits for one of the other
-threads only when it was received whole, and its response is buffered, so slow clients hold no thread: they hold a
-connection, and bytes in an unlinked temporary file. Here are the limits on both (docs/adr/0032).
+threads only when it was received whole, and its response is buffered, so slow clients occupy no thread: they occupy a
+connection, and bytes in an unlinked temporary file. This module limits both (docs/adr/0032).
 """
 
 from __future__ import annotations
@@ -103,8 +103,9 @@ class Parser(HTTPRequestParser):
     def received(self, data: bytes) -> int:
         """Return the number of bytes consumed: all of them once the request is complete.
 
-        The rest is a refused body, or pipelined requests: the response to these would have to wait in a thread until
-        the client has read the previous one. HTTP allows to close the connection instead; clients send them again.
+        What follows a complete request is a refused body, or pipelined requests, and is discarded. Responses to
+        pipelined requests would have to wait in a thread until the client has read the previous response. HTTP allows
+        closing the connection instead; clients then repeat the requests.
         """
         consumed = int(super().received(data))
         if consumed < len(data) and self.completed and not self.empty:
@@ -244,7 +245,10 @@ class Server(TcpWSGIServer):
         self._free_buffers({channel: channel.buffered_bytes() for channel in self.active_channels.values()})
 
     def _free_buffers(self, buffered: dict[Channel, int]) -> None:
-        """While too much is buffered, stop the largest transfer of the address that has most; never a small one."""
+        """While more than MAX_BUFFERED_BYTES are buffered, stop a transfer of the client address that has most of them.
+
+        It is the largest transfer of that address. Those of at most MEMORY_BYTES are not stopped.
+        """
         total, addresses = sum(buffered.values()), Counter[str]()
         for channel, size in buffered.items():
             addresses[channel.addr[0]] += size
@@ -258,7 +262,11 @@ class Server(TcpWSGIServer):
             largest.stop(ServiceUnavailable("The server is receiving too many uploads. Try again later."))
 
     def make_room(self) -> None:
-        """If there are too many connections, close one of the address that has most: the one that waits longest."""
+        """Close a connection if there are more than MAX_CONNECTIONS.
+
+        It is one of the client address with the most connections: the one that has waited longest. Connections whose
+        request is being processed are not closed.
+        """
         if len(self.active_channels) <= MAX_CONNECTIONS:
             return
         channels = self.active_channels.values()
@@ -292,14 +300,14 @@ class BufferingWorker(Worker):
             self._turn(sockets)
 
     def _turn(self, sockets: dict[int, Any]) -> None:
-        """Wait for events, at most for a second, and handle them."""
+        """Wait for events of the sockets, at most for CHECK_SECONDS, and handle them."""
         self.notify()
         wasyncore.loop(timeout=CHECK_SECONDS, use_poll=True, map=sockets, count=1)
         for server in self.servers:
             server.check_channels()
 
     def _finish_requests(self) -> bool:
-        """Close idle connections, and return whether others are left."""
+        """Close idle connections, and return whether connections that are not idle are left."""
         channels = [channel for server in self.servers for channel in server.active_channels.values()]
         for channel in channels:
             if channel.current_phase() == "idle":

@@ -59,7 +59,10 @@ def sweep() -> int:
 
 
 def _enqueue_due(due: QuerySet[Notice]) -> None:
-    """Enqueue the deliveries of due notices, except for those whose message still waits: those that were due first."""
+    """Enqueue the deliveries of due notices, except for the first n, where n is the number of messages in the queue.
+
+    Deliveries are enqueued in the order in which they fall due, so those messages are of the first n notices.
+    """
     try:
         n = enqueue.n_waiting(QUEUE)
     except enqueue.BrokerError as error:

@@ -57,10 +57,10 @@ def words(notice: Notice) -> tuple[str, str]:
 
 
 def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress]]:
-    """Yield (id, time, progress) for each submission that finished after `since` without a notice to each member.
+    """Yield (id, time, progress) for each submission that finished after `since`, if a team member lacks its notice.
 
-    The id is that of the run or failed prediction with which the submission finished, and the time is when it did. A
-    rescoring is no event: runs that finished after a scored run of the same prediction are left out.
+    id: of the run or failed prediction with which the submission finished. time: when it finished. Rescorings cause no
+    notices: runs that finished after a scored run of the same prediction are left out.
     """
     earlier = Run.objects.filter(
         prediction=OuterRef("prediction"), state=State.DONE, finished_at__lt=OuterRef("finished_at")
@@ -86,7 +86,10 @@ def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progr
 
 
 def _unnotified_member(team: str) -> Exists:
-    """Return a condition on rows whose team has a member without a notice of the row. team: lookup path of the team."""
+    """Return a condition that is true for a row if a member of its team has no notice about it.
+
+    team: lookup path from the row to its team.
+    """
     notices = Notice.objects.filter(subject=OuterRef(OuterRef("pk")), user=OuterRef("user"), webhook=None)
     members = Membership.objects.filter(team=OuterRef(team), user__is_active=True)
     return Exists(members.exclude(Exists(notices)))

@@ -1,7 +1,7 @@
 """Notices to teams that other teams' systems have overtaken theirs on a board.
 
-A notice contains only the ranks that the board shows to everybody. Ladders are left out: a rank there moves only when a
-score may be shown. The sweep compares each changed board with its ranks at the last look (`RankSnapshot`).
+A notice contains only the ranks that the board shows to everybody. Only boards that reveal all scores cause notices, so
+ladders do not. The sweep compares each changed board with its ranks at the previous comparison (`RankSnapshot`).
 """
 
 from __future__ import annotations

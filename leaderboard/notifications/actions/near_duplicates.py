@@ -79,7 +79,7 @@ def words(notice: Notice) -> tuple[str, str]:
 
 
 def _first_of_pairs(rows: QuerySet[NearDuplicate]) -> dict[Pair, datetime]:
-    """Return the time at which each pair of systems in a phase was first found, whichever of the two is `a`."""
+    """Return the time at which a near-duplicate of each pair of systems in a phase was first found."""
     systems = ("a__submission__system", "b__submission__system")
     grouped = rows.order_by().values_list("phase", *systems).annotate(first=Min("detected_at"))
     first_by_pair: dict[Pair, datetime] = {}

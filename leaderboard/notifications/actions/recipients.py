@@ -60,7 +60,10 @@ class Recipient(NamedTuple):
 
 
 def notified(subjects: Iterable[UUID]) -> set[UUID]:
-    """Return the subjects that some notice has. Those of one event are inserted in one transaction."""
+    """Return those of the subjects about which at least one notice was written.
+
+    If one was, all were, because the notices of an event are inserted in one transaction.
+    """
     return set(Notice.objects.filter(subject__in=set(subjects)).values_list("subject", flat=True))
 
 
