@@ -62,7 +62,7 @@ def lock_phase(phase_id: int) -> Phase:
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
-    """Return one unsaved ReleaseSlice per slice, with the release's scores there. Boards are sorted by these rows."""
+    """Return one unsaved ReleaseSlice per slice, with the release's scores on it. Boards are sorted by these rows."""
     rows_by_key: dict[str, ReleaseSlice] = {}
     for score in release.values:
         slice_ = slice_of(score["slice"])
@@ -93,8 +93,8 @@ def publish(
 def update_boards(phase_id: int) -> None:
     """Rank the releases of a phase that its boards do not include yet. Call outside of a transaction, after a release.
 
-    Does nothing while another process does this, which then also includes the releases of the caller: so of many
-    workers that publish in one phase, one ranks for all.
+    Does nothing if another process is already ranking: that process also includes the caller's releases, so one worker
+    ranks for all that publish in the phase.
     """
     while True:
         with transaction.atomic():

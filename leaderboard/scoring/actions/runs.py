@@ -221,9 +221,9 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
 
 
 def _is_sketched(run: Run) -> bool:
-    """Return whether the scorer computes the similarity sketch, too: it has read the gold already.
+    """Return whether the scoring job also computes the similarity sketch, so that gold and predictions are read once.
 
-    Larger files are read for it by `near_duplicates`, with limits of its own.
+    For larger files, a job of `near_duplicates` computes it, with limits of its own.
     """
     prediction = run.prediction
     competes = prediction.submission.system.kind == System.Kind.PARTICIPANT

@@ -121,7 +121,10 @@ def default_finals(phase: Phase) -> list[Submission]:
 
 
 def _whole_last(submissions: QuerySet[Submission]) -> Iterable[Submission]:
-    """Sort submissions so that those with finished predictions come last; the order is otherwise unchanged."""
+    """Sort submissions so that those with finished predictions come last; otherwise the order is unchanged.
+
+    Callers take the last one of each team or system.
+    """
     done = set(Prediction.objects.filter(submission__in=submissions, state=State.DONE).values_list("submission"))
     return sorted(submissions, key=lambda submission: (submission.pk,) in done)
 

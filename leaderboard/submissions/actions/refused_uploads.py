@@ -1,7 +1,7 @@
-"""Limit on the processor time that a user's refused and merely checked uploads take in the sandbox within an hour.
+"""Limit on the processor time that a user's refused uploads, and files that were only checked, take within an hour.
 
 These files cost no quota, so nothing else limits them. Accepted files do not count, and neither do those that could
-not be checked because the server was at fault. The audit entries hold the seconds, which all web processes share.
+not be checked because of an error of the server. The seconds are in audit entries, which all web processes read.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class Progress:
     def hidden(self) -> HiddenSubmission | None:
         """Return the row with reason and date if the submission is currently hidden from boards, else None.
 
-        If both hide it, this is the organisers' row.
+        If both the organisers and the team hide it, this is the organisers' row.
         """
         row: HiddenSubmission | None = _first(self.submission.hidings.all())
         return row
@@ -123,9 +123,9 @@ class Progress:
 
     @cached_property
     def queue_position(self) -> int | None:
-        """Return the number of runs, containers or validations queued earlier that still are; None if not queued.
+        """Return the number of runs, containers or validations ahead in the queue; None if not queued.
 
-        Teams take turns with their containers, so of another team's at most one more than of its own are ahead.
+        Runs and validations start in the order in which they were queued. Teams take turns with their containers.
         """
         work = self._leased_work
         if work is None or work.state != State.QUEUED:

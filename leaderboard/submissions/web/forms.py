@@ -74,7 +74,10 @@ class SystemForm(forms.Form):
                 self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
 
     def _group_systems(self, systems: list[System], phase: Phase) -> None:
-        """List the systems that were submitted to the phase's benchmark first, under a heading, if there are others."""
+        """Group the systems under two headings: first those submitted to the phase's benchmark, then the others.
+
+        If one of the groups is empty, the list has no headings.
+        """
         here = Submission.objects.filter(phase__benchmark=phase.benchmark_id, system__in=systems)
         keys = set(here.values_list("system", flat=True))
         field = self.fields["system"]

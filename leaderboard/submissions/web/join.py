@@ -95,7 +95,10 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def redirect_to_join(request: PersonRequest, benchmark: Benchmark) -> HttpResponseRedirect:
-    """Redirect to the page; afterwards the user returns to the present one, or to the one that led here."""
+    """Redirect to the page of this module, with the address to which the user returns afterwards.
+
+    That is the address in `next`, or else the present page.
+    """
     target = _next(request) or (request.get_full_path() if request.method == "GET" else "")
     query = f"?{urlencode({'next': target})}" if target else ""
     return HttpResponseRedirect(reverse("join", args=[benchmark.slug]) + query)

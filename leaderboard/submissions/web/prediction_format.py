@@ -17,7 +17,11 @@ N_SAMPLES = 2
 
 @dataclass(frozen=True)
 class PredictionFormat:
-    """The format of predictions. split: the split whose first inputs the example answers; None: it answers others."""
+    """The format of predictions.
+
+    text: a description. example: lines of a predictions file. split: the split for whose first inputs the example has
+    predictions; None: the example is the task's, for invented inputs.
+    """
 
     text: str
     example: str
@@ -25,9 +29,9 @@ class PredictionFormat:
 
 
 def format_of(task: str, split: Split | None) -> PredictionFormat:
-    """Return the format of predictions for a split, which the viewer may see; for None, or without gold, the task's.
+    """Return the format of predictions for a split; that of the task if the split is None or has no gold.
 
-    Hidden inputs are not quoted.
+    The caller has checked that the viewer may see the split. Hidden inputs are not quoted.
     """
     gold = split.current_gold if split else None
     if split is None or gold is None:

@@ -1,4 +1,4 @@
-"""Renaming of teams and systems. The former names stay public, so that nobody can shed a reputation."""
+"""Renaming of teams and systems. Former names stay public, so that nobody can hide earlier results by a new name."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def rename_system(request: PersonRequest, pk: int) -> HttpResponse:
 
 
 def _page(request: PersonRequest, row: Team | System, noun: str, act: Any) -> HttpResponse:
-    """Show the form; a POST renames `row`. noun: `team` or `system`, also the name of the URL that it leads back to."""
+    """Show the form; a POST renames `row` and redirects to its page. noun: `team` or `system`, also the URL's name."""
     form, status = RenameForm(request.POST or None, initial={"name": row.name}), 200
     if request.method == "POST":
         status = 422
