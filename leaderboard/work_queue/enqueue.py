@@ -31,7 +31,7 @@ REQUEST_ID = "holdout_request_id"
 
 
 class BrokerError(Exception):
-    """The broker cannot be reached."""
+    """Error: the broker cannot be reached."""
 
 
 def task_name(name: str) -> str:

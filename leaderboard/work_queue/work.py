@@ -50,7 +50,7 @@ AT_ONCE = 1000
 LOST_AFTER = timedelta(hours=1)
 """Age from which a message counts as lost, even if as many messages wait in its queue as rows do."""
 SPARED_FOR = timedelta(days=1)
-"""For how long after it was queued a row's last attempt is given back if the machine was too busy or the store away."""
+"""For how long after a row was queued its last attempt does not count if the machine or the store was unavailable."""
 PASS_ON_SECONDS = 1.0
 """Pause before a message that led to no claim is sent again (`Work.passes_on`)."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
@@ -88,7 +88,7 @@ def lease_lost(lease: Lease[Any], error: Exception) -> None:
 
 
 class StateColumns:
-    """The columns in which a model stores a row's state: which rows are queued or expired, what each transition writes.
+    """The columns in which a model stores a row's state: how to find queued and expired rows, and what to write.
 
     cleared: column values that are also written whenever an attempt fails.
     """
@@ -111,7 +111,7 @@ class StateColumns:
         return lease.attempt < settings.MAX_ATTEMPTS
 
     def give_back(self, lease: Lease[Any], at: datetime) -> dict[str, Any]:
-        """Return what gives back the attempt of a busy machine; empty if the row was queued over SPARED_FOR ago."""
+        """Return the column values by which the attempt does not count; empty if queued over SPARED_FOR ago."""
         # The attempt has ended, so its number may be claimed again.
         return {"attempt": lease.attempt - 1} if lease.row.queued_at > at - SPARED_FOR else {}
 
@@ -341,11 +341,11 @@ class Work:
         return failed
 
     def _without_message(self, at: datetime, kinds: Sequence[Work]) -> list[Any]:
-        """Return at most AT_ONCE rows that were enqueued SWEEP_SECONDS before `at` and have no message any more.
+        """Return at most AT_ONCE rows that were enqueued over SWEEP_SECONDS before `at` and whose message is lost.
 
-        Those are the rows that were enqueued earlier than the n rows of all `kinds` that were last enqueued to the
-        queue, in which n messages wait. Where messages of other rows wait too, a row is found when these have been
-        received, or after LOST_AFTER. Raises BrokerError.
+        If n messages wait in the queue, they are taken for those of the n rows of all `kinds` that were enqueued last;
+        the messages of earlier rows are lost. If the queue also has messages of rows that are no longer queued, a lost
+        message is noticed only once those have been received, or after LOST_AFTER. Raises BrokerError.
         """
         due = self.columns.queued() & Q(enqueued_at__lte=at - timedelta(seconds=settings.SWEEP_SECONDS))
         if self.low_priority and _scoring_waits():
@@ -362,7 +362,7 @@ class Work:
         return [row for queue in by_queue for row in by_queue[queue] if row.enqueued_at <= limits[queue]][:AT_ONCE]
 
     def _in_queue(self) -> Any:
-        """Return a queryset with what `enqueue` reads of a row."""
+        """Return a queryset of all rows with the columns that `enqueue` reads."""
         if self.routed_rows is not None:
             return self.routed_rows
         return self.rows.select_related(None).only(self.key, "enqueued_at")
@@ -376,7 +376,7 @@ class Work:
         return None if row is None else self._queue_of(row)
 
     def _enqueued(self, queue: str, since: datetime) -> Iterable[datetime]:
-        """Return when the queued rows were enqueued that have been enqueued to `queue` since then."""
+        """Return the times, after `since`, at which the rows that are still queued were enqueued to `queue`."""
         rows = self._in_queue().filter(self.columns.queued(), enqueued_at__gt=since)
         if not callable(self.queue):
             times: Iterable[datetime] = rows.values_list("enqueued_at", flat=True) if self.queue == queue else ()
@@ -423,7 +423,7 @@ class Work:
 
 
 BUSY: Errors = {sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True)}
-"""What a machine that is too busy means: part of ERRORS, and of `Work.errors` that have an entry for SandboxError."""
+"""Outcome of an attempt on a busy machine: part of ERRORS, and of any `Work.errors` with an entry for SandboxError."""
 ERRORS: Errors = {
     (ReportError, NotRetryableError): Failure(Reason.BAD_REPORT, final=True),
     **BUSY,
@@ -439,7 +439,7 @@ retried.
 
 
 def not_enqueued(at: Any) -> Any:
-    """Return an `enqueued_at`, at the present time, for a row without a message, so that the next sweep enqueues it.
+    """Return a value of `enqueued_at` for a row that has no message, so long ago that the next sweep enqueues the row.
 
     at: the present time by `db_clock`.
     """
@@ -451,7 +451,7 @@ def _scoring_waits() -> bool:
 
 
 def _last_without_message(queue: str, kinds: Sequence[Work], at: datetime) -> datetime:
-    """Return the time until which rows were enqueued to `queue` that have no message any more. Raises BrokerError."""
+    """Return a time: the messages of rows that were enqueued to `queue` until then are lost. Raises BrokerError."""
     lost = at - LOST_AFTER
     # Rows are read before messages are counted: the message of a row that is claimed in between waits no more, and
     # the row is not enqueued, because it is not queued any more.

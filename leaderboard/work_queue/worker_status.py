@@ -128,9 +128,9 @@ _RECENT = 20
 
 
 def wait_in(queue: str, *, team: int | None = None, before: datetime | None = None) -> Wait:
-    """Return the wait of a team's container that was queued at `before`; None: of one that is submitted now.
+    """Return the wait of a team's container that was queued at `before`; None: of a container that is submitted now.
 
-    It is estimated from the durations of the queue's last containers. Takes five queries.
+    The minutes are estimated from the durations of the queue's last containers. Takes five queries.
     """
     with_gpus = Q(submission__phase__gpus__gt=0)
     containers = Prediction.objects.filter(
