@@ -78,7 +78,7 @@ def _change_html(name: str, before: Any, after: Any) -> Any:
 
 
 class ExistingRows(BaseInstanceLoader):
-    """Instance loader that reads the stored rows of all benchmarks in a file in one query."""
+    """Loader of django-import-export that reads the stored results of all benchmarks in a file in one query."""
 
     def __init__(self, resource: ModelResource, dataset: Dataset) -> None:
         super().__init__(resource, dataset)

@@ -273,7 +273,7 @@ def _phase_with_present_keys(phase: Any) -> Any:
 def json_schema(address: str) -> dict[str, Any]:
     """Return the JSON Schema of a manifest, with `address` as its identifier.
 
-    It follows from the classes above, with what JSON Schema can say of their further checks.
+    It is generated from the classes of this module, with those of their further checks that JSON Schema can express.
     """
     (schema,), parts = msgspec.json.schema_components([Manifest], ref_template="#/$defs/{name}")
     parts["SplitPart"]["oneOf"] = _either("gold", "inputs")
@@ -292,7 +292,7 @@ def json_schema(address: str) -> dict[str, Any]:
 
 
 def _either(one: str, other: str) -> list[dict[str, Any]]:
-    """Return the alternatives in which one of two keys, and not the other, has a text that is not empty."""
+    """Return the JSON Schema alternatives in which exactly one of two keys has a text that is not empty."""
     return [
         {"required": [used], "properties": {used: {"minLength": 1}, unused: {"maxLength": 0}}}
         for used, unused in ((one, other), (other, one))

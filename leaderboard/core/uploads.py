@@ -84,7 +84,7 @@ def received_whole(request: Any) -> bool:
 def sha256_of(file: Any) -> str:
     """Return the SHA-256 digest of an uploaded file, in hexadecimal.
 
-    HashingUploadHandler has computed it already; other files are read here, and rewound.
+    HashingUploadHandler has computed that of a file which it received; any other file is read to the end and rewound.
     """
     known = getattr(file, "sha256", None)
     if isinstance(known, str):

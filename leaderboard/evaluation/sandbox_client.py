@@ -1,8 +1,8 @@
 """Client of the sandboxed evaluator: one function for each job, which sends files and returns the job's report.
 
 Every function of a job raises SandboxError if the sandbox does not respond or fails, and its subclass
-SandboxTimeoutError if the server is too busy. That is the server's fault, never that of the files, and a retry may
-succeed. A file that exceeds the limits of processor time or memory is no error, but an Answer with a `reason`.
+SandboxTimeoutError if the server is too busy. Files never cause these errors, and a retry may succeed. For a file that
+exceeds the limits of processor time or memory, it returns an Answer with a `reason`.
 """
 
 from __future__ import annotations

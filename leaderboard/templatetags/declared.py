@@ -62,7 +62,10 @@ def about_measure(board: Board, benchmark: Benchmark, name: str, number: object 
 
 @lru_cache(maxsize=1000)
 def _about(texts: tuple[str, ...]) -> SafeString:
-    """Render the explanation. texts: its id, name, title, doc and bounds of the measure, and the URL of its page."""
+    """Render the explanation of a measure.
+
+    texts: the id of the HTML element; the measure's name, title, description and bounds; the URL of its page.
+    """
     return format_html(
         '<button type="button" class="about" popovertarget="{0}" aria-label="What {2} means">?</button>'
         '<div class="about-text" popover id="{0}" role="dialog" aria-label="{2}"><p><strong>{2}</strong> '

@@ -133,7 +133,7 @@ class Work:
     rows: queryset of all rows of this kind, with the relations that the worker reads
     do: does the work on the leased row; it writes to the row only through the lease, and ends with `Lease.finish`
     queue: name of the Celery queue, or a function of the row that returns it
-    routed_rows: queryset of the rows with what that function reads
+    routed_rows: queryset of the rows with the columns that the function `queue` reads
     key: name of the column whose value is the message's argument
     errors: what exceptions raised by `do` mean; these entries take precedence over ERRORS
     columns: how the model stores the state of a row

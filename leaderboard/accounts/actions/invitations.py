@@ -1,4 +1,4 @@
-"""Team invitations by link, and the answers to them.
+"""Team invitations by link: invite, accept, decline, revoke.
 
 The link's token is unguessable, expires, works once, and only its SHA-256 is stored. If the site has a mail server, the
 link is mailed and shown to nobody, and only an account with the invited address, verified, may answer. Otherwise no

@@ -92,7 +92,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """django-allauth's second factors, with the site's words."""
+    """django-allauth's adapter of second factors, with the site's error messages."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": "This code is wrong, or the passkey does not belong to this account.",

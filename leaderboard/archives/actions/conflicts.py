@@ -1,4 +1,7 @@
-"""Comparison of an archive's rows with this server's: which rows exist here already, and which conflict with others."""
+"""Comparison of an archive's rows with this server's: which exist already, and which conflict with another row.
+
+A row conflicts if it is new but has a name, number or mail address that must be unique and that another row has.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) ->
 
 
 def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> list[str]:
-    """Return one line of text for each archived row of a model that conflicts with another row on this server."""
+    """Return a line of text, for the curator, for each archived row of a model that conflicts with another row here."""
     describe = CONFLICTS.get(model)
     if describe is None:
         return []

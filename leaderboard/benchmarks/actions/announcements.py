@@ -96,7 +96,7 @@ def _is_https_url(contact: str) -> bool:
 
 
 def _notify(announcement: Announcement) -> None:
-    """Write a notice for each follower and participant. The sweep passes those to be mailed to workers."""
+    """Write a notice for each follower and participant. The sweep lets workers send the mails."""
     benchmark, at = announcement.benchmark, announcement.created_at
     body = {
         "event": "announcement",

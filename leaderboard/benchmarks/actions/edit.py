@@ -40,7 +40,7 @@ def state_of(benchmark: Benchmark) -> dict[str, str]:
 
 
 def normal(text: str) -> str:
-    """Normalise line endings, and strip. Browsers change both in form fields, so they must not count as an edit."""
+    """Normalise line endings, and strip white space at both ends: browsers may change them without an edit."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
@@ -61,7 +61,7 @@ def changed_since(state: Mapping[str, str], seen: Mapping[str, str]) -> list[str
 def may_change_dataset(benchmark: Benchmark, by: User) -> bool:
     """Return True if `by` may change the dataset's licence, citation and source, which all its benchmarks share.
 
-    That is a curator, or somebody who organises all other benchmarks on the dataset, rehearsals aside. The right to
+    Curators may, and whoever organises all other benchmarks on the dataset, not counting rehearsals. The right to
     manage this benchmark itself is not checked.
     """
     return by.is_curator or not others_on_dataset(benchmark).exclude(pk__in=by.benchmarks.values("pk")).exists()

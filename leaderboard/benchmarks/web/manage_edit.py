@@ -60,7 +60,7 @@ def _previews(form: EditForm) -> list[tuple[str, str]]:
 
 
 def _conflicts(request: PersonRequest, benchmark: Benchmark, sent: EditForm) -> tuple[EditForm, list[tuple[str, str]]]:
-    """Return the form for another try, and (label, current text) of each field that the user and another have edited.
+    """Return the form to send again, and (label, current text) of each field that somebody else has edited too.
 
     sent: the refused form. The new form keeps what its user has edited; the other fields get the current values.
     """

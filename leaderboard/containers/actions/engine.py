@@ -121,7 +121,10 @@ def sandbox() -> ContainerBackend:
 
 
 def cancel_earlier(*names: str) -> None:
-    """Remove what earlier attempts left on this engine, because their worker died or froze. Raises SandboxError."""
+    """Remove the containers and volumes of earlier attempts whose worker died or froze. Raises SandboxError.
+
+    names: the ids of the attempts' executions.
+    """
     for name in names:
         if sandbox().cancel(name):
             log.warning("container_removed", what=[f"earlier attempt {name}"])
@@ -264,13 +267,14 @@ def images() -> frozenset[str]:
 def forget(image: str) -> bool:
     """Remove an image from the engine by its id. Raises SandboxError.
 
-    Return False if the engine does not have it, if it has a tag, so that others loaded it, or if a container uses it.
+    Return False if the engine does not have it, if a container uses it, or if it has a tag: then it was not loaded by
+    this site.
     """
     return sandbox().forget(image)
 
 
 def offer() -> Resources:
-    """Return what the engine's machine offers to containers. Raises SandboxError."""
+    """Return the processors and memory that the engine's machine offers to containers. Raises SandboxError."""
     return Resources(
         cpus=settings.ENGINE_CPUS or sandbox().processors,
         memory_bytes=settings.ENGINE_MEMORY_BYTES or sandbox().memory_bytes * 9 // 10,

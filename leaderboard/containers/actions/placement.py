@@ -32,7 +32,7 @@ SEEN = timedelta(days=1)
 
 
 def offer_of(worker: WorkerReport) -> Resources:
-    """Return what a worker offers to containers."""
+    """Return the resources that a worker offers to containers."""
     return Resources(
         cpus=worker.cpus, memory_bytes=worker.memory_bytes, gpus=worker.gpus, gpu_memory_gb=worker.gpu_memory_gb
     )

@@ -102,9 +102,9 @@ def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
     """Set the custom scorer of a phase; return the number of predictions queued for rescoring.
 
     scorer: None for the benchmark's task. Once the phase has submissions, only a scorer with a higher number may
-    replace its scorer, and it cannot change between task and custom scorer: the version of its boards is either a
-    scorer's number or the task version, and their columns are the measures of the one or the other. Raises Refused:
-    NOT_AN_ORGANISER, SCORER_DOES_NOT_FIT, and INVALID_NAME for another benchmark's scorer.
+    replace its scorer, and it cannot change between task and custom scorer, since its boards have the version and
+    the measures of one of them. Raises Refused: NOT_AN_ORGANISER, SCORER_DOES_NOT_FIT, and INVALID_NAME for another
+    benchmark's scorer.
     """
     check_manages(phase.benchmark, by)
     phase = rescoring.held(phase)

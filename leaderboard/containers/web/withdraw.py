@@ -1,4 +1,4 @@
-"""Withdrawal by their teams of submissions whose container or file is queued or running."""
+"""Withdrawal of a submission by its team, while its container or the validation of its file is queued or running."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ class UnsatisfiableError(Exception):
 
 
 def range_of(header: str, size: int) -> tuple[int, int] | None:
-    """Return the range (start, stop) of a Range header for a file of `size` bytes; None: the whole file is sent.
+    """Return the range (start, stop) of a Range header for a file of `size` bytes; None: send the whole file.
 
-    That is if the header is empty or invalid, or asks for several ranges, which a server may ignore. Raises
+    None for a header that is empty, invalid, or asks for several ranges, which a server may ignore. Raises
     UnsatisfiableError.
     """
     match = _RANGE.match(header.strip())

@@ -14,7 +14,7 @@ PAGES = {"account_login", "account_signup", "socialaccount_connections", "github
 def form_action_middleware(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Return the middleware. The policy of all other pages stays as it is."""
+    """Return a middleware that adds the providers' origins to `form-action` in the policy of PAGES."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)

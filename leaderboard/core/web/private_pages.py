@@ -15,8 +15,8 @@ def private_pages_middleware(
 ) -> Callable[[HttpRequest], HttpResponseBase]:
     """Return a middleware that adds `Cache-Control: no-store, private` to responses in a session or with a cookie.
 
-    Pages behind a log-in have a session, and forms with a token set a cookie. Responses that already have an ETag or
-    Cache-Control are public content, whose view has decided how it is cached.
+    Pages behind a log-in have a session, and forms with a CSRF token set a cookie. Responses that already have an ETag
+    or Cache-Control are public content, whose view has decided how it is cached.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:

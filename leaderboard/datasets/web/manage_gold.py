@@ -71,7 +71,10 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 
 
 def _generation_of(split: Split) -> Generation | None:
-    """Return the generator's run from which the split was made; None if there is none or the generator is gone."""
+    """Return the generator's run from which the split was made; None if there is none.
+
+    None also if the generator is no longer installed.
+    """
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
     offers = {offer.name for offer in generators_for(split.dataset.task)}
     return part.generation if part and part.generation.generator in offers else None

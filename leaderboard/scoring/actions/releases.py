@@ -290,8 +290,8 @@ def _scope(phase: Phase, team: int) -> int | None:
 def _first_open(board: Leaderboard) -> dict[int | None, int]:
     """Return, for each ladder (see `_scope`), the lowest sequence number of a prediction that the board waits for.
 
-    The current board waits for queued and running runs; a run that failed there is final and its quota is refunded. A
-    board in preparation also waits for failed runs, until its organisers have them rescored.
+    The current board waits for queued and running runs, but not for failed ones, whose quota charge was refunded. A
+    board in preparation also waits for failed runs, until organisers have the predictions scored again.
     """
     if board.state == Leaderboard.State.PREPARING:
         pending = board_state.unscored(board)

@@ -137,7 +137,7 @@ def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
 
 
 def resumable(phase: Phase) -> list[GoldVersion]:
-    """Return the gold versions later than the one that the phase uses whose rescoring was cancelled, latest first."""
+    """Return the gold versions whose rescoring was cancelled and that are later than the phase's one, latest first."""
     current = board_state.gold_of(phase)
     if current is None:
         return []

@@ -235,7 +235,7 @@ def _outcomes_name(run: Run, attempt: int) -> str:
 
 
 def _discard_outcomes(run: Run, *, before: int) -> None:
-    """Delete the outcomes files of attempts numbered below `before`: those killed between writing and committing."""
+    """Delete the outcomes files of the attempts with numbers below `before`, which ended before they committed."""
     for attempt in range(1, before):
         run.outcomes.storage.delete(_outcomes_name(run, attempt))
 

@@ -3,7 +3,7 @@
 A hidden submission keeps its scores, its receipt and its quota charge. Under the disclosure policy `ladder`
 (`leaderboard.boards.disclosure.ladder`), new scores are still compared with its revealed score. On every board of the
 phase, its system is represented by another of its submissions that is not hidden, or leaves the board if there is none.
-A submission that both hide is on the boards again only when both show it.
+A submission hidden by both organisers and team is on the boards again only when both show it.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _end(phase: Phase, submission: Submission, *, by_team: bool, by: User, actio
 
 
 def _locked_phase(submission: Submission) -> Phase:
-    """Lock the phase's row, as publishing on its boards does, and return it."""
+    """Lock the phase's row and return it. Publishing on its boards takes the same lock."""
     rows = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark")
     return rows.get(pk=submission.phase_id)
 

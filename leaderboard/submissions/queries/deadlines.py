@@ -23,8 +23,8 @@ def closes_at(phase: Phase, team: Team | None = None) -> datetime | None:
 def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = None) -> bool:
     """Return whether the phase accepts a submission of the team at `at` (default: now).
 
-    That is within its dates, or until the end of the team's extension, while its split is in use. team None: no
-    extension counts.
+    It does between its dates, or until the end of the team's extension, if its split is in use (`Phase.is_in_use`).
+    team None: without an extension.
     """
     at = at or timezone.now()
     if not phase.is_in_use:

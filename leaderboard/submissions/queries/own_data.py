@@ -21,7 +21,7 @@ CHUNK = 1 << 20
 
 
 class _Sink(io.RawIOBase):
-    """A file that cannot be read or sought, whose content is taken out piece by piece."""
+    """Write-only file object that buffers what ZipFile writes until `taken` returns it for streaming."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

@@ -38,7 +38,7 @@ class Revealed(StrEnum):
 class Progress:
     """A submission with its latest prediction, that prediction's current run (`current_run`), and the run's release.
 
-    Each is None while there is none. for_manager: True if the viewer manages the benchmark.
+    prediction, run, release: None until there is one. for_manager: True if the viewer manages the benchmark.
     """
 
     submission: Submission
@@ -138,7 +138,7 @@ class Progress:
 
     @cached_property
     def wait(self) -> worker_status.Wait | None:
-        """Return the wait of the submission's container; None if it is not queued, or an uploaded file."""
+        """Return the estimated wait of the submission's container; None unless a container is queued."""
         if not self.is_container or self.prediction is None or self.prediction.state != State.QUEUED:
             return None
         queue = worker_status.queue_of(self.submission.phase)

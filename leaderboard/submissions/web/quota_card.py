@@ -13,8 +13,8 @@ Quotas = list[tuple[Team | None, Quota]]
 def quotas_of_person(user: User, phase: Phase) -> Quotas:
     """Return the quotas of the teams for which the user may submit to a phase.
 
-    If the user competes there already, these are that team, and teams of baselines; the list is empty if the user has
-    left that team. For a user without a team, returns the full quota of a team that does not exist yet (None).
+    If the user competes in the phase already, they are those of that team and of teams of baselines; none if the user
+    has left that team. For a user without a team, returns the full quota of a team that does not exist yet (None).
     """
     teams: list[Team | None] = [*user.teams.order_by("membership__id")] or [None]
     bound = team_of_phase(phase=phase, user=user)

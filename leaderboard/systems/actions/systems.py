@@ -197,7 +197,7 @@ def _open_boards(phase: Phase) -> list[Leaderboard]:
 
 
 def _locked_phase(phase: Phase) -> Phase:
-    """Lock the phase's row, as publishing on its boards does, and return it."""
+    """Lock the phase's row and return it. Publishing on its boards takes the same lock."""
     return Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark").get(pk=phase.pk)
 
 

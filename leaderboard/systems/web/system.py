@@ -84,9 +84,9 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
-    """Return the template context for one board: the system's revealed scores, chart and runs there.
+    """Return the template context for one board: the system's revealed scores, chart and runs on it.
 
-    sees_all: the viewer is of the system's team or manages the benchmark, and sees all runs.
+    sees_all: the viewer is in the system's team or manages the benchmark, and sees all runs.
     """
     scored = of_board(entry.board)
     stated = entry.standing.system.facts
