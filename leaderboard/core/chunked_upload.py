@@ -1,6 +1,6 @@
 """Chunked uploads of images and raw files: each chunk begins where the last one ended, so uploads can be resumed.
 
-`core/api/tus.py` is the protocol by which clients send them. `containers/actions/image_uploads.py` and
+`core/api/tus.py` has the protocol by which clients send them. `containers/actions/image_uploads.py` and
 `curation/actions/raw_files.py` process the files once they are complete.
 """
 

@@ -1,4 +1,4 @@
-"""Transient database errors, which a request may be repeated after, and the timeouts of PostgreSQL sessions.
+"""Transient database errors, after which a request may be repeated, and the timeouts of PostgreSQL sessions.
 
 A worker that freezes, or whose host vanishes, inside a transaction would hold its locks until TCP gives up, which takes
 hours. So PostgreSQL itself ends a session that leaves a transaction idle, and a statement that waits too long for a

@@ -19,9 +19,10 @@ from django.conf import settings
 
 @contextmanager
 def opened(sha256: str, fetch: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes]]:
-    """Open the copy with a digest, or else a file to which `fetch` writes the content.
+    """Open the local copy with this digest; if there is none, a file to which `fetch` writes the content.
 
-    sha256: hexadecimal; empty: do not look for a copy, and keep none. A content with another digest is not kept.
+    That file is kept as the copy if its content has the digest. sha256: the digest in hexadecimal; empty: neither look
+    for a copy nor keep one.
     """
     folder: Path = settings.FILE_CACHE
     is_cached = bool(sha256) and settings.FILE_CACHE_BYTES > 0 and _is_usable(folder)

@@ -1,4 +1,4 @@
-"""Log-in by accounts elsewhere: settings of django-allauth from the variables HOLDOUT_LOGIN_*.
+"""Log-in with accounts of other providers: settings of django-allauth from the variables HOLDOUT_LOGIN_*.
 
 ORCID and Google are OpenID Connect providers like any other. Messages never quote a value, since it has a secret.
 """

@@ -29,9 +29,9 @@ def normal(licence: str) -> str | None:
 
 
 def parts(licence: str) -> list[Part]:
-    """Return a licence for readers: `MIT OR CC0-1.0` by the licences' names, each linked to its text.
+    """Return a licence for readers: an SPDX expression with the licences' names, each linked to its text.
 
-    An address is one link. Free text is returned unchanged.
+    An address becomes one link. Free text is one part without a link.
     """
     expression = normal(licence)
     if expression is None:

@@ -133,7 +133,7 @@ class PrivateS3Storage(NoUrl, S3Storage):
     """Private S3 bucket without URLs, whose errors are StoreUnavailableError, or FileNotFoundError for a missing file.
 
     seconds: timeout of connecting to the store, and of each wait for it. Every request is made at most twice. A
-    download that was cut off is not resumed: readers would wait for both tries again.
+    download that was cut off is not resumed: readers would have to wait for two more requests.
     """
 
     _checks: ClassVar[dict[tuple[str | None, str], _Check]] = {}
@@ -302,8 +302,8 @@ def save_unique(storage: Storage, name: str, content: File[bytes]) -> str:
 def delete_after_commit(stored: FieldFile) -> None:
     """Delete a stored file once the transaction has committed; without a transaction, now.
 
-    A file that the store does not delete is logged and left, and `manage.py cleanup` lists it: what was committed must
-    not look failed.
+    If the store does not delete the file, this is only logged, and `manage.py cleanup` lists the file: an error would
+    make a committed request look failed.
     """
     storage, name = stored.storage, str(stored.name)
     transaction.on_commit(lambda: storage.delete(name), robust=True)

@@ -169,7 +169,7 @@ def collect_static() -> None:
 def wants_seed() -> bool:
     """Return True if the demonstration should be created.
 
-    That is if the site uses the SQLite database of its data folder, and no earlier creation has completed.
+    It should if the site uses the SQLite database of its data folder, and no earlier creation has completed.
     """
     return not os.environ.get("HOLDOUT_DATABASE_URL") and not (settings.DATA / "seeded").exists()
 

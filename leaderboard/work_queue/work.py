@@ -9,8 +9,8 @@ respond, that attempt is given back.
 A row is enqueued again only if its message no longer waits in the broker. Messages have no names, but queues are first
 in, first out: if n messages wait, they are those of the n rows that were enqueued last (`Work._without_message`).
 
-Where the worker matters (`Work.choose`), a message only wakes a worker: it claims the row that suits it best, in one
-statement, so the order of the messages has no effect.
+If it matters which worker gets a row (`Work.choose`), a message only wakes a worker, which then chooses and claims a
+row in one transaction, so the order of the messages has no effect.
 
 To add a kind of background work, define a `Work` and list it in `leaderboard/jobs.py`, which gives it a Celery task
 and a periodic sweep.
@@ -298,7 +298,7 @@ class Work:
         return final
 
     def sweep(self, kinds: Sequence[Work] = ()) -> int:
-        """Retry or fail rows whose lease has expired, and enqueue queued rows again that have no message any more.
+        """Retry or fail rows whose lease has expired, and enqueue queued rows again whose message is lost.
 
         kinds: all kinds of work, whose messages may wait in the same queue; empty: only this one. Returns the number
         of rows that failed for good or were enqueued. Several sweeps may run at the same time.

@@ -24,7 +24,7 @@ def issue(
     """Create an API token for the user `by`. Return its row and its secret, which is shown once and not stored.
 
     days: one of LIFETIMES. Raises Refused: INVALID_NAME for a name with control characters; NOT_ACCEPTED if the
-    password has changed since `by` was read.
+    password has changed since `by` was loaded from the database.
     """
     names.check_signs(name, of="token's name")
     # Without the lock, a token that is requested with the old password could outlive the change.

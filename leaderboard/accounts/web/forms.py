@@ -65,7 +65,7 @@ class UnlinkForm(DisconnectForm):
             account.provider_name = names.get(account.provider, f"{account.provider} (not offered any more)")
 
     def clean_account(self) -> Any:
-        """Return the account with its provider's id, since the provider may no longer be configured."""
+        """Return the account with the provider's id in place of the provider, which may no longer be configured."""
         account = self.cleaned_data["account"]
         account._provider = account.provider
         return account

@@ -19,7 +19,7 @@ _STEM = _LONGEST_NAME - 7
 def find_user(fields: Line, _: Renumbered) -> User | None:
     """Return this server's user with the mail address and user name of an archived user; None if there is none.
 
-    The name here may also have a number appended, as an earlier import does (`prepare_users`).
+    The name on this server may have a number appended, by an earlier import (`prepare_users`).
     """
     numbered = rf"^{re.escape(fields['username'][:_STEM])}-\d+$"
     names = Q(username=fields["username"]) | Q(username__regex=numbered)

@@ -217,7 +217,7 @@ def _people_in(model: type[Model], rows: QuerySet[Any]) -> Iterator[int]:
 def decided_in(benchmark: Benchmark) -> set[str]:
     """Return the keys of a benchmark's phases and submissions, as text.
 
-    Audit entries about systems name one of them if the decision was made in this benchmark.
+    An audit entry about a system, such as a disqualification, names one of them if it concerns this benchmark.
     """
     querysets = (TABLES[model](benchmark).order_by().values_list("pk", flat=True) for model in WHERE_DECIDED)
     return {str(key) for keys in querysets for key in keys}

@@ -93,7 +93,7 @@ class ExecutionResult:
 def sandbox() -> ContainerBackend:
     """Return this process's only sandbox object. It remembers a passed health check until the engine fails.
 
-    Raises SandboxError if the settings name a backend, or a promise to waive, that does not exist.
+    Raises SandboxError if HOLDOUT_ENGINE_BACKEND or HOLDOUT_ENGINE_WAIVED has an unknown value.
     """
     try:
         waived = waived_promises(settings.ENGINE_WAIVED)

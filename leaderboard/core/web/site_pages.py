@@ -35,7 +35,7 @@ def contact(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 @cache_control(public=True, max_age=SECONDS)
 def security_txt(request: HttpRequest) -> HttpResponse:
-    """Send security.txt (RFC 9116), which names whom to tell of a vulnerability.
+    """Send security.txt (RFC 9116), which has the address for reports of vulnerabilities.
 
     404 unless HOLDOUT_SECURITY_CONTACT or HOLDOUT_CONTACT is a mail address or an https:// address.
     """

@@ -1,8 +1,8 @@
 """Limits of requests: for each network without log-in, and for each API token and session.
 
 A process counts in memory, and adds to the counters of all processes in Django's cache only once in BATCH requests.
-So a request costs microseconds and no SQL statement, and few visitors ever reach the cache; a limit is exceeded by at
-most BATCH requests per process. Static files and health checks are not counted; log-ins have limits of their own
+So a request costs microseconds and no SQL statement, and few requests use the cache; a limit is exceeded by at most
+BATCH requests per process. Static files and health checks are not counted; log-ins have limits of their own
 (ACCOUNT_RATE_LIMITS).
 """
 

@@ -17,8 +17,8 @@ class Erratum:
     """Public notice of one correction of gold.
 
     gold: the gold version that the correction created.
-    n_changed: number of changed items, without changes of notation only; None: not counted, or the gold is hidden and
-    the organisers do not publish the number.
+    n_changed: number of changed items, except those in which only the notation changed; None: not counted, or the gold
+    is hidden and the organisers do not publish the number.
     state: SCORED_AGAIN while a board on this gold is being prepared, SET_ASIDE if all its boards were cancelled,
     otherwise IN_FORCE.
     replaced: for each phase, the board that a board on this gold replaced.

@@ -25,7 +25,7 @@ _SIMPLE_KEY = re.compile(r"(?!where\Z)[A-Za-z_][A-Za-z0-9_]*\Z")
 class RecordField:
     """A field of each record, or of the objects in it.
 
-    path: the keys that lead to the value, from the record's. type: of the value, or of each value in a list: boolean,
+    path: the keys that lead from the record to the value. type: of the value, or of each value in a list: boolean,
     integer, float or text; empty for a field with `parts`. is_list: the value is a list. parts: the fields of the
     object, or of each object of the list.
     """

@@ -25,7 +25,7 @@ Key = tuple[str, str]
 
 
 class Rating(msgspec.Struct):
-    """Those fields of a rating that are used. factuality: fraction of the summary's sentences without an error."""
+    """The fields of a rating that are used. factuality: fraction of the summary's sentences without an error."""
 
     hash: str | int
     model_name: str
@@ -52,7 +52,7 @@ class Summary(msgspec.Struct):
 
 
 class Line(msgspec.Struct):
-    """A line of a published file that is already in the gold format: those of its fields that are used here."""
+    """The fields that are used of a line of a published file that is already in the gold format."""
 
     id: str | int
     slices: dict[str, Any] = {}

@@ -47,7 +47,10 @@ def write(since: datetime, at: datetime) -> int:
 
 
 def is_for(notice: Notice) -> bool:
-    """Return True if the phase still closes at this time, in the future, and the user may still see its benchmark."""
+    """Return True if the notice is still right: the phase closes at its time, which has not passed.
+
+    The recipient must also still be allowed to see the benchmark.
+    """
     closes_at = datetime.fromisoformat(notice.body["closes_at"])
     return (
         closes_at > timezone.now()

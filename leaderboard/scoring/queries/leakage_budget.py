@@ -28,7 +28,7 @@ def full_disclosure_inflation(answers: int, n_groups: int) -> float:
 
     It is Phi(sqrt(k / n)) - 1/2 with k = `answers` and n = `n_groups`. An attacker reaches it on binary labels by
     submitting k random labellings and then their majority vote, in which each is weighted by the difference of its
-    score from chance: the vote knows no label, and its true accuracy is 1/2. 0.0 without groups.
+    score from chance: on new data the vote is no better than chance, so its true accuracy is 1/2. 0.0 without groups.
     """
     return NormalDist().cdf(math.sqrt(answers / n_groups)) - 0.5 if n_groups else 0.0
 

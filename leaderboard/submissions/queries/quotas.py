@@ -81,10 +81,11 @@ def _used_by_all(phases: Sequence[int]) -> dict[int, int]:
 
 
 def team_of_phase(*, phase: Phase, user: User) -> Team | None:
-    """Return the team for which a user competes in a phase: that of the user's first submission there; None before it.
+    """Return the team for which a user competes in a phase: that of the user's first submission to the phase, or None.
 
-    Leaving the team or a refund does not change this: else a user could multiply quotas by joining one team after
-    another. Submissions of baselines and organisers' own systems do not compete and are ignored.
+    A refund of the submission does not change this, nor does leaving the team: otherwise a user could multiply quotas
+    by joining one team after another. Submissions of baselines and organisers' own systems do not compete and are
+    ignored.
     """
     first = first_of_phase(phase=phase, user=user).select_related("system__team").first()
     return first.system.team if first else None
