@@ -62,7 +62,7 @@ def get_or_render(tag: str, address: str, render: Callable[[], HttpResponse]) ->
 
 
 def or_none(use: Callable[[], object]) -> object:
-    """Return the result of using Django's cache; None after an error: pages must not depend on the cache."""
+    """Return `use()`, which uses Django's cache; None after an error, since pages must not depend on the cache."""
     if time.monotonic() < _pause.end:
         return None
     try:

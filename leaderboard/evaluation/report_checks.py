@@ -72,7 +72,7 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
 
 
 def check_sketch(sketch: SketchReport) -> None:
-    """Raise ReportError for a similarity sketch that could not be stored."""
+    """Raise ReportError for a similarity sketch with too many numbers, or with numbers out of range."""
     numbers = sketch.signature
     if len(numbers) > SIZE or not all(0 <= number < 1 << 63 for number in numbers):
         raise ReportError(

@@ -1,4 +1,4 @@
-"""Audits of the demonstration's hidden splits: run one after another, answered from the manifests, and published."""
+"""Audits of the demonstration's hidden splits, run one after another and published with the manifests' answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ORCID iDs that their owners have verified, by linking their account there."""
+"""ORCID iDs that their owners have verified, by linking their account at ORCID."""
 
 from __future__ import annotations
 

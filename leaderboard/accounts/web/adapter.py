@@ -78,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     @transaction.atomic
     def set_password(self, user: Any, password: str) -> None:
-        """Set the password, which revokes the tokens, and remember the network: only the account's owner gets here."""
+        """Set the password, which revokes the tokens, and remember the network, since only the owner can set it."""
         super().set_password(user, password)
         known_networks.remember(user, network_of(self.request))
 

@@ -19,7 +19,7 @@ RULES_HELP = "At least 8 characters. Not a common password, not only digits, and
 
 
 class ShortPasswordRules:
-    """Mixin of forms with a new password: one sentence instead of a list, which the errors would repeat."""
+    """Mixin of forms with a new password, which state its rules in one sentence instead of Django's list."""
 
     fields: dict[str, forms.Field]
 

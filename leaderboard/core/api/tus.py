@@ -143,7 +143,7 @@ class TusView(View):
         return response
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
-        """Describe the server. The response never depends on the benchmark, so it does not reveal that one exists."""
+        """Describe the server. The response never depends on the benchmark, so it does not reveal if it exists."""
         headers = {
             "Tus-Version": VERSION,
             "Tus-Extension": EXTENSIONS,

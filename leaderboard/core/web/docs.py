@@ -88,7 +88,10 @@ def docs(request: HttpRequest, name: str = "") -> HttpResponseBase:
 @require_safe
 @conditional_page
 def docs_file(request: HttpRequest, path: str) -> HttpResponseBase:
-    """Return a file of the built documentation, or an image of its sources; redirect a page's address without slash."""
+    """Return a file of the built documentation, or an image of its sources.
+
+    The address of a page without the slash at its end is redirected to the page.
+    """
     source = _file(FOLDER, path) if path.startswith("images/") else None
     if file := _file(BUILT, path) or source:
         response = _response(file)

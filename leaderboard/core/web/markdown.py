@@ -20,7 +20,7 @@ _PARSER = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("tabl
 
 @lru_cache(maxsize=256)
 def to_html(text: str) -> SafeString:
-    """Render Markdown (CommonMark with tables) as safe HTML, without HTML of its own, images and styles."""
+    """Render Markdown (CommonMark with tables) as safe HTML: HTML tags in it are shown as text, images as links."""
     tokens = _PARSER.parse(text)
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     levels = sorted({int(token.tag[1]) for token in headings})

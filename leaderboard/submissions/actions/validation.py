@@ -102,7 +102,7 @@ def validate_now(
 
 
 def _is_our_fault(answer: sandbox_client.Answer) -> bool:
-    """Return whether the validation crashed or could not read the inputs: no file should cause that (ADR 1)."""
+    """Return whether the validation crashed or could not read the inputs: no file should cause that (docs/adr/0001)."""
     if answer.reason:
         return answer.reason not in (Reason.TIME, Reason.MEMORY)
     return bool(answer.report.get("fault") != "predictions")
