@@ -121,7 +121,7 @@ def _overlaps(parts: dict[tuple[str, str, bool], list[Scenario]]) -> list[str]:
     for (relation, _, train), files in parts.items():
         pairs[relation, train].update(claim.pair for file in files for claim in file.claims)
     return [
-        f"{relation}: {len(tested & pairs[relation, True]):,} of {len(tested):,} test pairs stand in training files, "
+        f"{relation}: {len(tested & pairs[relation, True]):,} of {len(tested):,} test pairs are in training files, "
         "with their labels."
         for (relation, train), tested in sorted(pairs.items())
         if not train and tested & pairs.get((relation, True), set())
@@ -133,20 +133,21 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
         slug=choices.slug or "buckle",
         title=choices.title or "BUCKLE",
         task="fact-checking",
-        summary="Tell true triples of a knowledge graph from false ones, in scenarios from easy to hard.",
+        summary="Distinguish true triples of a knowledge graph from false ones, in scenarios from easy to hard.",
         description=[
-            "A scenario holds claims of one relation. Transparency is the share of false claims that were paired at "
-            "random; the others are linked in the graph as true ones are, and so are hard to tell. Homogeneity is the "
-            "share of true claims from the largest clusters of alike entities. Popularity tells how many facts the "
-            "graph has about the entities: many, few, or as it comes.",
+            "A scenario has claims of one relation. Transparency is the share of false claims whose entities were "
+            "paired at random; the entities of other false claims are linked in the graph like those of true claims, "
+            "so they are hard to recognise. Homogeneity is the share of true claims from the largest clusters of "
+            "similar entities. Popularity is how the entities were chosen: with many facts in the graph, with few, or "
+            "at random.",
             "Each relation has a phase for each ratio of true to false claims (0.2 is one to five). The matrix of "
-            "transparency and homogeneity holds the scenarios whose entities were not chosen by popularity. The "
-            "popularity table holds those settings that were published for popular, non-popular and random entities "
-            "alike. Every file's own number stands under its scenario.",
-            *([f"What the published files give away: {' '.join(remarks)}"] if remarks else []),
+            "transparency and homogeneity has the scenarios whose entities were not chosen by popularity. The "
+            "popularity table has the settings that were published for popular, non-popular and random entities. The "
+            "slices by scenario have the score on each published file.",
+            *([f"What the published files reveal: {' '.join(remarks)}"] if remarks else []),
         ],
-        rules="Judge each claim by itself: neither how often it recurs nor which scenarios hold it is to be used. "
-        "The labels of these claims are published elsewhere: say what your system learnt from.",
+        rules="Judge each claim by itself: do not use how often it recurs, or in which scenarios it is. "
+        "The labels of these claims are published elsewhere: say on which data your system was trained.",
         licence="None stated; the triples are DBpedia's (CC BY-SA 3.0)",
         citation=(
             "Viet-Phi Huynh, Paolo Papotti. A Benchmark for Fact Checking Algorithms Built on Knowledge Bases. "

@@ -80,12 +80,12 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
         summary="Judge claims by sentences of Wikipedia: supported, refuted or not enough information, with evidence.",
         description=[
             "Claims were written from sentences of Wikipedia and then altered; other annotators judged them without "
-            "seeing the sentence that they came from. Whoever calls a claim supported or refuted must bring a complete "
-            f"set of evidence sentences among the first {MAX_EVIDENCE} that are predicted: that is the FEVER score, "
-            "which ranks here.",
+            "seeing the sentence that they came from. A claim predicted as supported or refuted counts as right only "
+            f"with a complete set of evidence sentences among the first {MAX_EVIDENCE} predicted ones: that is the "
+            "FEVER score, which ranks here.",
             "Predicted evidence is compared with the annotators' sets by page name and sentence number.",
         ],
-        rules="The labels of these claims are published elsewhere: say what your system learnt from.",
+        rules="The labels of these claims are published elsewhere: say on which data your system was trained.",
         licence="CC-BY-SA-3.0",
         citation=(
             "James Thorne, Andreas Vlachos, Christos Christodoulopoulos, Arpit Mittal. FEVER: a Large-scale Dataset "

@@ -169,15 +169,16 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
         slug=choices.slug or "fever-symmetric",
         title=choices.title or "FEVER Symmetric",
         task="fact-verification",
-        summary="Judge a claim by a given sentence, on pairs where the claim alone says nothing about the answer.",
+        summary="Judge a claim by a given sentence, on pairs where the claim alone reveals nothing about the answer.",
         description=[
             "Each original pair of claim and evidence sentence comes with three written ones: the claim with evidence "
-            "that says the contrary, and a contrary claim with either sentence. Every claim and every sentence so "
-            "stands once as supported and once as refuted, and whoever looks at one of them alone scores one half.",
-            "The four pairs of a group are no independent tests: intervals resample groups. Versions 0.1 and 0.2 share "
-            "many pairs, so the answers of one tell those of the other.",
+            "that contradicts it, and a contrary claim with each of the two sentences. So every claim and every "
+            "sentence is in one supported and in one refuted pair, and a system that uses only one of the two has an "
+            "accuracy of one half.",
+            "The four pairs of a group are not independent, so intervals resample groups. Versions 0.1 and 0.2 share "
+            "many pairs, so the answers of one reveal answers of the other.",
         ],
-        rules="Public ids are salted and the order is theirs: nothing but claim and sentence is to be used.",
+        rules="Use nothing but claim and sentence. Public ids are salted, and pairs are sorted by them.",
         licence="CC-BY-SA-3.0",
         citation=(
             "Tal Schuster, Darsh J Shah, Yun Jie Serene Yeo, Daniel Filizzola, Enrico Santus, Regina Barzilay. "

@@ -157,19 +157,19 @@ def _manifest(choices: Choices, options: dict[str, str]) -> Manifest:
         slug=choices.slug or "frank",
         title=choices.title or "FRANK",
         task="metric-correlation",
-        summary="Score generated summaries as people judged them: how much of a summary the article bears out.",
+        summary="Score generated summaries as people judged them: how much of a summary the article supports.",
         description=[
             "Nine summarisers wrote summaries of articles of CNN/Daily Mail and of the BBC (XSum). Three people looked "
             "at each sentence for errors of fact; a summary's rating is the share of its sentences without one. "
-            "What is submitted is a metric's score of each summary.",
-            "Good systems score well with people and with metrics, so that a metric may agree with people by telling "
-            "systems apart alone: partial correlations take each system's mean out. The slices are FRANK's own "
+            "A submission has a metric's score of each summary.",
+            "Good systems score well with people and with metrics, so a metric may agree with people only because it "
+            "recognises good systems: partial correlations remove each system's mean. The slices are FRANK's own "
             "validation and test summaries and the two sources of articles; summaries of one article are resampled "
             "together.",
-            "The articles themselves are in the published files, by the hash that begins each id.",
+            "The articles themselves are in the published files, under the hash with which each id begins.",
             f"The correlations reported from a paper are of other texts, summaries of Wikipedia articles: {AGREEMENT}.",
         ],
-        rules="The ratings are published elsewhere: say what your metric was tuned on.",
+        rules="The ratings are published elsewhere: say on which data your metric was tuned.",
         licence="MIT (annotations); articles as their sources state",
         citation=(
             "Artidoro Pagnoni, Vidhisha Balachandran, Yulia Tsvetkov. Understanding Factuality in Abstractive "

@@ -67,11 +67,11 @@ def _manifest(choices: Choices, splits: list[SplitPart], hidden: int, seen: list
         description=[
             "Documents from the web and from encyclopedias, cut into passages. Each passage is annotated exhaustively "
             "for some of fifteen properties: every fact of these properties that the passage states is in the gold, "
-            "with the places of its subject and object and, where there is one, their Wikidata entity.",
+            "with the offsets of its subject and object and, where there is one, their Wikidata entity.",
             f"{train}Systems are compared on fold {hidden}, whose facts are hidden here. The facts of the fifth fold "
-            "have never been published, so papers' numbers, which were measured on it, stand apart.",
+            "have never been published, so the results of papers, which were measured on it, are listed separately.",
         ],
-        rules="The facts of the training folds are public: say which folds your system learnt from.",
+        rules="The facts of the training folds are public: say on which folds your system was trained.",
         licence="CC BY-SA 4.0 (annotations); texts as their sources state",
         citation=(
             "Filipe Mesquita, Matteo Cannaviccio, Jordan Schmidek, Paramita Mirza, Denilson Barbosa. KnowledgeNet: "

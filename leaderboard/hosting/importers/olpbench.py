@@ -157,17 +157,17 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
         slug=choices.slug or "olpbench",
         title=choices.title or "OLPBENCH",
         task="link-prediction",
-        summary="Complete facts as sentences state them: rank mentions for the missing end of an open triple.",
+        summary="Complete facts as sentences state them: rank mentions for the missing part of an open triple.",
         description=[
-            "Open triples come from sentences: subject, relation and object are words, and one entity goes by many "
+            "Open triples come from sentences: subject, relation and object are words, and one entity has many "
             "mentions. Any mention of the right entity answers a question.",
-            "Each triple asks for its object and for its subject. Other answers that the training, validation or test "
-            "triples know do not count against a ranking. Triples that ask the same for the same mentions are one "
-            "question, and the questions of one triple are resampled together.",
-            "Whoever trains on triples that say an evaluated fact in other words measures memory: the published "
-            "training data come with less (SIMPLE), more (BASIC) or most (THOROUGH) of that taken out.",
+            "Each triple is a question for its object and one for its subject. Other answers known from the training, "
+            "validation or test triples do not count against a ranking. Equal questions with the same mentions as "
+            "answers are one question, and the questions of one triple are resampled together.",
+            "Training on triples that state an evaluated fact in other words would measure memory. From the published "
+            "training data, few (SIMPLE), more (BASIC) or most (THOROUGH) such triples were removed.",
         ],
-        rules="Say which training data your system learnt from: SIMPLE, BASIC or THOROUGH.",
+        rules="Say on which training data your system was trained: SIMPLE, BASIC or THOROUGH.",
         citation=(
             "Samuel Broscheit, Kiril Gashteovski, Yanjie Wang, Rainer Gemulla. Can We Predict New Facts with Open "
             "Knowledge Graph Embeddings? A Benchmark for Open Link Prediction. ACL 2020."

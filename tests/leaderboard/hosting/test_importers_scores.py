@@ -45,7 +45,7 @@ def test_buckle(
     """Each of ten score vectors gets the published AUROC of each file, by scenario and in its cell of both tables."""
     folder, id_map = realdata / "buckle", tmp_path / "ids.json"
     report = host("buckle", folder, id_map=id_map)
-    assert "warning: foundedBy: 270 of 6,086 test pairs stand in training files" in report
+    assert "warning: foundedBy: 270 of 6,086 test pairs are in training files" in report
     assert Split.objects.filter(gold_public=True, kind="train").count() == 4
     assert ReportedResult.objects.filter(benchmark__slug="buckle", same_split=False).count() == 16
     rows = {public: published.rsplit(":", 1) for published, public in json.loads(id_map.read_text()).items()}

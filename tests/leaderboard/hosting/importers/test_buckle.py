@@ -132,7 +132,7 @@ def test_training_scenarios_are_public_and_what_they_tell_is_said(scenario: Scen
         ("born-in-r1-0", "test", False),
     ]
     assert [phase.split for phase in manifest.phases] == ["born-in-r1-0"]
-    overlap = "bornIn: 1 of 4 test pairs stand in training files, with their labels."
+    overlap = "bornIn: 1 of 4 test pairs are in training files, with their labels."
     assert f"warning: {overlap}" in said
     assert overlap in manifest.description[-1]
 
