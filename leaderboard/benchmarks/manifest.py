@@ -102,7 +102,9 @@ class PhasePart(Part):
         if "gpus" in self.limits:
             self.gpus = min(int(self.limits.pop("gpus")), MAX_GPUS)
         if self.gpu_memory_gb and not self.gpus:
-            raise ValueError(f"phase {self.slug} has gpu_memory_gb {self.gpu_memory_gb} without gpus")
+            raise ValueError(
+                f"phase {self.slug} has gpu_memory_gb {self.gpu_memory_gb} without gpus; expected both keys or neither"
+            )
         _check_unique("track", [track.name for track in self.tracks])
 
 

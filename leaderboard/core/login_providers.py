@@ -100,7 +100,7 @@ def _others(value: str) -> Iterator[LoginProvider]:
     for number, entry in enumerate(entries, start=1):
         where = f"HOLDOUT_LOGIN_OIDC, provider {number}"
         if not isinstance(entry, dict) or not set(REQUIRED) <= entry.keys() <= {*REQUIRED, *OPTIONAL}:
-            raise ImproperlyConfigured(f"{where} has other keys, expected {expected}")
+            raise ImproperlyConfigured(f"{where} has unknown or missing keys, expected {expected}")
         if not all(isinstance(entry[key], str) and entry[key] for key in REQUIRED):
             raise ImproperlyConfigured(f"{where} has an empty value, or one that is not text, expected {expected}")
         if not re.fullmatch(r"[a-z0-9-]{1,30}", entry["id"]) or entry["id"] in ids:

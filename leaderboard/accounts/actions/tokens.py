@@ -31,7 +31,7 @@ def issue(
     if User.objects.select_for_update().filter(pk=by.pk, password=by.password).first() is None:
         raise Refused(
             Code.NOT_ACCEPTED,
-            "The password has just been changed; expected a request with the present one.",
+            "The password has just been changed. Log in with the new password, and create the token again.",
             heading="No token was created",
         )
     token, secret = AuthToken.objects.create(user=by, expiry=timedelta(days=days))
