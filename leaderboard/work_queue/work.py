@@ -4,7 +4,7 @@ Idempotency: a row may be run any number of times, with the effect of one run. A
 and may be lost, delivered twice, or received by several workers. `Work.claim` lets only one worker have the row, by
 compare and swap in the database (`lease.py`). An attempt that fails or whose lease expires is retried, up to
 MAX_ATTEMPTS; then the row has failed. If the machine was too busy for the last attempt, or the file store did not
-respond, that attempt is given back.
+respond, that attempt does not count.
 
 A row is enqueued again only if its message no longer waits in the broker. Messages have no names, but queues are first
 in, first out: if n messages wait, they are those of the n rows that were enqueued last (`Work._without_message`).
@@ -69,7 +69,7 @@ class Failure:
     """The outcome of an attempt that an exception ended.
 
     reason: a value of `models.Reason`, stored with the row; final: True if a retry would fail in the same way.
-    spares_last: True if the last attempt is not used up (`Work.retry_or_fail`).
+    spares_last: True if the last attempt does not count (`Work.retry_or_fail`).
     """
 
     reason: str
@@ -273,7 +273,7 @@ class Work:
     ) -> bool:
         """Queue the row for another attempt if any is left, else fail it; return True if it has failed for good.
 
-        final: fail the row even if attempts are left. spares_last: give back the last attempt
+        final: fail the row even if attempts are left. spares_last: do not count the last attempt
         (`StateColumns.give_back`); the next sweep enqueues the row. columns: further column values to write. If the
         lease is lost, nothing is changed and False is returned.
         """

@@ -41,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _state(now: datetime) -> QuerySet[Any, Any]:
-    """Return one row that changes with boards, with which systems are anonymous, and with saved benchmarks."""
+    """Return a query of one row, which changes with boards, the number of anonymous systems, and benchmarks."""
 
     def total(rows: QuerySet[Any], aggregate: Any) -> Subquery:
         everything = rows.order_by().annotate(everything=Value(1)).values("everything")

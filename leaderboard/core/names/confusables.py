@@ -1,7 +1,7 @@
 """Confusable names: characters of all scripts that look alike.
 
 The pairs are those of Unicode (UTS 39, confusables.txt next to this module), and some that look the same only at a
-board's font size. Pairs of letters that look like one (`joined`) are handled separately, because case matters there.
+board's font size. Pairs of letters that look like one (`joined`) are handled separately, because they depend on case.
 Names are compared by `first_confusable` in `names`.
 """
 

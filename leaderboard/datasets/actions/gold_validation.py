@@ -30,7 +30,10 @@ LONGEST = 200
 
 @dataclass(frozen=True)
 class Prepared:
-    """Result of validating a gold file: `facts` about it, and `inputs`, the file without its answers, as JSON Lines."""
+    """Result of validating a gold file.
+
+    facts: the job's report, such as numbers of units and groups. inputs: the file without its answers, as JSON Lines.
+    """
 
     facts: PrepareGoldReport
     inputs: bytes

@@ -49,7 +49,7 @@ def fields_of(file: PublicFile) -> tuple[RecordField, ...]:
 
 @dataclass(frozen=True)
 class _ByDigest:
-    """A file that equals every other file with its digest, so that results are cached by content."""
+    """Wrapper of a file that equals any other with the same digest, so that results are cached by content."""
 
     sha256: str
     file: PublicFile = field(compare=False)

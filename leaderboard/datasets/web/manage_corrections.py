@@ -76,7 +76,7 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @login_required
 @require_safe
 def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Show the changed items, paginated; `?kind=` filters by kind of change. Each view is recorded as one of gold."""
+    """Show the changed items in pages; `?kind=` filters by kind of change. Each view is recorded as a view of gold."""
     benchmark, correction_row = _correction(request.user, slug, split, pk)
     if correction_row.state != State.DONE or correction_row.decision in (
         Correction.Decision.DROPPED,
