@@ -1,3 +1,3 @@
-"""The evaluator: compares predictions with gold. Pure Python and NumPy; knows nothing of the site."""
+"""The evaluator: compares predictions with gold. Python and NumPy; imports nothing from the site (`leaderboard/`)."""
 
 __version__ = "0.1.0"

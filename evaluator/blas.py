@@ -1,7 +1,7 @@
-"""Limit NumPy's linear algebra to one thread, as in the server's sandbox. Import before NumPy.
+"""Limit NumPy's linear algebra to one thread, as in the server's sandbox. Import this module before NumPy.
 
-Floating-point sums then agree with the server's to the last digit, and on a busy machine small products do not wait
-for a second core.
+Floating-point sums then agree with the server's to the last digit, and on a busy machine small matrix products do not
+wait for a second core.
 """
 
 import os

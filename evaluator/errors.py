@@ -1,4 +1,4 @@
-"""Errors of the evaluator: one class for each person who has to act on them. Each class ends a run differently."""
+"""Errors of the evaluator: one class for each party that has to act: participant, curator, caller or operator."""
 
 import json
 from collections import Counter
@@ -64,7 +64,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class ProblemGroup:
-    """Problems of a file with the same description. rows: those that are listed; count: the number of all of them."""
+    """Problems of a file with the same description. rows: the listed problems; count: the number of all of them."""
 
     what: str
     count: int
@@ -72,7 +72,7 @@ class ProblemGroup:
 
     @property
     def found(self) -> str:
-        """What every listed line has; empty if lines differ."""
+        """The value found on every listed line; empty if the lines have different values."""
         return self.rows[0]["found"] if len({row["found"] for row in self.rows}) == 1 else ""
 
     @property
@@ -104,7 +104,7 @@ class EvaluatorError(Exception):
 
 
 class FileError(EvaluatorError):
-    """A file cannot be used. problems: the first MAX_PROBLEMS problems. more: the number of further ones."""
+    """A file is invalid. problems: its first MAX_PROBLEMS problems. more: the number of further problems."""
 
     def __init__(self, problems: Iterable[Problem], more: int = 0) -> None:
         self.problems = list(problems)

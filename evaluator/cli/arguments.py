@@ -116,7 +116,8 @@ def add_run(commands: Any) -> argparse.ArgumentParser:
 def add_validate(validate: argparse.ArgumentParser, *, is_for_phase: bool) -> None:
     """Add the arguments of `validate`.
 
-    is_for_phase: for a phase of a server, which knows the task and the inputs; else for a task and a file of inputs.
+    is_for_phase: True if the command names a phase of a server, which has the task and the inputs; False if it names
+    the task and a file of inputs.
     """
     validate.usage = (
         "%(prog)s --benchmark BENCHMARK --phase PHASE [--server SERVER] [--json] PREDICTIONS\n"
@@ -163,7 +164,7 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
 
 
 def add_reading(commands: Any) -> None:
-    """Add the commands that send requests to a server, which are those of SERVER_COMMANDS."""
+    """Add the commands of SERVER_COMMANDS: log-in, and reading from a server."""
     for name, about, add in (
         ("login", "log in to a server", _add_login),
         ("logout", "log out, and revoke the API token", _add_logout),

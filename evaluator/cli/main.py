@@ -74,8 +74,8 @@ def main(words: Sequence[str]) -> int:
 def _parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """Return the parser of all commands.
 
-    words: the command line, which decides what `validate` takes. With it, the subcommands of `split` and `audit`, which
-    import NumPy, are added for these commands only.
+    words: the command line. It decides which arguments `validate` has, and the subcommands of `split` and `audit`,
+    which import NumPy, are added only if it begins with one of these commands. None: all subcommands are added.
     """
     parser = _Parser(
         prog=PROGRAM,

@@ -55,7 +55,7 @@ def team_table(teams: Sequence[Row]) -> str:
 
 
 def submission_table(submissions: Sequence[Row]) -> str:
-    """Render the user's submissions as a table, without columns that the server does not send. In the API's form."""
+    """Render the user's submissions as a table. submissions: in the form of the API; missing values are `-`."""
     rows: list[tuple[str, ...]] = [("received (UTC)", "benchmark", "phase", "system", "state", "score", "rank", "id")]
     for row in submissions:
         score = f"{_number(row['value'])} {row['primary']}" if row.get("value") is not None else "-"
@@ -118,7 +118,7 @@ def _value(score: Row) -> str:
 
 
 def _is_bounded(score: Row) -> bool:
-    """Return True for a score of a ladder. Other scores lack the bounds, or both are None."""
+    """Return True for a score of a ladder. In other scores both bounds are missing or None."""
     return score.get("at_least") is not None or score.get("at_most") is not None
 
 

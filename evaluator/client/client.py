@@ -147,9 +147,9 @@ class Client:
         """Submit predictions, and return the submission as the API represents it: `id`, `state`, `page`, `problems`...
 
         system: the method's name; a new name creates a system. predictions: missing cells of a DataFrame are left out.
-        team: one of your teams; empty: your first. track: one of the phase's tracks, if it has any. note: for your own
-        list. facts: what the benchmark asks of a system, such as `{"parameters": 7e9}`. wait: True to wait until it is
-        finished.
+        team: one of your teams; empty: your first. track: one of the phase's tracks, if it has any. note: a text that
+        only your list of submissions shows. facts: values that the benchmark asks about a system, such as
+        `{"parameters": 7e9}`. wait: True to wait until the submission is finished.
 
             >>> client.submit("mirror-claims", "dev", "Always yes", [{"id": "1", "predicted_label": "SUPPORTS"}])
         """
@@ -209,9 +209,9 @@ class Client:
         as in `scores`. The board of a sealed phase has no rows. `attrs` of the DataFrame has `gold_version`,
         `task_version`, `primary`, `disclosure` and `rank_ranges`.
 
-        slices: dimensions whose slices get rows of their own, or `all`; none: the whole only. measures: none: all.
-        sort: a column, such as `f1`, best first. track: only systems of this track. gold_version with task_version: an
-        earlier board.
+        slices: dimensions whose slices get rows of their own, or `all`; none: the whole only. measures: those that get
+        columns; none: all. sort: a column, such as `f1`, best first. track: only systems of this track. gold_version
+        with task_version: an earlier board.
 
             >>> board = client.board("mirror-claims", "dev", slices="origin")
             >>> board[board["slice"] == "origin=generated"][["system", "accuracy", "accuracy_low", "accuracy_high"]]
@@ -274,7 +274,7 @@ _PAIR_COLUMNS = (
 
 
 def _is_reversed(pair: Mapping[str, Any], a: str | None, b: str | None) -> bool:
-    """Return True if `a` and `b` name the systems of a pair in the other order than the server."""
+    """Return True if `a` and `b` name the pair's systems in the opposite order; None matches any system."""
     names = (pair["b"]["system"], pair["a"]["system"])
     return (a is not None or b is not None) and a in (None, names[0]) and b in (None, names[1])
 

@@ -55,7 +55,7 @@ def _column(library: Any, values: list[Any]) -> Any:
 
 
 def _dtype(values: list[Any]) -> str | None:
-    """Return a dtype that changes no value but null; None: pandas infers it."""
+    """Return the dtype of a column that preserves all values except null; None: pandas infers the dtype."""
     present = {type(value) for value in values if value is not None}
     if present == {int} and all(value is None or abs(value) < 2**63 for value in values):
         return "Int64" if None in values else "int64"
@@ -65,10 +65,10 @@ def _dtype(values: list[Any]) -> str | None:
 
 
 def score_rows(scores: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one row per slice of scores in the form of the API: `slice`, then four or more columns of each measure.
+    """Return one dict per slice: `slice`, then four or more keys of each measure. scores: in the form of the API.
 
-    Those of `accuracy` are `accuracy` and the same name with `_low`, `_high` and `_n` at its end; on a ladder also with
-    those of BOUNDS.
+    The keys of `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high` and `accuracy_n`; on a ladder also
+    `accuracy_` with each name in BOUNDS.
     """
     rows: dict[str, dict[str, Any]] = {}
     for score in scores:
@@ -92,7 +92,7 @@ def score_frame(scores: Sequence[Mapping[str, Any]]) -> DataFrame:
 def board_frame(board: Mapping[str, Any], measures: Iterable[str]) -> DataFrame:
     """Return a board with one row per system and slice.
 
-    measures: those that have columns even if no row has a score.
+    measures: names of measures that have columns even if no row has a score of them.
     """
     rows = []
     for row in board["rows"]:
@@ -116,7 +116,7 @@ def _with_floats(result: DataFrame, measures: Iterable[str]) -> DataFrame:
 def json_lines(predictions: Any) -> bytes:
     """Return predictions, a DataFrame or an iterable of dicts, as JSON Lines.
 
-    Missing values of a DataFrame's cells are left out. Raises UsageError for values that JSON does not have.
+    A DataFrame's missing values are left out. Raises UsageError for values that JSON does not have.
     """
     is_frame = hasattr(predictions, "to_dict") and hasattr(predictions, "columns")
     rows = predictions.to_dict("records") if is_frame else predictions
@@ -137,7 +137,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return NumPy's numbers and arrays as Python's."""
+    """Return a NumPy number or array as a Python number or list. Raises TypeError for any other type."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"a value is a {type(value).__name__}")

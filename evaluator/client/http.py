@@ -34,7 +34,7 @@ class RefusedError(EvaluatorError):
     """The server refused the request.
 
     status: of the HTTP response. code, message: the server's error code and its explanation. problems: the problems of
-    the submitted file, each a dict with `line`, `what`, `found`, `expected` and `text`, which has all of them; more:
+    the submitted file, each a dict with `line`, `what`, `found`, `expected` and `text` (all of it in one line); more:
     the number of further problems. fields: the errors of invalid parameters, by their names.
     """
 
@@ -54,7 +54,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *arguments: Any) -> NoReturn:
         new_address = arguments[-1]
-        raise UsageError(f"the server redirects to {shown(new_address)}, expected that address as the server")
+        raise UsageError(f"the server's address redirects to {shown(new_address)}: use that address")
 
 
 class Server:

@@ -25,7 +25,7 @@ def read_board(server: Server, benchmark: str, phase: str, query: Mapping[str, s
 
 
 def read_pages(server: Server, path: str, query: Mapping[str, str], key: str) -> dict[str, Any]:
-    """Return the first page of a list, with the entries of all pages under `key`."""
+    """Return the first page of a list, in which the list under `key` is replaced by the entries of all pages."""
     first: dict[str, Any] = server.get(path, **query, page_size=_PAGE_SIZE)
     following = first["next"]
     for page in range(2, _MOST_PAGES):

@@ -37,7 +37,8 @@ def send_once(
 ) -> dict[str, Any]:
     """Send a submission at most once, since it uses quota. If the response is lost, check if the submission arrived.
 
-    names: of the submission's `benchmark`, `phase`, `system` and `team`. on_recovery: called if it did arrive.
+    names: the submission's `benchmark`, `phase`, `system` and `team`. on_recovery: called if the response was lost and
+    the submission had arrived.
     """
     newest = _newest(server, names)
     try:

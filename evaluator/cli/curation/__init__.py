@@ -1,7 +1,7 @@
-"""`holdout-eval split NAME ...` and `audit NAME ...`: one generator per subcommand, all listed here.
+"""`holdout-eval split NAME ...` and `audit NAME ...`: one module per subcommand, all listed here.
 
-Generator modules handle arguments and files, and call functions of `evaluator.curation`. They are imported with the
-parser, so slow dependencies (SciPy, pyarrow) are imported where they are used.
+These modules handle arguments and files, and call functions of `evaluator.curation`. The command imports all of them at
+its start, so each imports slow dependencies (SciPy, pyarrow) only inside the functions that use them.
 """
 
 from __future__ import annotations

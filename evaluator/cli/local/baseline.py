@@ -1,7 +1,7 @@
 """`holdout-eval run-baseline TASK NAME`: write the predictions of a trivial baseline or a reference system.
 
-They are written to standard output. A trivial baseline runs the code of the server, and a reference system runs in
-this process.
+The predictions are written to standard output. A trivial baseline is computed by the job that the server runs too. A
+reference system exists only on the command line.
 """
 
 from __future__ import annotations

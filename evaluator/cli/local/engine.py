@@ -79,9 +79,9 @@ def connect(runtime: str) -> Local:
 def open_image(local: Local, name: str, *, check: bool) -> Iterator[str]:
     """Yield the engine's id of the image that `name` gives as a tag, an id or the path of an archive file.
 
-    An image that was loaded from an archive is removed afterwards, unless the engine already had it. check: check the
-    image as the server would; an archive is always checked. Raises ImageError if the image fails the checks,
-    UsageError if the engine does not have it, and SandboxError if the engine fails.
+    An image that was loaded from an archive is removed afterwards, unless the engine already had it. check: True to
+    check a tag or id as the server would; an archive is always checked. Raises ImageError if the image fails the
+    checks, UsageError if the engine does not have it, and SandboxError if the engine fails.
     """
     if Path(name).is_file():
         with Path(name).open("rb") as archive:
@@ -127,7 +127,7 @@ def save_image(engine: Engine, image: str) -> Iterator[IO[bytes]]:
 
 
 def _loaded(local: Local, archive: IO[bytes]) -> tuple[str, bool]:
-    """Check and load an archive; return its image's id, and True if the engine already had the image."""
+    """Check and load an archive; return (its image's id, True if the engine already had the image)."""
     progress = Progress()
     progress.show("checking the image")
     try:

@@ -55,7 +55,7 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _request(args: argparse.Namespace) -> tuple[jobs.Request, list[str]]:
-    """Return the job request of a command, and the arguments that name its files, in the order of opening them."""
+    """Return (the job request of a command, the names of the arguments that are paths of files to open, in order)."""
     options = arguments.read_options(args.option)
     find_task(args.task).parse_options(options)
     if args.command == "validate":

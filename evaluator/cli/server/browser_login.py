@@ -21,9 +21,9 @@ GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 def token(server: Server, name: str, *, pause: Callable[[float], None] = time.sleep) -> tuple[str, str]:
     """Show a code, open the browser, and wait until the user allows the log-in there.
 
-    Return the token, which gets the name `name`, and the day on which it expires. pause: sleeps for a number of
-    seconds. Raises RefusedError if the log-in is denied, and UsageError if the code expires or the server is of a
-    version without log-in by the browser.
+    Return (the token, the day on which it expires). name: the name that the token gets on the server. pause: a function
+    that sleeps for a number of seconds. Raises RefusedError if the log-in is denied, and UsageError if the code expires
+    or the server is of a version without log-in by the browser.
     """
     try:
         code = _post(server, "auth/device/", client_id=CLIENT)

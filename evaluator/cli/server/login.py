@@ -68,12 +68,14 @@ def logout(args: argparse.Namespace) -> int:
 
 
 def _token_for_password(server: Server, user: str, name: str) -> tuple[str, str]:
-    """Prompt for the password, and return a token named `name` and the day on which it expires.
+    """Prompt for the password; return (a token that the server lists as `name`, the day on which it expires).
 
     The password is neither displayed nor stored.
     """
     if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask for a password, expected --token-file FILE, or no --user")
+        raise UsageError(
+            "there is no terminal to ask for a password, expected --token-file FILE, or no --user (browser log-in)"
+        )
     say(f"log in to {server.address}")
     credentials = {"username": user, "password": getpass.getpass("Password: ")}
     response = server.post("auth/tokens/", {**credentials, "name": name})

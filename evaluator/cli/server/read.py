@@ -52,7 +52,7 @@ def submissions(args: argparse.Namespace) -> int:
 
 
 def inputs(args: argparse.Namespace) -> int:
-    """Download a split's public inputs and check their SHA-256. The file appears only when it is complete."""
+    """Download a split's public inputs, check their SHA-256, and then create the output file."""
     server = connect(args.server, args.token_file, needs_token=False)
     split = args.split or _split_of(server, args.benchmark, args.phase)
     output = Path(args.output or f"{Path(args.benchmark).name}-{Path(split).name}-inputs.jsonl")
@@ -83,7 +83,7 @@ def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
 
 
 def scores(args: argparse.Namespace) -> int:
-    """Print the scores of a submission and return the exit status: NOT_YET, or that of `submit --wait`."""
+    """Print the scores of a submission and return the exit status: NOT_YET, or the same as from `submit --wait`."""
     server = connect(args.server, args.token_file)
     submission = server.get(f"{submission_path(args.submission)}/")
     if not submission["is_over"] and not args.wait:

@@ -132,9 +132,9 @@ def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_
 
 
 def _result_lines(submission: dict[str, Any], scores: dict[str, Any]) -> list[str]:
-    """Return the primary score and the rank in words; none if the submission is not on the board.
+    """Return one line with the primary score and the rank; no line if the submission is not on the board.
 
-    A ladder reveals rounded scores, which the table shows.
+    On a ladder the line has the rank only: scores are rounded, and `score_table` shows them with their bounds.
     """
     result = submission.get("result")  # a server of an earlier version has none
     if not result:
@@ -152,7 +152,7 @@ def _result_lines(submission: dict[str, Any], scores: dict[str, Any]) -> list[st
 
 @contextmanager
 def _archive(image: str) -> Iterator[IO[bytes]]:
-    """Open an archive file; for a tag or id, save the image with the local engine first."""
+    """Open an image's archive: the file at this path; if there is none, save the image of this tag or id to a file."""
     if Path(image).is_file():
         with _opened(image) as file:
             yield file

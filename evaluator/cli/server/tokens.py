@@ -1,4 +1,4 @@
-"""Connection of a command to its server."""
+"""The client with which a command sends requests to its server."""
 
 from __future__ import annotations
 

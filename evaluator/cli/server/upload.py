@@ -82,7 +82,7 @@ def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[fl
 
 
 def _send_chunk(server: Server, archive: IO[bytes], upload: str, state: Any) -> int:
-    """Send the next chunk and return its length."""
+    """Send the next chunk and return its length in bytes."""
     archive.seek(state["received"])
     chunk = archive.read(state["chunk_bytes"])
     server.request(
