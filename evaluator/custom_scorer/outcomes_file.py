@@ -26,7 +26,7 @@ _LARGEST = 1e100  # a sum of a million such values stays finite
 
 
 class Line(msgspec.Struct, gc=False):
-    """One line of outcomes.jsonl: a unit, with its value of each measure that it has a value of."""
+    """One line of outcomes.jsonl: a unit with its values by measure; a measure may be missing."""
 
     id: str | int
     values: dict[str, float]
@@ -133,7 +133,7 @@ def _digest(lines: Sequence[Line], statistics: Sequence[str]) -> str:
 def with_intervals(
     scores: Scores, table: Outcomes, expected: Expected, *, resamples: int, seed: int
 ) -> tuple[list[Score], list[str]]:
-    """Return (scores as published, names of the measures that have per-unit values).
+    """Return (the scores as boards show them, the names of the measures that have per-unit values).
 
     Scores of measures with per-unit values get the value and the interval that are computed from the table; the others
     are as in scores.json, without interval. Raises ScorerError if the mean of a measure's per-unit values differs from
@@ -158,7 +158,7 @@ def with_intervals(
 
 
 def without_intervals(scores: Scores) -> list[Score]:
-    """Return the scores as published for a scorer without outcomes.jsonl: without confidence intervals."""
+    """Return the scores of a scorer without outcomes.jsonl as boards show them: without confidence intervals."""
     return [_plain(row) for row in scores.scores]
 
 

@@ -1,4 +1,4 @@
-"""Reader of the two output files of a custom scorer, which gives one result."""
+"""Reader of a custom scorer's output: scores.json and, if present, outcomes.jsonl."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MOST_BYTES = 200_000_000
 class Read:
     """The output of a custom scorer.
 
-    content: scores.json; scores: the scores as published; table: the per-unit outcomes, None if the scorer wrote none;
-    measures: the names of the measures that have per-unit values.
+    content: scores.json; scores: the scores as boards show them; table: the per-unit outcomes, None if the scorer wrote
+    none; measures: the names of the measures that have per-unit values.
     """
 
     content: Scores

@@ -105,7 +105,7 @@ def read_scores(stream: BinaryIO, expected: Expected) -> Scores:
     if scores.task != expected.task:
         _refuse(f"task is not that of the phase, expected {expected.task}")
     if scores.task_version != expected.task_version:
-        _refuse(f"task_version is not the number of the scorer, expected {expected.task_version}")
+        _refuse(f"task_version is not the scorer's version, expected {expected.task_version}")
     if not 1 <= scores.n_groups <= scores.n_units <= MOST:
         _refuse(f"n_units and n_groups are not valid, expected 1 <= n_groups <= n_units <= {MOST}")
     bounds_by_name = {measure.name: bounds(measure) for measure in expected.measures}
@@ -118,10 +118,10 @@ def read_scores(stream: BinaryIO, expected: Expected) -> Scores:
         seen.add(key)
     missing = [name for name in bounds_by_name if (name, ()) not in seen]
     if missing:
-        _refuse(f"the slice {{}} has no row for {', '.join(missing)}, expected one row for each declared measure")
+        _refuse(f"the whole (slice {{}}) has no row for {', '.join(missing)}, expected one for each declared measure")
     whole = next(row for row in scores.scores if row.measure == expected.primary and not row.slice)
     if whole.value is None:
-        _refuse(f"the primary measure {expected.primary} has no value on the slice {{}}")
+        _refuse(f"the primary measure {expected.primary} has no value on the whole (slice {{}}), expected a number")
     return scores
 
 
@@ -162,7 +162,7 @@ def check_slice(
 ) -> None:
     """Raise ScorerError if a dimension of the slice, or its value, does not occur in the gold version.
 
-    where: the place in the file, for the error; dimensions: the gold version's dimensions, with their values.
+    where: the location in the file, for the error text; dimensions: the gold version's dimensions, with their values.
     """
     for name, value in slice_.items():
         if name not in dimensions:

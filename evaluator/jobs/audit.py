@@ -1,4 +1,4 @@
-"""Sandbox job that audits a split, one part of the audit per run."""
+"""Sandbox job that runs one part of a split's audit; a complete audit is one run of the job per part."""
 
 from collections.abc import Mapping
 from typing import Any, BinaryIO, Literal
@@ -21,8 +21,8 @@ NAMES = tuple(CHECKS)
 class AuditPartRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `audit_part`.
 
-    part: one of NAMES; gold_name, inputs_name: names of the files `gold` and `inputs`, the latter empty if inputs are
-    not public; train_names: names of the training files "0", "1"... in this order.
+    part: the name of a part, one of NAMES; gold_name, inputs_name: names of the files `gold` and `inputs`, the latter
+    empty if inputs are not public; train_names: names of the training files "0", "1"... in this order.
     """
 
     job = "audit_part"
@@ -46,7 +46,7 @@ class FindingRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AuditPart(msgspec.Struct, forbid_unknown_fields=True):
-    """One part of the audit's report. keys: what it adds to the report's JSON object; findings: its findings."""
+    """One part of the audit's report. keys: the part's own keys of the report's JSON object; findings: its findings."""
 
     keys: dict[str, Any]
     findings: list[FindingRow]

@@ -122,9 +122,9 @@ def _float(value: object) -> float:
 def reproducible(score: dict[str, Any]) -> dict[str, Any]:
     """Round the numbers of a score or comparison, in place, to 12 significant digits, and return it.
 
-    Every processor then gives the same result, and equal scores tie. The numbers are floating-point sums, whose last
-    digits depend on the processor (linear algebra adds in different orders) and on the order of the units. Two systems
-    with the same ranks on different questions have equal mean reciprocal ranks, and must share a rank on a board.
+    Every processor then gives the same result, and equal scores tie. Without rounding, the last digits of a
+    floating-point sum depend on the processor (linear algebra adds in different orders) and on the order of the units:
+    two systems with the same ranks on different questions, whose mean reciprocal ranks are equal, would not tie.
     """
     for name in _CUT & score.keys():
         if isinstance(score[name], float):  # in the pairs of `compare_board`, a and b are integers
@@ -135,7 +135,7 @@ def reproducible(score: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection, which would take a third of the time: jobs create millions of objects, no cycles."""
+    """Disable garbage collection inside the context. It would take a third of a job's time and find no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:

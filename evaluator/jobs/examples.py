@@ -26,8 +26,9 @@ _BESIDES = ("group", "slices")
 class ExamplesRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `examples`.
 
-    dimension, value: only items of this slice, the value as text. cell: only items of this confusion cell. result:
-    `right` or `wrong`. An empty text is no filter. offset, limit: which of the items to return.
+    Filters, of which an empty text selects all items: dimension, value: a slice, its value as text. cell: a cell of the
+    confusion matrix, as `GOLD → PREDICTED`. result: `right` or `wrong`. offset: the number of selected items to skip;
+    limit: the maximum number to return.
     """
 
     job = "examples"
@@ -44,10 +45,10 @@ class ExamplesRequest(TaskRequest, frozen=True, kw_only=True):
 class Example(msgspec.Struct, forbid_unknown_fields=True):
     """One item of the gold.
 
-    input, gold: the fields of its gold line that inputs have, and those that they have not, as JSON. predictions: the
+    input: the fields of its gold line that participants see; gold: the other fields; both as JSON. predictions: the
     lines that answer it. share: 1 if it is right, 0 if it is wrong, between if partly right; None: the task's measures
-    do not rate single items. cell: its confusion cell, empty in tasks without labels. slices: its value of each
-    dimension, as text.
+    do not rate single items. cell: its cell of the confusion matrix, as `GOLD → PREDICTED`; empty in tasks without
+    labels. slices: its value of each dimension, as text.
     """
 
     id: str | int
@@ -63,7 +64,7 @@ class ExamplesReport(Report):
     """Result of `examples`.
 
     n: number of items that pass the filters; measure: name of the measure that `share` comes from, empty: none.
-    dimensions: the values of each dimension, as text. cells: number of items by confusion cell.
+    dimensions: the values of each dimension, as text. cells: number of items by cell of the confusion matrix.
     """
 
     examples: list[Example]
@@ -103,7 +104,11 @@ def examples(files: Files, request: ExamplesRequest) -> tuple[ExamplesReport, by
 
 @dataclass(frozen=True)
 class _Results:
-    """How right each item is. shares: None if no measure rates single items. slices: of each item, by dimension."""
+    """Results of single items by the measure named `measure`.
+
+    shares: of each item, the share that is right; None if no measure rates single items. slices: of each item, its
+    value of each dimension.
+    """
 
     measure: str
     shares: Numbers | None
@@ -111,7 +116,7 @@ class _Results:
 
 
 def _results(task: AnyTask, outcomes: Outcomes, n: int) -> _Results:
-    """Find a measure whose units are the items: a share of right ones, the primary measure if possible."""
+    """Return the items' results by the first measure that rates single items; the primary measure is tried first."""
     primary = task.primary(outcomes.facts)
     measures = sorted(existing(task.measures, outcomes.facts), key=lambda measure: measure.name != primary)
     for measure in measures:
@@ -123,7 +128,10 @@ def _results(task: AnyTask, outcomes: Outcomes, n: int) -> _Results:
 
 
 def _units(task: AnyTask, measure: Measure, outcomes: Outcomes, n: int) -> tuple[Any, Numbers] | None:
-    """Return the row of each of the n items, and the share of it that is right; None if the measure rates no items."""
+    """Return (the outcomes' row of each of the n items, the share of each that is right).
+
+    None: the measure is not a mean over the items of a share from 0 to 1.
+    """
     if not isinstance(measure, Ratio):
         return None
     right, unit = single_statistic(measure.numerator), single_statistic(measure.denominator)
@@ -140,7 +148,7 @@ def _slices_of(outcomes: Outcomes, row: int) -> dict[str, str]:
 
 
 def _lines(stream: BinaryIO, name: str, error: type[FileError]) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file that has been read as valid before, so its lines need no further checks."""
+    """Yield the JSON object on each line of a file that has already been validated."""
     stream.seek(0)
     body = b"".join(chunks(stream, ReadLimits(), ProblemList(name, error)))
     return map(msgspec.json.decode, body.splitlines())
@@ -162,7 +170,7 @@ def _example(task: AnyTask, line: dict[str, Any], predictions: list[str], result
 
 
 def _cell(task: AnyTask, line: dict[str, Any], predictions: Sequence[str]) -> str:
-    """Return `GOLD → PREDICTED` for a task with labels and an answered item, else an empty text."""
+    """Return the item's two labels as `GOLD → PREDICTED`; empty if the task has no labels or the item no answer."""
     if task.label_keys is None or not predictions:
         return ""
     predicted = msgspec.json.decode(predictions[0]).get(task.label_keys[1], "")

@@ -36,7 +36,7 @@ class GeneratedPart(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class GenerateReport(Report):
-    """Result of `generate`. version: of the generator; result: its report, which quotes gold; text: the report as text.
+    """Result of `generate`. version: the generator's; result: its report, which quotes gold; text: the report as text.
 
     parts: the generated splits, in the order of the attachment.
     """

@@ -36,7 +36,7 @@ def make_sketch(files: Files, request: SketchRequest) -> tuple[SketchReport, byt
 
 
 def sketch_of(task: Task[Any, Any, Any], gold: Any, predictions: BinaryIO, name: str, options: Options) -> SketchReport:
-    """Compute the similarity sketch of a prediction file, read from its start. name: the file's. gold: parsed."""
+    """Compute the similarity sketch of a prediction file, read from its start. name: the file's name."""
     predictions.seek(0)
     answered = task.comparable_answers(gold, predictions, name, options)
     return SketchReport(isinstance(answered, ScoredAnswers), similarity_sketch(answered).tolist())

@@ -15,13 +15,13 @@ class ReadTableRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class TableReport(Report):
-    """Result of a conversion. n_lines: the number of lines, or of rows without the header."""
+    """Result of a conversion. n_lines: the number of gold lines, each of which is one row of the table."""
 
     n_lines: int
 
 
 def read_table(files: Files, request: ReadTableRequest) -> tuple[TableReport, bytes]:
-    """Check gold in a table, with the numbers of its rows in errors; the attachment is the gold as JSON Lines.
+    """Check gold in a table; the attachment is the gold as JSON Lines. Problems name the table's row numbers.
 
     files: `gold`.
     """

@@ -210,7 +210,7 @@ def _generators(once: Once) -> None:
 
 
 def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
-    """Run each part of the audit alone, and with inputs and a training split of the same lines, which all leak."""
+    """Run each part of the audit on gold alone, and with inputs and a training split that repeats the gold."""
     for part in [*NAMES, "?"]:
         request = AuditPartRequest(task=task, part=part, gold_name="gold.jsonl", inputs_name="inputs.jsonl", seed=1)
         once(request, gold=gold)

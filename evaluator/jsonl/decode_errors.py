@@ -1,5 +1,4 @@
-"""Translation of msgspec's decoding errors into what a line's author needs: what is wrong, what was found, what was
-expected.
+"""Translation of msgspec's decoding errors into problems for a line's author: what is wrong, found and expected.
 
 Types are given in JSON's terms (an object, a list, a string). The line's values are not quoted.
 """
@@ -34,8 +33,8 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 def describe(error: Exception | None, line: bytes = b"", unknown: Collection[str] = ()) -> LineError:
     """Return a description of what is wrong with a line, from the error that msgspec raised for it.
 
-    unknown: the keys of the line, which is valid JSON, that the format does not name. If a key is missing, one of them
-    may be a misspelling of it.
+    unknown: the line's keys that the format does not name. If a required key is missing, the description suggests an
+    unknown key that may be a misspelling of it.
     """
     text = str(error)
     if match := _MISSING.search(text):

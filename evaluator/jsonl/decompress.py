@@ -16,7 +16,7 @@ class ReadLimits:
     """Limits on one file.
 
     file_bytes, lines: the maximum size, after decompression. ratio: the maximum of decompressed to compressed bytes.
-    members: the maximum number of gzip members; bgzip writes one for each 64 KiB, so 3,100 for the largest file.
+    members: the maximum number of gzip members; bgzip writes one per 64 KiB, which makes 3,100 in the largest file.
     line_bytes: the maximum length of a line. depth: the maximum number of nested JSON objects and lists on a line.
     """
 

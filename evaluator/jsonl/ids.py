@@ -21,7 +21,7 @@ class GoldLine(msgspec.Struct, gc=False, kw_only=True):
 
 
 def count_gold_keys(line: GoldLine) -> int:
-    """Return how many of a line's JSON keys belong to `group` and `slices`, with the keys inside `slices`."""
+    """Return how many of a line's JSON keys are `group`, `slices` or keys inside `slices`."""
     n = 0 if line.group is msgspec.UNSET else 1
     return n if line.slices is msgspec.UNSET else n + 1 + len(line.slices)
 
@@ -94,9 +94,10 @@ class AnswerRegister:
 
     @property
     def warnings(self) -> list[str]:
-        """One warning that lists the ids without an answer, or none; for tasks in which answers may be missing.
+        """A list with one warning that names the ids without an answer; empty if there are none.
 
-        The ids are sorted, so that their order does not reveal the order of the gold.
+        It is for tasks in which answers may be missing. The ids are sorted, so that their order does not reveal the
+        order of the gold.
         """
         silent = sorted(self.silent)
         if not silent:
@@ -108,7 +109,7 @@ class AnswerRegister:
 
 
 def order_key(value: Id) -> bytes:
-    """Return a sort key for public inputs, a digest of the id: the order then depends on nothing else in the gold."""
+    """Return a digest of the id, by which public inputs are sorted so that their order does not reveal gold."""
     return hashlib.sha256(repr(value).encode()).digest()
 
 

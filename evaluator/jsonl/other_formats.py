@@ -1,6 +1,6 @@
 """Recognition of files in another format than JSON Lines, so that one sentence names the mistake and how to fix it.
 
-Without it every line of such a file would be a problem of its own.
+Without this check every line of such a file would be a problem of its own.
 """
 
 import re
@@ -20,8 +20,7 @@ _PANDAS = ', as written by df.to_json(name, orient="records", lines=True) in pan
 def refuse_other_formats(head: bytes, problems: ProblemList) -> None:
     """Raise the file's error, with one problem, if its first bytes show another format.
 
-    head: the first bytes, at least two lines if the file has two short ones. A file whose lines are JSON objects passes
-    at the first test.
+    head: the file's first bytes, with its first two lines unless these are long.
     """
     first, _, rest = head.partition(b"\n")
     second = rest.partition(b"\n")[0]
@@ -44,7 +43,7 @@ def refuse_other_formats(head: bytes, problems: ProblemList) -> None:
 
 
 def _table_format(first: bytes, second: bytes) -> str:
-    """Return CSV or TSV if both lines have the same number of separators and neither begins an object, else empty."""
+    """Return CSV or TSV if both lines have the same number of separators and neither begins with `{`, else empty."""
     if b"\0" in first or any(line.lstrip().startswith((b"{", b"[")) for line in (first, second)):
         return ""
     kinds = (kind for mark, kind in _SEPARATORS.items() if 0 < first.count(mark) == second.count(mark))

@@ -1,8 +1,8 @@
-"""Strict reader for UTF-8 JSON Lines: one typed record per line, and every fault with its line number.
+"""Strict reader for UTF-8 JSON Lines: one typed record per line, and every problem with its line number.
 
 The same rules apply to predictions, gold and inputs (`docs/evaluator.md` lists them). msgspec decodes a block of lines.
-Comparing the count of `":` with the number of keys in the records then proves that no key is a duplicate or unknown.
-Only lines that this check does not clear are parsed by the slow `strict_json.py`.
+If the block has as many `":` as the records have keys, no line has a duplicate or unknown key. Otherwise its lines are
+parsed one by one by the slow `strict_json.py`.
 """
 
 import re
@@ -175,9 +175,9 @@ class Reader(Generic[Record]):
             return None
 
     def _decode_wide(self, block: bytes, lines: Sequence[bytes], first: int) -> Sequence[Record] | None:
-        """Return the records of a block, with its unknown keys noted; None if its lines must be examined one by one.
+        """Return the records of a block and note its unknown keys; None if its lines must be examined one by one.
 
-        This works for a block whose unknown keys all occur on its first line, with scalar values.
+        This works only if all unknown keys of the block occur on its first line, and all their values are scalars.
         """
         try:
             keys = frozenset(self._unknown_keys(lines[0]))
@@ -242,7 +242,7 @@ def _most_keys(text: bytes) -> int:
 
 
 def _most_keys_of_block(block: bytes) -> int:
-    """Return the same upper bound as `_most_keys`, computed faster from the character before each colon."""
+    """Return the same upper bound as `_most_keys`, computed faster, from the byte before each colon."""
     text = np.frombuffer(block, dtype=np.uint8)
     before = text[np.flatnonzero(text == 0x3A) - 1]
     return int(np.count_nonzero(_BEFORE_COLON[before]))

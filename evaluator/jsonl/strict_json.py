@@ -1,7 +1,7 @@
 """Slow, exact checks of one line of JSON, for errors that msgspec accepts.
 
 msgspec checks the types of records, but it keeps the last of two equal keys, skips unknown keys, and accepts NUL and
-very large integers. Readers use this module only for lines where a cheap count cannot rule these out.
+very large integers. Readers use this module only for lines where counting keys cannot rule these errors out.
 """
 
 import json
@@ -33,12 +33,12 @@ class LineError(Exception):
 
     @property
     def is_syntax(self) -> bool:
-        """Whether the line is not JSON at all, as an incomplete one; Python's NaN and Infinity are not incomplete."""
+        """True if the line is not JSON, for example because it is incomplete; False if the error is NaN or Infinity."""
         return self.what == "not valid JSON" and self.found not in _CONSTANTS
 
 
 def not_utf8(line: bytes) -> LineError:
-    """Return the error of a line that is not UTF-8, with its first invalid byte. Raises ValueError if the line is."""
+    """Return the error of a line that is not UTF-8, with its first invalid byte. Raises ValueError for valid UTF-8."""
     try:
         line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -51,8 +51,8 @@ def not_utf8(line: bytes) -> LineError:
 class Schema:
     """The keys that a format names at one level of nesting.
 
-    nested: for a key whose value is an object or a list of objects, the keys in these. free: any key is allowed (as in
-    gold's `slices`).
+    nested: key whose value is an object or a list of objects -> the schema of these objects. free: True if any key is
+    allowed, as in gold's `slices`.
     """
 
     names: frozenset[str]
@@ -98,7 +98,7 @@ _CAREFUL = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant,
 
 
 def unknown_keys(line: bytes, shape: Schema, depth: int) -> set[str]:
-    """Return the keys of the line that the shape does not name, at any level. depth: the maximum levels of nesting.
+    """Return the keys of the line that the schema does not name, at any level. depth: the maximum levels of nesting.
 
     Raises LineError if the line is not strict JSON.
     """
@@ -125,7 +125,7 @@ def _too_deep(depth: int) -> LineError:
 
 
 def _walk(value: Any, shape: Schema | None, level: int, depth: int, unknown: set[str]) -> None:
-    """Collect the unknown keys of value, an object or a list at nesting depth `level`."""
+    """Add to `unknown` the unknown keys of `value`, an object or a list at nesting depth `level`."""
     if level > depth:
         raise _too_deep(depth)
     if type(value) is list:

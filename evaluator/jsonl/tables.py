@@ -1,9 +1,9 @@
 """Curators' tables (CSV, TSV, XLSX, Parquet), read as JSON Lines and written from them.
 
-One row is one line, one column one key of its object. A cell is text, unless the column's name ends in `:json`: then
-it is JSON, such as a number, a list or an object. An empty cell is a key that the line lacks. So nothing is guessed:
-`007`, `1e5`, `NA` and `TRUE` stay the strings that they are. Rows are numbered as a spreadsheet shows them: the header
-is row 1.
+One row is one line, one column one key of its object. A cell is text, unless the column's name ends in `:json`: then it
+is JSON, such as a number, a list or an object. An empty cell is a key that the line lacks. No types are guessed: `007`,
+`1e5`, `NA` and `TRUE` stay the strings that they are. Rows are numbered as a spreadsheet shows them: the header is row
+1.
 
 The libraries are those behind pandas' readers. pandas itself would fill up short rows and guess types
 (docs/adr/0057-tables-are-read-without-pandas.md).
@@ -47,7 +47,7 @@ Cells = Sequence[Any]
 
 
 class _Typed:
-    """A cell that is not text. value: its JSON value, None if it has none. kind: in words, for messages."""
+    """A cell that is not text. value: its JSON value, None if it has none. kind: its type and value in words."""
 
     __slots__ = ("kind", "value")
 
@@ -69,7 +69,7 @@ def first_line(problems: ProblemList) -> int:
 def line_chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
     """Yield the file as JSON Lines in chunks: decompressed, or converted if it is a curator's table.
 
-    Predictions are no tables. Raises `problems.error` for a table that cannot be read.
+    Predictions cannot be tables. Raises `problems.error` for a table that cannot be read.
     """
     if not _is_table(problems):
         yield from chunks(stream, limits, problems)
@@ -108,7 +108,7 @@ def _lines(stream: BinaryIO, kind: str, limits: ReadLimits, problems: ProblemLis
 
 
 def _header(cells: Cells, problems: ProblemList) -> list[tuple[str, bool]]:
-    """Return (key, whether its cells are JSON) of each column. Raises the file's error for an invalid header."""
+    """Return (key, True if its cells are JSON) of each column. Raises the file's error for an invalid header."""
     names = [cell if isinstance(cell, str) else "" for cell in cells]
     while names and not names[-1] and cells[len(names) - 1] in (None, ""):
         names.pop()
@@ -150,7 +150,7 @@ def _line(header: list[tuple[str, bool]], cells: Cells, number: int, problems: P
 
 
 def _value(cell: Any, is_json: bool) -> bytes:
-    """Return a cell as JSON. Raises ValueError, with what was found, if it is not what its column expects."""
+    """Return a cell as JSON. Raises ValueError, whose text says what was found, if it does not fit its column."""
     if isinstance(cell, _Typed):
         if not is_json or cell.value is None:
             raise ValueError(cell.kind)
@@ -210,7 +210,7 @@ def _xlsx(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator
         sheets = workbook.worksheets
         if len(sheets) != 1:
             names = ", ".join(shown(sheet.title) for sheet in sheets[:5])
-            problems.stop(None, "the workbook has not one sheet", f"{len(sheets)} ({names})", "one sheet")
+            problems.stop(None, "wrong number of sheets", f"{len(sheets)} ({names})", "one sheet")
         sheets[0].reset_dimensions()
         for row in sheets[0].iter_rows():
             yield [_xlsx_cell(cell) for cell in row]
@@ -290,7 +290,7 @@ def write_table(lines: Iterable[bytes], kind: str) -> bytes:
 
 
 def _is_plain(value: Any, kind: str) -> bool:
-    """Return True for text that a cell can hold, is not empty, and that no spreadsheet takes for a formula."""
+    """Return True for a text that is not empty, that a cell can hold, and that no spreadsheet takes for a formula."""
     if not isinstance(value, str) or not value:
         return False
     return not (_NOT_XML.search(value) if kind == "xlsx" else _FORMULA.match(value))

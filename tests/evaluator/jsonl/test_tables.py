@@ -136,7 +136,7 @@ def test_dates_numbers_and_sheets_of_excel() -> None:
     day = workbook(["id"], [datetime.date(2026, 11, 23)])
     assert problems_of(day, "gold.xlsx") == [(2, "id is not valid", "a date")]
     assert values_of(workbook(["n:json", "t:json"], [7, True]), "gold.xlsx") == [{"n": 7, "t": True}]
-    assert problems_of(workbook(["id"], ["a"], sheets=2), "x.xlsx")[0][1] == "the workbook has not one sheet"
+    assert problems_of(workbook(["id"], ["a"], sheets=2), "x.xlsx")[0][1] == "wrong number of sheets"
 
 
 def test_typed_columns_of_parquet() -> None:
