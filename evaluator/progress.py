@@ -1,4 +1,4 @@
-"""Progress of long jobs, reported to a listener if there is one. The command line has one, the server has none."""
+"""Progress of long jobs, reported to a listener if there is one: the command line sets one, the server does not."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ def progress_listener(hear: Callable[[float], None]) -> Iterator[None]:
 
 
 class Steps:
-    """Counter of the work done, which reports the fraction of `whole`, the total work in any unit, to the listener."""
+    """Counter of the work done, which reports its fraction of the total to the listener. whole: the total, in any unit."""
 
     def __init__(self, whole: float) -> None:
         self._whole = whole

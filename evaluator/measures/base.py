@@ -55,9 +55,9 @@ class Measure(ABC):
     higher_is_better: None if the measure has no direction.
     per_group: True if the measure is computed from whole groups, such as group accuracy. It then exists only for the
     whole gold and for slices of declared dimensions that split no group.
-    requires: the name of a fact of the gold that must be true; otherwise the measure does not exist.
+    requires: a key of `Outcomes.facts` whose value must be true; otherwise the measure does not exist for the gold.
     doc: an explanation for readers, one or two sentences; source: the publication that defines the measure.
-    none_where: an explanation for readers why there may be no value although there are units.
+    none_where: an explanation for readers of when there is no value although there are units.
     variance: the model of its variance with which audits predict the width of confidence intervals before anybody has
     submitted. `proportion` also fits means of numbers from 0 to 1: their variance is at most that of a proportion.
     """
@@ -101,7 +101,7 @@ class Measure(ABC):
     def best(self) -> float:
         """The value of perfect predictions: `high` if higher is better, else `low`.
 
-        It means nothing for a measure without a direction, where it is `low` too.
+        For a measure without a direction it is `low` too, and has no meaning.
         """
         return self.high if self.higher_is_better else self.low
 
@@ -139,8 +139,8 @@ PublishedScore = tuple[str, tuple[str, str]]
 class Difference(Measure):
     """The difference a - b of two measures; NaN where either has no value.
 
-    published: the published scores that are equal to a and b, each as the name of a measure and a dimension with its
-    value; None: there are none. A ladder bounds the difference by them.
+    published: the two published scores that equal a and b, each as (measure, (dimension, value)); None: there are none.
+    On a ladder the bounds of the difference are computed from the bounds of these scores.
     """
 
     a: Measure

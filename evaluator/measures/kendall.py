@@ -3,7 +3,7 @@
 Discordant pairs are the inversions of y when the rows are sorted by x. They are counted by merge sort (Knight 1966):
 each level visits the rows of two neighbouring runs from the greatest y down. When a row of the right run is visited, it
 forms an inversion with each row of the left run that was visited before. The orders are the same for all resamples, so
-a level consists of a gather and a cumulative sum of their weights. Counts are integers, exact up to 9e15 pairs.
+that a level costs one reordering and one cumulative sum of their weights. Counts are integers, exact up to 9e15 pairs.
 """
 
 import numpy as np

@@ -42,10 +42,10 @@ class Systems:
     def slack(self, column: Numbers) -> Numbers:
         """Return for each row the distance up to which two residuals of `column` count as tied.
 
-        Exact arithmetic on a thousand resamples would cost a thousand times what it costs for the point estimate. The
-        tolerance merges no different residuals of values below 1 with up to six decimals, in systems of up to a
-        thousand rows: those differ by about 1e-12 or more, and it is at most 2.3e-13. With more decimals or rows,
-        different residuals may be merged.
+        It replaces exact arithmetic, which would take a thousand times longer on a thousand resamples than on the point
+        estimate. Different residuals of values below 1 with up to six decimals, in systems of up to a thousand rows,
+        differ by about 1e-12 or more; the distance is at most 2.3e-13, so they never tie. With more decimals or rows,
+        different residuals may tie.
         """
         largest = np.maximum.reduceat(np.abs(column), self._starts)
         return np.take(_CLOSE * largest, self._system)

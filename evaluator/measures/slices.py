@@ -20,7 +20,7 @@ class Slice:
 
     @property
     def work(self) -> int:
-        """The relative cost of computing its measures once: rows times measures."""
+        """The relative cost of computing the slice's measures on one resample: rows times measures."""
         return len(self.view.rows) * len(self.measures)
 
     def sample(self, whole: Sample) -> Sample:

@@ -2,7 +2,7 @@
 
 The groups of system A come first, those of B after them. If all groups of A have the weight 1 and all of B the weight
 0, a measure has the value of A. With mixed weights it has the value of a system that answers some groups as A and the
-others as B. So the code that computes a measure also compares systems by it.
+others as B. So the code that computes a measure can also compute permutations of two systems.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def pool(a: Outcomes, b: Outcomes) -> Outcomes:
 def check_alike(a: Outcomes, b: Outcomes) -> None:
     """Raise UsageError if the tables differ in task, task version, or anything that depends on gold and options only.
 
-    That is: the number of units, the groups, the facts, the names of columns, and the slices.
+    Gold and options determine the number of units, the groups, `facts`, the names of columns, and the slices.
     """
     if (a.task, a.task_version) != (b.task, b.task_version):
         raise UsageError(
@@ -55,7 +55,7 @@ def check_alike(a: Outcomes, b: Outcomes) -> None:
 def rows_are_paired(a: Outcomes, b: Outcomes) -> bool:
     """Return True if row i of both tables is the same gold unit for every i.
 
-    It is not if predictions have added rows to a table, for false positives.
+    It is False if predictions have added rows of false positives to a table.
     """
     if a.n_rows != b.n_rows or not np.array_equal(a.groups, b.groups):
         return False

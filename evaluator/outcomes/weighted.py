@@ -143,7 +143,7 @@ class Sample(Remembering):
 
     @property
     def own_weights(self) -> Numbers:
-        """The weights of the groups that have rows in the view: those groups x resamples."""
+        """The weights of the groups that have rows in the view: `view.groups` x resamples."""
         has_all_groups = len(self.view.groups) == self.view.outcomes.n_groups
         return self.weights if has_all_groups else self.weights[self.view.groups]
 

@@ -75,8 +75,8 @@ def on_lattice(curve: Roc, steps: int) -> tuple[int, ...]:
 def _height(curve: Roc, at: int, vertex: int, steps: int) -> int:
     """Return the true positive rate at one grid point, rounded to whole units of 1 / steps.
 
-    at: `steps` times the number of false positives at the grid point; vertex: the index of the last vertex that is not
-    to the right of it.
+    at: `steps` times the number of false positives at the grid point; vertex: the index of the last vertex that is at
+    the grid point or to its left.
     """
     x, y = int(curve.false_positives[vertex]), int(curve.true_positives[vertex])
     height = Fraction(y)
@@ -97,7 +97,7 @@ def steps_for(n_groups: int, n_positive: int, n_negative: int) -> int | None:
 
 
 def heights(view: View, score: str, positive: str) -> Sequence[int] | None:
-    """Return a slice's ROC curve on its lattice (see `on_lattice`), which has steps + 1 heights; None: too few rows.
+    """Return a slice's ROC curve on its lattice: the steps + 1 heights of `on_lattice`; None if `steps_for` is None.
 
     score, positive: the names of the statistics with the score and with the label, 1 for positive rows.
     """
