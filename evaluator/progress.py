@@ -18,7 +18,7 @@ def progress_listener(hear: Callable[[float], None]) -> Iterator[None]:
 
 
 class Steps:
-    """Counter of the work done, which reports its fraction of the total to the listener. whole: the total, in any unit."""
+    """Counter of work, which reports the fraction that is done to the listener. whole: the total work, in any unit."""
 
     def __init__(self, whole: float) -> None:
         self._whole = whole

@@ -18,8 +18,8 @@ Line = dict[str, Any]
 class Job:
     """One run of a system.
 
-    task: the task's name. files: the paths of each kind of file, INPUTS among them. options: the value of every option.
-    seed: of all random choices.
+    task: the task's name. files: kind of file, INPUTS or one of FILES -> its paths. options: the value of every option.
+    seed: the seed of all random choices.
     """
 
     task: str
@@ -36,8 +36,8 @@ class Job:
 class System:
     """A system that makes predictions for one or more tasks.
 
-    doc: what it predicts, one line. source: the paper. needs, uses: kinds of FILES that it requires, and others that it
-    can use.
+    doc: what it predicts, one line. source: the paper. needs: kinds of FILES that it requires. uses: further kinds that
+    it can use.
     predict: yields lines of the task's prediction format, and reports its progress (`evaluator.progress.Steps`). The
     same files, options and seed give the same lines on one machine. It raises FileError for a file that is invalid,
     and UsageError for files that do not fit the options.

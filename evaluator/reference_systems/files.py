@@ -1,4 +1,4 @@
-"""The kinds of files that reference systems read. Importing it costs nothing: the command line lists them."""
+"""The kinds of files that reference systems read. The module imports nothing slow, since --help lists the kinds."""
 
 from __future__ import annotations
 

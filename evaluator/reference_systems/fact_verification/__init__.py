@@ -1,1 +1,1 @@
-"""Reference systems for fact-verification: logistic regression on the claim alone, or on the claim and its sentence."""
+"""Reference systems for fact-verification: logistic regression on the claim alone, or on claim and evidence."""

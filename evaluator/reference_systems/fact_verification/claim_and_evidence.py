@@ -1,7 +1,7 @@
-"""`claim-and-evidence`: logistic regression on features that compare the claim with its sentence.
+"""`claim-and-evidence`: logistic regression on features that compare the claim with its evidence sentence.
 
-No feature depends on the claim alone or on the sentence alone, since such a feature is uninformative in a symmetric
-set.
+No feature depends on the claim alone or on the sentence alone, since such a feature carries no information in a
+symmetric set.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _MIN_PAIRS = 2
 
 
 class Features:
-    """Features of pairs, each from 0 to 1. Rare words count more: a word's weight is its inverse document frequency."""
+    """Features of pairs of claim and sentence, each from 0 to 1. A word's weight is its inverse document frequency."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
-        """Count the claims and sentences with each word."""
+        """Count for each word the claims and sentences that contain it, from which its weight is computed."""
         self._n = 2 * len(pairs)
         texts = (text for pair in pairs for text in (pair.claim, pair.evidence))
         self._counts = Counter(word for text in texts for word in {*_words(text)})
 
     def of(self, pair: Pair) -> dict[str, float]:
-        """Return the features that are not 0 by name."""
+        """Return the features of a pair whose value is not 0, by name."""
         claim, evidence = _words(pair.claim), _words(pair.evidence)
         in_claim, in_evidence = {*claim}, {*evidence}
         missing, new = in_claim - in_evidence, in_evidence - in_claim
@@ -84,7 +84,7 @@ def _numbers(words: set[str]) -> set[str]:
 
 
 def _names(text: str) -> set[str]:
-    """Return the capitalized words after the first, in lower case."""
+    """Return the capitalized words of a text except its first word, in lower case."""
     return {word.lower() for word in _WORD.findall(text)[1:] if word[0].isupper()}
 
 

@@ -1,7 +1,8 @@
 """`claim-only`: TF-IDF of the claim's words and bigrams, and logistic regression; it ignores the evidence.
 
-Both claims of a symmetric group get one label each, so its accuracy on a symmetric set with two labels is exactly .5
-if it predicts only these. The weights of `split reweight` reduce what it learns from cues (Schuster et al. 2019).
+In a symmetric set with two labels, each claim occurs once with each label. This system gives equal claims equal labels,
+so its accuracy there is exactly .5 if it predicts only these two labels. Training with the claim weights that `split
+reweight` writes reduces what it learns from cues (Schuster et al. 2019).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _EVIDENCE = ("evidence_text is missing", "no such key", "the sentence to compare
 
 @dataclass(frozen=True)
 class Pair:
-    """A claim and its sentence; the sentence is empty if the line has none."""
+    """A claim and its evidence sentence; `evidence` is empty if the line has none."""
 
     claim: str
     evidence: str
@@ -51,8 +51,8 @@ _WEIGHTS = Format(_Weight, Schema(frozenset({"id", "weight"})), lambda _: 2)
 def read_examples(job: Job, *, with_evidence: bool) -> Examples:
     """Read the job's labelled claims, without those whose label is not in the option `labels`.
 
-    with_evidence: refuse lines without `evidence_text`. Raises GoldError for invalid lines, and for claims without a
-    weight; UsageError if fewer than two labels are left.
+    with_evidence: True to refuse lines without `evidence_text`. Raises GoldError for invalid lines, and for claims
+    without a weight; UsageError if fewer than two labels are left.
     """
     weights = _read_weights(job)
     examples = Examples()
@@ -74,7 +74,7 @@ def read_examples(job: Job, *, with_evidence: bool) -> Examples:
                     examples.weights.append(1.0 if weights is None else weights.get(line.id, 1.0))
         problems.raise_if_any()
     if len({*examples.labels}) < 2:
-        raise UsageError(f"--train has {len({*examples.labels})} of the option's labels, expected two or more")
+        raise UsageError(f"--train has {len({*examples.labels})} of the labels in option labels, expected two or more")
     return examples
 
 
@@ -97,7 +97,7 @@ def read_questions(job: Job, *, with_evidence: bool) -> tuple[list[Id], list[Pai
 
 
 def prediction(identifier: Id, label: str) -> Line:
-    """Return a line of predictions. It has no evidence, but the key, which some benchmarks require."""
+    """Return a line of predictions. Its evidence is an empty list, because some benchmarks require the key."""
     return {"id": identifier, "predicted_label": str(label), "predicted_evidence": []}
 
 
@@ -144,5 +144,5 @@ LABELS_OPTION = Option("labels", "Labels to learn and predict.", ",".join(LABELS
 
 
 def strength_option(default: float) -> Option:
-    """Return the option for the strength of the regularization: scikit-learn's 1 / C."""
+    """Return the option for the strength of the L2 regularization, which is 1 / C in scikit-learn."""
     return Option("strength", "Strength of the L2 regularization.", f"{default:g}", _strength)

@@ -29,9 +29,9 @@ _BATCH = 256
 class EmbeddingScorer:
     """Scores claims and answers with trained embeddings.
 
-    A claim's score is the sum of the log-probabilities of its object, given the rest, and of its subject, less the
-    threshold of its relation. An entity or a relation that is not in the graph has the mean vector of those that are,
-    unless it shares tokens with them.
+    A claim's score is the sum of two log-probabilities, of its object given subject and relation, and of its subject
+    given relation and object, minus the threshold of its relation. An entity or a relation that is not in the graph has
+    the mean vector of all that are, unless it shares tokens with some of them.
     """
 
     def __init__(self, graph: Graph, embeddings: Embeddings, tokens: tuple[Tokens, Tokens] | None) -> None:

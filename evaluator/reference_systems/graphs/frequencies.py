@@ -20,7 +20,7 @@ from evaluator.tasks.link_prediction.layout import QUERY_MARKER, Question
 
 
 class Popularity:
-    """Scores a claim by the lower degree of its two entities, and an answer by its degree (Huynh & Papotti 2019)."""
+    """Scores an answer by its degree, a claim by the lower degree of its two entities (Huynh & Papotti 2019)."""
 
     def __init__(self, graph: Graph, *, tokens: bool = False) -> None:
         self.entities = graph.entities
@@ -39,10 +39,10 @@ class Popularity:
 
 
 class Counts:
-    """How often each value occurs with each key, where a key is a name and counts are those of its tokens' mean."""
+    """How often each value occurs with each name: the mean of the counts of the name's tokens."""
 
     def __init__(self, tokens: Tokens, keys: Ints, values: Ints) -> None:
-        """Count pairs. keys: the indices of names in the list of `tokens`. values: one per key."""
+        """Count the values with each token. keys: indices of names in the list of `tokens`. values: one per key."""
         token_of_pair, lengths = tokens.of_names(keys)
         pairs = np.stack([token_of_pair, np.repeat(values, lengths)], axis=1)
         unique, self._counts = np.unique(pairs, axis=0, return_counts=True)
@@ -51,7 +51,7 @@ class Counts:
         self._tokens = tokens
 
     def add_to(self, row: Numbers, name: str) -> None:
-        """Add the counts of a name to `row`, which has an entry per value. A name without known tokens has none."""
+        """Add a name's count of each value to `row`, which has one entry per value. Unknown tokens count 0."""
         tokens = self._tokens.of(name)
         for token in tokens:
             part = slice(self._starts[token], self._starts[token + 1])
@@ -100,7 +100,7 @@ class RelationCounts:
 
 
 class EntityCounts:
-    """Scores entities by how many triples join them with the given entity, whatever the relation and the direction."""
+    """Scores entities by the number of triples that join them with the given entity, in any relation and direction."""
 
     def __init__(self, graph: Graph, *, tokens: bool = False) -> None:
         self.entities = graph.entities

@@ -77,7 +77,7 @@ class _Builder:
 
 
 def _sorted_names(names: Sequence[str]) -> tuple[list[str], Ints]:
-    """Return (names in order, the place of each in that order)."""
+    """Return (the names, sorted; the index of each given name in the sorted list)."""
     order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))

@@ -1,8 +1,9 @@
 """Knowledge Linker (Ciampaglia et al. 2015): `knowledge-linker`, which scores a claim by a distance in the graph.
 
-A path costs the degrees of the entities between its ends, or their logarithms: their sum (metric closure) or the
-greatest of them (ultra-metric closure). With C for the least cost of a path from subject to object, in either direction
-of each triple, the score is 1 / (1 + C): 1 if a triple joins the two, 0 if no path does. Relations do not matter.
+The weight of an entity is its degree or the degree's logarithm. A path costs the sum (metric closure) or the maximum
+(ultra-metric closure) of the weights of the entities between its two ends. With C for the least cost of a path from
+subject to object, in either direction of each triple, the score is 1 / (1 + C): 1 if a triple joins the two, 0 if no
+path does. Relations do not matter.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ class KnowledgeLinker:
         without: Sequence[Claim] = (),
         remove_own: bool = False,
     ) -> None:
-        """Weigh the entities.
+        """Compute the weights of the entities.
 
-        without: claims whose triples are removed from the graph at first. remove_own: each claim is scored in the graph
-        without its own triple.
+        without: claims whose triples are removed from the graph before that. remove_own: True to score each claim in
+        the graph without its own triple.
         """
         self.entities = graph.entities
         self._graph = graph
@@ -93,7 +94,7 @@ class KnowledgeLinker:
         return rows
 
     def _grouped(self, rows: Ints, sources: Ints) -> Iterator[Ints]:
-        """Yield the rows in groups of few sources, so that memory does not grow with the claims."""
+        """Yield the rows in batches with few distinct sources each, so that memory does not grow with the claims."""
         ordered = rows[np.argsort(sources, kind="stable")]
         first = np.r_[0, np.flatnonzero(np.diff(np.sort(sources))) + 1] if len(rows) else np.zeros(0, dtype=np.int64)
         size = max(1, _BATCH_COSTS // max(1, len(self.entities)))
@@ -102,21 +103,21 @@ class KnowledgeLinker:
             yield ordered[begin:end]
 
     def _directly_joined_by_claim(self, numbers: Ints) -> np.typing.NDArray[np.bool_]:
-        """Return True for claims whose own triple is to be removed from the graph."""
+        """Return a mask of the claims whose own triple is in the graph and has to be removed for their score."""
         if not self._remove_own:
             return np.zeros(len(numbers), dtype=np.bool_)
         triples = set(map(tuple, self._triples.tolist()))
         return np.array([tuple(triple) in triples for triple in numbers.tolist()], dtype=np.bool_)
 
     def _score_without(self, triple: Ints) -> float:
-        """Return the score of a claim in the graph without its triple. Other entities have the same degrees there."""
+        """Return the score of a claim in the graph without its triple. The entities' weights stay the same."""
         others = self._triples[(self._triples != triple).any(axis=1)]
         network = _Network(others[:, [0, 2]], self._weights, self._closure)
         return _score(network.to(network.costs(triple[:1])[0], int(triple[2]), int(triple[0])))
 
 
 def weights(ends: Ints, n_entities: int, degree: str, logarithm: str) -> Numbers:
-    """Return what it costs to pass each entity. ends: subject and object of each triple."""
+    """Return the weight of each entity, the cost of a path through it. ends: subject and object of each triple."""
     if degree == "neighbours":
         ends = np.unique(np.sort(ends, axis=1), axis=0)
         ends = ends[ends[:, 0] != ends[:, 1]]
@@ -146,7 +147,7 @@ class _Network:
         self._tree = _spanning_tree(heads, tails, weights) if closure == "ultrametric" else None
 
     def costs(self, sources: Ints) -> Numbers:
-        """Return the least cost of a path from each source to each entity, with the entity's own weight."""
+        """Return the least cost of a path from each source to each entity, the entity's own weight included."""
         if self._tree is not None:
             return self._greatest(sources, self._tree)
         from scipy.sparse.csgraph import dijkstra
@@ -155,13 +156,13 @@ class _Network:
         return costs
 
     def to(self, costs: Numbers, entity: int, source: int) -> float:
-        """Return the least cost of a path to one entity, without its weight. costs: the source's row of `costs`."""
+        """Return the least cost of a path to one entity, its own weight excluded. costs: a row of `costs`."""
         if entity == source:
             return 0.0
         return float(costs[self._tails[self._first[entity] : self._first[entity + 1]]].min(initial=np.inf))
 
     def to_all(self, costs: Numbers) -> Numbers:
-        """Return the least cost of a path to each entity, without its weight."""
+        """Return the least cost of a path to each entity, its own weight excluded. costs: a row of `costs`."""
         least = np.full(len(self._weights), np.inf)
         joined = np.flatnonzero(np.diff(self._first))
         if len(joined):
@@ -169,10 +170,10 @@ class _Network:
         return least
 
     def _greatest(self, sources: Ints, tree: tuple[Ints, Ints]) -> Numbers:
-        """Return what `costs` does if a path costs the greatest weight.
+        """Return the result of `costs` for the ultra-metric closure, in which a path costs its greatest weight.
 
-        Between any two entities, the path in the spanning tree has the least possible greatest weight. The source's own
-        weight does not count, so a path starts at a neighbour of the source.
+        Of all paths between two entities, the one in the spanning tree has the smallest greatest weight. The source's
+        own weight does not count, so a path starts at a neighbour of the source.
         """
         weights = np.append(self._weights, np.inf)
         costs = np.full((len(weights), len(sources)), np.inf)
@@ -190,10 +191,10 @@ class _Network:
 
 
 def _spanning_tree(heads: Ints, tails: Ints, weights: Numbers) -> tuple[Ints, Ints]:
-    """Return (entities, the parent of each), children before their parents.
+    """Return a minimum spanning tree as (entities, the parent of each), children before their parents.
 
-    They are a forest whose paths have the least greatest weight, below a root that no path passes: entity
-    len(weights), the parent of one entity of each component.
+    Of all paths between two entities, the one in the tree has the smallest greatest weight. The root is an additional
+    node, number len(weights), that joins the components of the graph: one entity of each component is its child.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree

@@ -65,7 +65,7 @@ class Model(ABC):
 
     @abstractmethod
     def moduli(self, vectors: Floats) -> Floats:
-        """Return the absolute value of each number of the vectors, which N3 cubes; in the shape of `vectors`."""
+        """Return the absolute values whose cubes N3 regularization sums: of each number; in the shape of `vectors`."""
 
 
 class _Bilinear(Model):
@@ -158,7 +158,7 @@ class TransH(Model):
     """TransE with entities projected onto a hyperplane of the relation (Wang et al. 2014).
 
     A relation's vector is its translation, then the normal of its hyperplane, which is scaled to length 1 where it is
-    used. The translation is used as it is: Wang et al. keep it near the hyperplane by a penalty.
+    used. The translation may point away from the hyperplane; Wang et al. add a penalty for that.
     """
 
     reciprocal = False
@@ -198,7 +198,10 @@ class TransH(Model):
         return np.abs(vectors)
 
     def _geometry(self, queries: Queries) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return (length of the normal, unit normal, the known entity's height over the hyperplane, query's point)."""
+        """Return (length of the normal, unit normal, distance of the known entity from the hyperplane, target point).
+
+        The score of a candidate is computed from the distance of its projection from the target point.
+        """
         normal = queries.relation[:, self.dim :]
         length = np.sqrt(_dots(normal, normal) + _TINY)[:, None]
         unit = normal / length
@@ -218,7 +221,7 @@ def _dots(left: Floats, right: Floats) -> Floats:
 
 
 def _squared_distances(points: Floats, candidates: Floats) -> Floats:
-    """Return |p|^2 - 2 p.c + |c|^2 for every pair, which rounding may make slightly negative."""
+    """Return |p|^2 - 2 p.c + |c|^2 for each point and candidate; rounding may make it slightly negative."""
     distances = points @ candidates.T
     distances *= -2
     distances += _dots(points, points)[:, None]

@@ -1,7 +1,7 @@
 """Systems that learn from the paths between subject and object: `sfe`, `pra` and `kg-miner`.
 
 Each describes a claim by features of the graph without the claim's own triple, and learns from labelled claims by
-logistic regression. They differ by their features. Regression has two weights per feature: one that all relations
+logistic regression. They differ in their features. The regression has two weights per feature: one that all relations
 share, and one of the claim's relation.
 """
 
@@ -42,7 +42,7 @@ _BATCH = 1000
 
 
 class SubgraphFeatures:
-    """The paths that join the two entities, and the relations around each. Binary."""
+    """Binary features: the paths that join the two entities of a claim, and the relations around each entity."""
 
     def __init__(self, walks: Walks, longest: int) -> None:
         self._walks = walks
@@ -75,10 +75,11 @@ class TypedPaths:
     """The logarithm of the number of walks along each path, and of each path with the types of its two ends."""
 
     def __init__(self, walks: Walks, longest: int, type_relation: str) -> None:
-        """Find the relation of types.
+        """Look up the relation whose objects are the types of its subjects.
 
-        type_relation: the relation whose objects are types; of several, the first by name counts. An entity without one
-        has as its type the most frequent relation and direction of its triples. Raises UsageError.
+        type_relation: the name of this relation. Of an entity with several types, the first by name counts. An entity
+        without one has as its type the most frequent relation and direction of its triples. Raises UsageError for a
+        relation that is not in the graph.
         """
         self._walks = walks
         self._longest = longest
@@ -96,7 +97,7 @@ class TypedPaths:
         return counts | {(path, *ends): count for path, count in counts.items()}
 
     def _type(self, entity: int, other: int, claimed: int) -> tuple[str, int]:
-        """Return the type of an entity, without its step `claimed` to the other one."""
+        """Return the type of an entity as (kind, number). The step `claimed` to the entity `other` is ignored."""
         edges = self._walks.edges(entity)
         others = (edges.ends != other) | (edges.relations != claimed)
         declared = edges.ends[others & (edges.relations == self._type_step)]
@@ -112,10 +113,10 @@ class Classifier:
     """
 
     def __init__(self, examples: Sequence[Example], labels: npt.NDArray[np.bool_], seed: int, most: int | None) -> None:
-        """Learn from (relation, features) and labels, both of which occur.
+        """Learn from examples (relation, features) with their labels, of which both values must occur.
 
-        The strength of regularization is the one with the best AUROC in cross-validation. most: for each relation, only
-        as many features are used, those with the highest information gain. None: all.
+        The strength of regularization is the one with the best AUROC in cross-validation. most: the number of features
+        with the highest information gain that are used for each relation. None: all.
         """
         self._chosen: dict[str, set[Hashable]] | None = None if most is None else {}
         if self._chosen is not None and most is not None:
@@ -134,7 +135,7 @@ class Classifier:
         return scores
 
     def _weighted(self, relation: str, features: Features) -> Iterator[tuple[Hashable, float]]:
-        """Yield (weight's key, value)."""
+        """Yield (key of a weight, value that it is multiplied with): the shared weights have the relation None."""
         yield (relation,), 1.0
         for feature, value in features.items():
             if self._chosen is None or feature in self._shared:

@@ -46,7 +46,7 @@ class Scorer(Protocol):
         ...
 
     def score_answers(self, questions: Sequence[Question]) -> Scores:
-        """Return the scores of all entities as the answer: shape (questions, entities). -inf: never an answer."""
+        """Return each entity's score as an answer: shape (questions, entities); -inf if it is never an answer."""
         ...
 
 

@@ -39,8 +39,8 @@ class KnownAnswers:
 def filtered_ranks(triples: Ints, known: KnownAnswers, score_all: ScoreAll) -> Ints:
     """Return the ranks of the objects of all triples, then those of the subjects.
 
-    Other known answers are left out. An answer ranks below all entities with a higher score, and in the middle of
-    those with the same score, rounded down.
+    The other known answers of a question are removed before ranking. An answer ranks below all entities with a higher
+    score, and in the middle of those with the same score, rounded down.
     """
     ranks = []
     for tail in (True, False):

@@ -15,8 +15,8 @@ Labels = npt.NDArray[np.bool_]
 class Thresholds:
     """The threshold of each relation: claims with a higher score are taken as true.
 
-    It has the highest accuracy on the labelled claims of the relation; of several, the one nearest to the threshold of
-    all claims. A relation without labelled claims has the threshold of all.
+    A relation's threshold has the highest accuracy on its labelled claims; of several such values, it is the nearest to
+    the threshold of all claims together. A relation without labelled claims has that threshold.
     """
 
     def __init__(self, scores: Numbers, labels: Labels, relations: Sequence[str]) -> None:

@@ -46,11 +46,14 @@ class Tokens:
         self.numbers: Ints = np.fromiter(flat, dtype=np.int64, count=int(self.starts[-1]))
 
     def of(self, name: str) -> list[int]:
-        """Return the numbers of a name's known tokens, which may be none. The name need not be in the list."""
+        """Return the numbers of a name's tokens, without unknown ones. The name need not be in the list."""
         return [self._number[token] for token in self._split(name) if token in self._number]
 
     def of_names(self, numbers: Ints | None) -> tuple[Ints, Ints]:
-        """Return (tokens of these names of the list one after another, the number of each one's). None: all names."""
+        """Return (the concatenated token numbers of these names of the list, how many tokens each name has).
+
+        numbers: indices of names in the list; None: all.
+        """
         lengths = np.diff(self.starts)
         if numbers is None:
             return self.numbers, lengths
@@ -59,7 +62,7 @@ class Tokens:
         return self.numbers[np.repeat(self.starts[numbers], counts) + positions], counts
 
     def twice(self) -> Tokens:
-        """Return the list twice over, where the second half has tokens of its own."""
+        """Return the list followed by a copy with tokens of its own, such as for relations and their reciprocals."""
         doubled = copy(self)
         doubled.names = self.names * 2
         doubled.numbers = np.concatenate([self.numbers, self.numbers + len(self.names)])

@@ -26,10 +26,10 @@ _MAX_VALID = 2000
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyperparameters. rate: Adagrad's. strength: of N3. scale: standard deviation of initial vectors.
+    """Hyperparameters. rate: Adagrad's learning rate. strength: the weight of N3. scale: initial standard deviation.
 
-    negatives: the most entities, besides those of a batch, that a batch scores as answers; it scores all entities if
-    the graph has no more.
+    negatives: the number of random entities that a batch scores as answers, in addition to its own; all entities if the
+    graph has no more than that.
     """
 
     epochs: int
@@ -53,7 +53,7 @@ class Table:
         self._squares = np.zeros_like(self.vectors)
 
     def rows(self, numbers: Ints | None) -> Floats:
-        """Return the vectors of these names; None: of all."""
+        """Return the vectors of these names; None: of all names."""
         if self._tokens is None:
             return self.vectors if numbers is None else self.vectors[numbers]
         tokens, lengths = self._tokens.of_names(numbers)
@@ -62,7 +62,7 @@ class Table:
         return sums / lengths[:, None].astype(sums.dtype)
 
     def update(self, numbers: Ints | None, gradient: Floats, rate: float) -> None:
-        """Make a step of Adagrad. numbers: different names, one per row of the gradient; None: all."""
+        """Make a step of Adagrad. numbers: distinct names, one per row of the gradient; None: all names."""
         rows: Ints | slice
         if self._tokens is None:
             rows = slice(None) if numbers is None else numbers
@@ -87,7 +87,7 @@ class Batch(NamedTuple):
     answers: Ints
 
     def among(self, entities: Ints) -> Batch:
-        """Return the batch by positions in a sorted list of entities, if it is by their numbers."""
+        """Return this batch, whose entities are given by number, with positions in a sorted list of entities."""
         return Batch(np.searchsorted(entities, self.known), self.rows, np.searchsorted(entities, self.answers))
 
 
@@ -120,7 +120,7 @@ class QueryGroups:
         return cls(known, relation, tail == 1, np.ascontiguousarray(asked[:, 3]), np.r_[first, len(asked)])
 
     def batches(self, order: Ints, size: int) -> Iterator[tuple[Ints, Batch]]:
-        """Yield (numbers of the queries, the batch of them). order: the numbers of the queries."""
+        """Yield (numbers of `size` queries, their batch). order: the numbers of all queries, in the order of use."""
         for start in range(0, len(order), size):
             queries = order[start : start + size]
             counts = self.starts[queries + 1] - self.starts[queries]
@@ -141,7 +141,7 @@ class Embeddings:
         *,
         tokens: tuple[Tokens, Tokens] | None,
     ) -> None:
-        """Draw random vectors. tokens: of the graph's entities and of its relations; None: they share nothing."""
+        """Draw random vectors. tokens: those of entities and of relations; None: each name has its own vector."""
         self.model = model
         self.n_relations = len(graph.relations)
         of_entities, of_relations = tokens if tokens is not None else (None, None)
@@ -152,7 +152,7 @@ class Embeddings:
         self.relations = Table(n_rows, model.relation_width, rng, scale, of_relations)
 
     def relation_rows(self, relation: Ints, tail: np.typing.NDArray[np.bool_]) -> Ints:
-        """Return the rows of `relations` for queries."""
+        """Return each query's row of `relations`; reciprocal models have other rows for questions about subjects."""
         return np.where(tail, relation, relation + self.n_relations) if self.model.reciprocal else relation
 
     def scores(self, known: Ints, relation: Ints, tail: np.typing.NDArray[np.bool_]) -> Floats:
@@ -167,8 +167,9 @@ def loss_and_gradients(
 ) -> tuple[float, Floats, Floats]:
     """Return (loss, its gradient by the candidates' vectors, its gradient by the queries' relation vectors).
 
-    The loss is the mean over answers of the cross-entropy and of N3: `strength` times the cubed moduli of the vectors
-    of its entity, relation and answer. candidates: the vectors of all entities that are scored, and of the known ones.
+    The loss is the mean over answers of cross-entropy plus N3, which is `strength` times the sum of the cubed moduli of
+    the vectors of the query's entity and relation and of the answer. candidates: the vectors of all entities that are
+    scored or known in a query.
     """
     known, rows, answers = batch
     n_answers = np.bincount(rows, minlength=len(known)).astype(candidates.dtype)
@@ -200,9 +201,9 @@ def _n3(model: Model, vectors: Floats, weights: Floats) -> tuple[float, Floats]:
 
 
 def sample_candidates(batch: Batch, n_entities: int, most: int, rng: np.random.Generator) -> Ints | None:
-    """Return the sorted numbers of `most` random entities and of those of the batch; None: all, if there are no more.
+    """Return the sorted numbers of `most` random entities and of the batch's own; None if the graph has at most `most`.
 
-    batch: by the numbers of entities.
+    batch: a batch whose entities are given by number.
     """
     if n_entities <= most:
         return None
@@ -218,9 +219,11 @@ def train(
     valid: Ints | None = None,
     tokens: tuple[Tokens, Tokens] | None = None,
 ) -> Embeddings:
-    """Return trained embeddings. valid: triples; if there are any, the epoch with the best filtered MRR on them counts.
+    """Return trained embeddings.
 
-    tokens: of the entities and of the relations, whose vectors are then means of their tokens' vectors.
+    valid: validation triples; if there are any, the vectors with the best filtered MRR on them are returned, else those
+    of the last epoch. tokens: those of the entities and of the relations, whose vectors are then means of the vectors
+    of their tokens; None: each name has its own vector.
     """
     rng = np.random.default_rng(seed)
     embeddings = Embeddings(graph, model, settings.scale, rng, tokens=tokens)

@@ -20,7 +20,11 @@ LONGEST = 3
 
 
 class Edges(NamedTuple):
-    """Steps from an entity, sorted by their ends. probabilities: of each end, if the walker takes its relation."""
+    """Steps from an entity, sorted by their ends.
+
+    relations: each step's relation and direction, as `Walks` numbers them. probabilities: of each step, that a walker
+    takes it who chooses at random among the entity's steps with this relation.
+    """
 
     relations: Ints
     ends: Ints
@@ -28,11 +32,11 @@ class Edges(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """All paths between two entities.
+    """All paths between two entities. A path is a sequence of relations; a walk along it also names the entities.
 
-    codes: the relations of each path as one number, see `Walks.relations_of`; ascending, unique. counts: the number of
-    walks along it. probabilities: that a walker who follows these relations from the subject, and at each step takes
-    one of the fitting triples at random, is at the object.
+    codes: each path as one number, see `Walks.relations_of`; ascending, unique. counts: the number of walks along each
+    path. probabilities: of each path, that a walker ends at the object who starts at the subject and at each step takes
+    a random triple of the path's next relation.
     """
 
     codes: Ints
@@ -41,7 +45,7 @@ class Paths(NamedTuple):
 
 
 class Walks:
-    """The steps of a graph. Relation r is the step 2r from subject to object, and 2r + 1 from object to subject."""
+    """The steps of a graph. Relation r has the number 2r from subject to object, and 2r + 1 from object to subject."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -74,7 +78,7 @@ class Walks:
     def between(self, subject: int, relation: int, object_: int, longest: int = LONGEST) -> Paths:
         """Return the paths from subject to object of at most `longest` steps (1 to 3), without the claim's own triple.
 
-        Entities and relation are numbers in the graph, or -1. There are none from an entity to itself.
+        Entities and relation are numbers in the graph, or -1 if unknown. An entity has no path to itself.
         """
         start, end = self.edges(subject if subject != object_ else -1), self._arriving(object_)
         direct = start.ends == object_
@@ -103,7 +107,7 @@ class Walks:
         return Paths(unique, counts.astype(np.float64), total)
 
     def relations_of(self, code: int) -> list[int]:
-        """Return the steps of a path from its code: digits to the base steps + 1, which begin with 1."""
+        """Return the numbers of a path's steps from its code. Each digit, to the base steps + 1, is a number plus 1."""
         steps: list[int] = []
         while code:
             code, digit = divmod(code, self.steps + 1)
@@ -120,9 +124,9 @@ class Walks:
         return self._key_counts[np.searchsorted(self._keys, entities * self.steps + steps)]
 
     def _between(self, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return all steps from `starts` to `ends`, which are sorted: (index of start, index of step, index of end).
+        """Return all steps from `starts` to `ends`, both sorted: (index of start, index of step, index of end).
 
-        It reads the steps of the side that has fewer.
+        For speed, only the steps of `starts` or those of `ends` are read, whichever are fewer.
         """
         if self.degrees[starts].sum() > self.degrees[ends].sum():
             last, middle, first = self._between_from(ends, starts)
@@ -141,7 +145,7 @@ class Walks:
 
     @cached_property
     def _reverse(self) -> Ints:
-        """The index of each step's way back."""
+        """For each step, the index of the same triple's step in the opposite direction."""
         starts = np.repeat(np.arange(len(self._first) - 1), self.degrees)
         reverse: Ints = np.empty_like(starts)
         reverse[np.lexsort((self._steps ^ 1, starts, self._ends))] = np.arange(len(starts))
@@ -149,12 +153,12 @@ class Walks:
 
 
 def _joined(left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> tuple[Ints, Ints]:
-    """Return the indices of all equal pairs. right: sorted."""
+    """Return the indices (i, j) of all pairs with left[i] == right[j]. right: sorted."""
     low = np.searchsorted(right, left, "left")
     counts = np.searchsorted(right, left, "right") - low
     return np.repeat(np.arange(len(left)), counts), _ranges(low, counts)
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:
-    """Return the numbers start, start + 1, ... of each start, as many as its count."""
+    """Return the concatenated ranges start, start + 1, ..., start + count - 1 of all starts."""
     return np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())

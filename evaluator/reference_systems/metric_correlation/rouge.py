@@ -1,7 +1,7 @@
 """`rouge-1`, `rouge-2` and `rouge-l`: word overlap of a text with its reference (Lin 2004).
 
-The scores are those of the package rouge-score without stemming, as a test checks: words are runs of ASCII letters and
-digits, and `rouge-l` is of the longest common subsequence of the whole texts.
+The scores equal those of the package rouge-score without stemming, as a test checks. Words are runs of ASCII letters
+and digits. `rouge-l` counts the words of the longest common subsequence of the two whole texts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 class Overlap(NamedTuple):
-    """The number of common units, and the number of units of the text and of its reference."""
+    """Numbers of units (n-grams or words): in both texts, in the generated text, in its reference."""
 
     common: int
     generated: int
@@ -51,13 +51,13 @@ def words(text: str) -> list[str]:
 
 
 def ngram_overlap(generated: Sequence[str], reference: Sequence[str], n: int) -> Overlap:
-    """Return the overlap of n-grams. An n-gram is common as often as it occurs in both."""
+    """Return the overlap of n-grams. A repeated n-gram is shared as often as the text with fewer of it has it."""
     ours, theirs = (Counter(zip(*(text[i:] for i in range(n)), strict=False)) for text in (generated, reference))
     return Overlap((ours & theirs).total(), ours.total(), theirs.total())
 
 
 def longest_common_subsequence(a: Sequence[str], b: Sequence[str]) -> int:
-    """Return its length. The rows of the usual table are bits of an integer (Hyyrö 2004)."""
+    """Return the length of the longest common subsequence, by the bit-parallel algorithm of Hyyrö 2004."""
     positions: dict[str, int] = {}
     for index, word in enumerate(b):
         positions[word] = positions.get(word, 0) | 1 << index

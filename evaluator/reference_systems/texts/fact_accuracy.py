@@ -1,7 +1,8 @@
 """`fact-acc` and `binary-fact-acc`: factual accuracy as a metric of generated texts (Goodrich et al. 2019, equation 1).
 
-A trained relation classifier extracts the facts of the generated and of the reference text. The score is the share of
-those generated facts that the reference states, among those whose subject and relation it has.
+A trained relation classifier extracts the facts of the generated text and of its reference. The reference can verify a
+generated fact if it has a fact with the same subject and relation. The score is the share of the verifiable generated
+facts that the reference also states.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ TASK = "metric-correlation"
 
 
 def fact_accuracy(generated: Collection[Fact], reference: Collection[Fact]) -> float | None:
-    """Return the factual accuracy of facts. None: the reference can verify none of them."""
+    """Return the factual accuracy of the generated facts; None if the reference can verify none of them."""
     known = {fact[:2] for fact in reference}
     verifiable = {fact for fact in generated if fact[:2] in known}
     return len(verifiable.intersection(reference)) / len(verifiable) if verifiable else None

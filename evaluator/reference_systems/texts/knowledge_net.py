@@ -1,8 +1,8 @@
 """`knowledgenet-1` and `knowledgenet-2`: facts between mentions of a passage (after Mesquita et al. 2019).
 
-The first finds mentions, and decides on each ordered pair of a passage's mentions and each property by a linear
-multi-task model. The second takes personal pronouns for the subject of the document: they have the words of its name
-as features, and its link.
+`knowledgenet-1` finds mentions; a linear multi-task model then decides for each ordered pair of a passage's mentions
+and each property whether they state a fact. `knowledgenet-2` also takes personal pronouns as mentions of the document's
+subject: their features are the words of its name, and their link is its link.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Passage:
 
 
 def resolve_subject(passages: Sequence[Passage]) -> None:
-    """Set the name of the document's subject in all its passages: its main name."""
+    """Set `subject` of all passages of a document to the document's main name."""
     names = [
         tuple(token.text for token in passage.tokens[mention.first : mention.last])
         for passage in passages
@@ -111,10 +111,10 @@ def trained_finder(documents: Sequence[GoldDocument]) -> MentionFinder:
 
 
 class Extractor:
-    """A fitted model, with the mention finder and the features that it was fitted with."""
+    """A model fitted to training documents, with its mention finder and its vocabulary of features."""
 
     def __init__(self, documents: Sequence[GoldDocument], *, resolves: bool) -> None:
-        """documents: training documents. resolves: True if personal pronouns are the document's subject."""
+        """Fit the model. resolves: True to take personal pronouns as mentions of the document's subject."""
         self._resolves = resolves
         self._finder = trained_finder(documents)
         passages = [passage for document in documents for passage in self.passages(document)]
@@ -163,9 +163,10 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def _examples(documents: Sequence[GoldDocument], passages: Sequence[Passage]) -> dict[str, tuple[Rows, Marks]]:
-    """Return the rows of pairs of each property, and which of them have it: those whose mentions overlap a fact's.
+    """Return property -> (its examples, as rows of all pairs of mentions; True for the positive ones).
 
-    A property's rows are the pairs of the passages in which it is annotated, or has a fact.
+    Examples of a property are the pairs of the passages in which it is annotated or has a fact. A pair is positive if
+    its mentions overlap the subject and the object of one of the property's facts.
     """
     rows: dict[str, list[int]] = {}
     labels: dict[str, list[bool]] = {}
@@ -204,7 +205,7 @@ def _thresholds(extractor: Extractor, documents: Sequence[GoldDocument]) -> dict
 
 
 def read_documents(paths: Sequence[Path]) -> list[GoldDocument]:
-    """Read gold. Raises GoldError for invalid lines and for gold without facts, UsageError for an unreadable file."""
+    """Read gold. Raises GoldError for invalid lines, UsageError for an unreadable file and for gold without facts."""
     documents: list[GoldDocument] = []
     for path in paths:
         with opened(path) as stream:
@@ -215,7 +216,7 @@ def read_documents(paths: Sequence[Path]) -> list[GoldDocument]:
 
 
 def read_inputs(paths: Sequence[Path]) -> Iterator[InputDocument]:
-    """Yield the documents of public inputs. Raises InputsError, at the end of a file, and UsageError."""
+    """Yield the documents of public inputs. Raises InputsError for invalid lines, UsageError for an unreadable file."""
     for path in paths:
         reader = Reader(str(path), DOCUMENTS, InputsError)
         register = IdRegister(reader.problems, "documentId")
@@ -229,7 +230,7 @@ def read_inputs(paths: Sequence[Path]) -> Iterator[InputDocument]:
 
 
 def read_aliases(paths: Sequence[Path]) -> dict[str, str]:
-    """Read links by casefolded name from tab-separated files. A name's first link is taken. Raises GoldError."""
+    """Read name and link from tab-separated files; return casefolded name -> its first link. Raises GoldError."""
     links: dict[str, str] = {}
     for path in paths:
         problems = ProblemList(str(path), GoldError)

@@ -74,11 +74,11 @@ def tokenize(text: str) -> list[Token]:
 class MentionFinder:
     """A mention finder whose list of names and nouns comes from training texts.
 
-    A word sequence is in the list if it was a mention in a share of its occurrences in training texts.
+    A word sequence is in the list if at least a certain share of its occurrences in training texts were mentions.
     """
 
     def __init__(self, known: Collection[tuple[str, ...]] = ()) -> None:
-        """known: the word sequences of the list, casefolded."""
+        """Index the list. known: its word sequences, casefolded."""
         self._by_first: dict[str, list[tuple[str, ...]]] = {}
         for words in sorted(known, key=lambda words: (-len(words), words)):
             self._by_first.setdefault(words[0], []).append(words)
@@ -89,7 +89,7 @@ class MentionFinder:
         texts: Sequence[tuple[Sequence[Token], Collection[tuple[int, int]]]],
         share: float,
     ) -> MentionFinder:
-        """Return a finder for texts like these.
+        """Return a finder whose list comes from these texts.
 
         texts: the tokens of each text, and the token ranges of its mentions. share: the least share of a sequence's
         occurrences that are mentions.
@@ -184,7 +184,7 @@ def capitalised(tokens: Sequence[Token]) -> list[tuple[int, int]]:
 
 
 def main_name(names: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the name that most of these names are part of, such as a full name; of several, the first.
+    """Return the name that contains the most of these names, such as a full name; of several, the first.
 
     names: the words of each name, in the order of the text. Without names, the result is empty.
     """

@@ -66,9 +66,10 @@ class MultiTaskModel:
 
 
 def best_threshold(probabilities: Numbers, labels: Marks) -> float:
-    """Return the lowest probability to answer yes from, for the highest F1. Without a positive label: NO_EXAMPLE.
+    """Return the probability from which the answer is yes, for the highest F1; NO_EXAMPLE if no label is positive.
 
-    Of equal F1, the threshold with the fewest answers is taken. It is half way to the next lower probability.
+    It is half way between the lowest probability with the answer yes and the next lower one. Of thresholds with equal
+    F1, the one with the fewest yes answers is returned.
     """
     if not labels.any():
         return NO_EXAMPLE

@@ -1,6 +1,6 @@
 """Features of an ordered pair of mentions: the words between and around them, their own words and kinds.
 
-A feature is a text; `Vocabulary` numbers those of training pairs.
+A feature is a string; `Vocabulary` numbers the features of training pairs.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _DIGIT = re.compile(r"\d")
 
 
 class TextFeatures:
-    """The parts of a text's features that all its pairs share."""
+    """Features of a text's pairs of mentions. Parts that several pairs share are computed once."""
 
     def __init__(self, tokens: Sequence[Token], mentions: Sequence[Mention], pronoun_name: Sequence[str] = ()) -> None:
-        """pronoun_name: the words of the name that personal pronouns stand for; empty: unknown."""
+        """Compute the shared parts. pronoun_name: the words of the name that personal pronouns mean; empty: unknown."""
         self.mentions = mentions
         self._name = [_DIGIT.sub("0", word.casefold()) for word in pronoun_name]
         self._words = [_DIGIT.sub("0", token.text.casefold()) for token in tokens]

@@ -1,8 +1,8 @@
 """`relation-classifier` and `binary-relation-classifier`: the facts of a text (after Goodrich et al. 2019, section 5).
 
-Mentions are found first. A classifier then reads an ordered pair of mentions of one sentence, marked as subject and
-object, and names a relation or none. The first classifier chooses one of all relations and *no relation*; the binary
-one decides on each relation by itself.
+Mentions are found first. A classifier then decides for each ordered pair of mentions of one sentence which relation the
+first has to the second. `relation-classifier` chooses one of all relations and *no relation*; the binary one decides on
+each relation separately.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _SUBJECT_TOKEN = "<subject>"  # noqa: S105 - a mark, not a secret
 
 
 class Sentence(NamedTuple):
-    """A sentence. names: the name of each mention, as facts have it."""
+    """A sentence. names: the name of each mention as facts write it: pronouns resolved, dates in one format."""
 
     tokens: list[Token]
     mentions: list[Mention]
@@ -66,14 +66,14 @@ class Sentence(NamedTuple):
 
 
 class DateStyle:
-    """How facts write dates: in the form that most dates of training facts have."""
+    """Writer of dates in the format that most dates of training facts have."""
 
     def __init__(self, names: Iterable[str]) -> None:
         forms = Counter(hit.form for name in names for hit in find_dates(name) if hit.match.span() == (0, len(name)))
         self._form = min(forms, key=lambda form: (-forms[form], form), default=0)
 
     def __call__(self, text: str) -> str:
-        """Return a date in that form; any other text as it is."""
+        """Return a date in the format of this style, any other text unchanged."""
         hit = next(find_dates(text), None)
         if hit is None or hit.match.span() != (0, len(text)) or not self._form:
             return text
@@ -94,8 +94,9 @@ class SentenceReader:
     def sentences(self, text: str, subject: str) -> list[Sentence]:
         """Return the sentences of a text with at least two mentions.
 
-        A pronoun such as `he`, and a part of the subject's name, is a mention of the subject. A sentence without one
-        begins with a mark that is. subject: the name of the text's subject; empty: unknown.
+        A pronoun such as `he`, and a part of the subject's name, is a mention of the subject. In front of a sentence
+        that does not mention the subject, a token is inserted as its mention. subject: the name of the text's subject;
+        empty: unknown.
         """
         tokens = tokenize(text)
         mentions = self._finder.find(text, tokens)
@@ -133,7 +134,7 @@ class SentenceReader:
         return Sentence(tokens, [mentions[index] for index in named], [names[index] for index in named])
 
     def _name(self, text: str, tokens: Sequence[Token], mention: Mention, subject: str) -> str:
-        """Return the name of a mention in facts; empty for a pronoun that is not the subject."""
+        """Return the name of a mention as facts write it; empty for a pronoun that does not mean the subject."""
         name = text[tokens[mention.first].start : tokens[mention.last - 1].end]
         if mention.kind == PERSONAL:
             return subject if name.casefold() in _OF_SUBJECT else ""
@@ -153,7 +154,7 @@ class RelationClassifier:
     """A classifier of pairs of mentions, trained on texts with their facts."""
 
     def __init__(self, texts: Sequence[tuple[str, str, Iterable[Fact]]], *, binary: bool) -> None:
-        """texts: text, subject (empty: unknown) and facts. binary: True to decide on each relation by itself."""
+        """Train. texts: (text, subject or empty, facts). binary: True for a separate decision on each relation."""
         marked, names = [], []
         for text, _, facts in texts:
             names += [name for subject, _, object_ in facts for name in (subject, object_)]
@@ -218,7 +219,7 @@ def _features(sentence: Sentence) -> Iterator[Iterator[str]]:
 
 
 def _fitted(matrix: Any, answers: Any, solver: str) -> Any:
-    """Return a fitted classifier. One answer alone is always given."""
+    """Return a fitted classifier; if all answers are equal, one that always gives this answer."""
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import LogisticRegression
 
@@ -240,7 +241,7 @@ def _occurrences(tokens: Sequence[Token], names: Iterable[str]) -> set[tuple[int
 
 
 def train_classifier(job: Job, *, binary: bool) -> RelationClassifier:
-    """Train on the gold of `--train`. Raises GoldError, and UsageError for texts that are missing."""
+    """Train on the gold of `--train`. Raises GoldError if it is invalid, UsageError if no text in it has facts."""
     texts = []
     for path in job.paths("train"):
         with opened(path) as stream:
