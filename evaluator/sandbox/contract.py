@@ -32,8 +32,8 @@ def check_limits(limits: Mapping[str, object]) -> None:
 class Limits:
     """Resource limits of one job. Sizes are bytes; `memory_bytes` does not include what the sandbox itself occupies.
 
-    A process job that exceeds `cpu_seconds` has the verdict TIME. If it exceeds `wall_seconds` first, the sandbox has
-    failed, because how much processor time a job gets depends on what else the machine does.
+    A job in the process sandbox that exceeds `cpu_seconds` has the verdict TIME. If it exceeds `wall_seconds` first,
+    the sandbox has failed and not the job: it got too little processor time, because the machine was busy.
     """
 
     wall_seconds: float = 20.0
@@ -84,14 +84,14 @@ class Result:
 
 
 class Sandbox(Protocol):
-    """A place to run jobs that may be hostile."""
+    """Interface of a sandbox, which runs jobs that may be hostile."""
 
     def run(self, execution: Execution) -> Result:
         """Run one job to its end.
 
-        Raises SandboxError if the sandbox itself failed (gone, overloaded, broken): the job may be run again. It is a
-        SandboxTimeoutError if the sandbox did not respond in time, or if the job reached its limit of wall time before
-        that of processor time.
+        Raises SandboxError if the sandbox itself failed (gone, overloaded, broken): the job may be run again. Raises
+        SandboxTimeoutError, its subclass, if the sandbox did not respond in time, or if the job reached its limit of
+        wall time before that of processor time.
         """
 
     def layers(self) -> Mapping[str, bool | str]:

@@ -23,8 +23,7 @@ def check_readable(name: str, descriptor: int) -> None:
 
 
 class OpenFile(io.RawIOBase):
-    """Raw file that keeps its own offset and reads with pread: two jobs may have copies of one descriptor, which share
-    its offset.
+    """Raw file that keeps its own offset and reads with pread, since copies of a descriptor share one offset.
 
     The file's size is read once, when the object is created; bytes that are appended later are not read.
     """

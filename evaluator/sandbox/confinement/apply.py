@@ -20,7 +20,7 @@ WRITABLE = (REPORT, STATUS, 1, 2)
 
 
 def arrange(*, null: int, report: int, status: int, files: list[int]) -> None:
-    """Move the descriptors to the numbers that the job expects, the files from FIRST_FILE on, and close all others."""
+    """Move the descriptors to the numbers that the job expects (files from FIRST_FILE on), and close all others."""
     targets = [null, null, null, report, status, *files]
     copies = [_above(descriptor, len(targets)) for descriptor in targets]
     for number, descriptor in enumerate(copies):
@@ -29,7 +29,7 @@ def arrange(*, null: int, report: int, status: int, files: list[int]) -> None:
 
 
 def _above(descriptor: int, least: int) -> int:
-    """Return a copy of the descriptor with a number of at least `least`, which no later dup2 overwrites."""
+    """Return a copy of the descriptor with a number of at least `least`, so that no later dup2 overwrites it."""
     import fcntl
 
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)

@@ -1,6 +1,6 @@
-"""Landlock rules: a job cannot open, change or run files, use TCP, or reach outside abstract sockets or processes.
+"""Landlock rules: a job cannot open, change or run files, use TCP, or reach processes or abstract sockets outside it.
 
-Landlock does not cover stat and similar calls; seccomp does. Source: landlock(7), linux/landlock.h.
+Landlock does not cover stat and similar calls; the seccomp filter denies them. Source: landlock(7), linux/landlock.h.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ REQUIRED = ("no_new_privs", "rlimits", "seccomp", "descriptors")
 
 @dataclass(frozen=True, kw_only=True)
 class Layers:
-    """The best-effort layers, as found when the server started: True (or an ABI version) for those that work here.
+    """The best-effort layers: True (or an ABI version) for those that worked when the server started.
 
-    These are applied to every job. A job to which one of them cannot be applied does not run.
+    Those that worked are applied to every job. A job to which one of them cannot be applied does not run.
     """
 
     user_namespace: bool
@@ -26,7 +26,7 @@ class Layers:
     landlock: int  # version of the ABI; 0: no Landlock
 
     def report(self) -> dict[str, bool | str]:
-        """Return all layers by name, as they are stored with a run. The required layers are included.
+        """Return all layers, required ones included, by name, as they are stored with a run.
 
         A value is True, False or, for Landlock, a text such as `abi 4`.
         """
@@ -37,7 +37,7 @@ class Layers:
 
 
 def find(plan: Plan, pids: JobPids | None) -> Layers:
-    """Return the best-effort layers that work here, found by trying each in a throw-away process.
+    """Try each best-effort layer in a throw-away process, and return those that work on this machine.
 
     plan: the namespaces that the caller has already unshared. pids: None if jobs get no pid namespaces.
     """
@@ -60,6 +60,6 @@ def drop_uid() -> None:
 
 
 def lock_files(abi: int) -> None:
-    """Apply Landlock to this process, as to a job. abi: the version to apply. Raises OSError."""
+    """Apply Landlock to this process with the rules for jobs. abi: the ABI version to apply. Raises OSError."""
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict(abi)

@@ -1,7 +1,7 @@
 """Namespaces and the empty root of the server, which every forked job inherits.
 
 Two steps are needed, since a process never enters the pid namespace that it creates: `leave_host` in the outer process,
-then `empty_root` in its child. `choose` tries each of PLANS in throw-away processes to find one that this machine
+then `empty_root` in its child. `choose` tries PLANS in throw-away processes and returns the first that this machine
 permits.
 """
 
@@ -41,7 +41,7 @@ PLANS = (Plan(user=True, rest=True), Plan(user=False, rest=True), Plan(user=Fals
 
 
 def permitted(action: Callable[[], object]) -> bool:
-    """Return True if `action` works: it is called in a forked throw-away process and must not raise an error."""
+    """Call `action` in a forked throw-away process, and return True if it raised no error there."""
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
@@ -85,8 +85,8 @@ def _unshare_mapped(flags: int) -> None:
     """Unshare a user namespace that maps this process's own ids and, if it is root, those of nobody.
 
     A process inside the new namespace may map one id at most, so a helper process that stays outside writes the maps.
-    Unsharing makes a process undumpable, and then only root may write its maps: so it is dumpable until they are
-    written.
+    Unsharing makes a process undumpable, and only root may write the maps of an undumpable process. So this process is
+    set dumpable until the maps are written.
     """
     uid, gid, target = os.geteuid(), os.getegid(), os.getpid()
     go_read, go_write = os.pipe()
@@ -153,13 +153,13 @@ class JobPids:
         syscalls.unshare(syscalls.CLONE_NEWPID)
 
     def rehearse(self) -> None:
-        """Set and unset a namespace for forks, to test in a throw-away process if that is permitted. Raises OSError."""
+        """Call `next_fork` and `back`, to test in a throw-away process if they are permitted. Raises OSError."""
         self.next_fork()
         self.back()
 
     def back(self) -> None:
         """Undo `next_fork`: later forks are in the original namespace.
 
-        A namespace whose pid 1 has ended takes no further process.
+        This is needed because no process can be created in a namespace whose pid 1 has ended.
         """
         syscalls.setns(self._own, syscalls.CLONE_NEWPID)

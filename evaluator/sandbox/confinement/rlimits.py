@@ -13,7 +13,8 @@ CPU_GRACE = 1  # seconds from SIGXCPU, which a process with pid 1 ignores, to th
 def table(limits: Limits, *, size: int, descriptors: int) -> dict[int, tuple[int, int]]:
     """Return the limits of a job's process: RLIMIT_* number -> (soft limit, hard limit).
 
-    size: bytes of address space of the process before the job; descriptors: maximum number of open descriptors.
+    size: bytes of address space that the process has before the job starts, which are added to the job's limit;
+    descriptors: maximum number of open descriptors.
     """
     memory = size + limits.memory_bytes
     cpu = math.ceil(limits.cpu_seconds)

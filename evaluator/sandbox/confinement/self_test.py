@@ -53,9 +53,9 @@ def _map_executable() -> int | None:
 
 
 def attempt_everything(_: Mapping[str, BinaryIO], __: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Run as the self-test's job: try every forbidden action, and look for inherited descriptors.
+    """Try every forbidden action, and look for inherited descriptors. This is the self-test's job.
 
-    The report has those actions that were not refused with EPERM, and the open descriptors from FIRST_FILE on.
+    The report lists the actions that were not refused with EPERM, and the open descriptors from FIRST_FILE on.
     """
     allowed = []
     for name, attempt in _FORBIDDEN.items():

@@ -71,7 +71,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Promise(enum.StrEnum):
-    """What `docs/sandbox.md` promises of every container."""
+    """The guarantees for every container, as `docs/sandbox.md` lists them."""
 
     NETWORK = "network"  # a loopback of its own and nothing else
     ROOT = "root"  # the root is read-only, and nothing of the host is mounted
@@ -88,7 +88,7 @@ class Promise(enum.StrEnum):
 
 
 class JobExistsError(SandboxError):
-    """The backend already has a job of this name."""
+    """The backend already has a job of this name. The caller submitted it twice."""
 
 
 class JobMissingError(SandboxError):
@@ -96,10 +96,10 @@ class JobMissingError(SandboxError):
 
 
 class ContainerBackend(ABC):
-    """A place to run jobs in containers. Threads may share it.
+    """An engine that runs jobs in containers. Threads may share the object.
 
-    broken: the promises that this backend cannot keep, each with the reason. waived: those of them that the operator
-    does without. With any other broken promise nothing is run.
+    broken: promise that this backend cannot keep -> the reason. waived: promises that the operator does not require
+    (HOLDOUT_ENGINE_WAIVED). If a broken promise is not waived, no container is run.
     """
 
     broken: Mapping[Promise, str] = {}
@@ -113,9 +113,9 @@ class ContainerBackend(ABC):
     def submit(self, job: Job, *, keep_going: KeepGoing | None = None) -> None:
         """Give a job to the engine, with its input files.
 
-        keep_going: called about once a second meanwhile; False cancels. Raises ImageError, UsageError, JobExistsError,
-        ImageMissingError, CancelledError and SandboxError; then nothing of the job is left. An image that cannot be
-        started may also become a job that has ended.
+        keep_going: called about once a second until the job is submitted; if it returns False, the job is cancelled.
+        Raises ImageError, UsageError, JobExistsError, ImageMissingError, CancelledError and SandboxError; then nothing
+        of the job is left. An image that cannot be started may also become a job that has ended.
         """
 
     @abstractmethod
@@ -179,7 +179,7 @@ class ContainerBackend(ABC):
 
     @abstractmethod
     def forget(self, image: str) -> bool:
-        """Remove an image by its id. Return False if it is missing, in use, or has a tag, so that others loaded it."""
+        """Remove an image by its id. Return False if it is missing, in use, or has a tag (this class sets none)."""
 
     # The engine
 
@@ -246,16 +246,16 @@ class ContainerBackend(ABC):
         return self.run_job(container_spec.of_scorer(execution, scores, outcomes), keep_going)
 
     def run_job(self, job: Job, keep_going: KeepGoing | None = None) -> SystemResult:
-        """Submit a job and follow it to its result."""
+        """Submit a job, wait for its end, and return its result. Raises errors as `submit` and `follow` do."""
         began = time.monotonic()
         self.submit(job, keep_going=keep_going)
         return self.follow(job, keep_going, began=began)
 
     def follow(self, job: Job, keep_going: KeepGoing | None = None, *, began: float | None = None) -> SystemResult:
-        """Wait for the end of a job that this or another worker has submitted; collect and remove it.
+        """Wait for the end of a job that this or another worker has submitted; remove it and return its result.
 
-        began: monotonic time of its submission, as far as it is known. Raises errors as `collect` does, CancelledError
-        and SandboxError; the job is removed in any case.
+        began: monotonic time of its submission; None: now. Raises errors as `collect` does, CancelledError and
+        SandboxError; the job is removed in any case.
         """
         now = time.monotonic()
         began = now if began is None else began
@@ -283,16 +283,16 @@ class ContainerBackend(ABC):
         if broken:
             raise SandboxError(
                 f"this engine cannot keep what docs/sandbox.md promises: {'; '.join(broken)}. No container is run here "
-                "unless the operator waives it (HOLDOUT_ENGINE_WAIVED)"
+                "unless the operator waives these promises (HOLDOUT_ENGINE_WAIVED)"
             )
 
     def waivers(self) -> dict[str, bool | str]:
-        """Return the promises that this backend breaks, as layers that are stored with each result."""
+        """Return `without_` and the name of each promise that this backend breaks, for the layers of a result."""
         return {f"without_{name}": True for name in self.broken}
 
 
 def check_needed(job: Job, keep_going: KeepGoing | None) -> None:
-    """Raise CancelledError if `keep_going` returns False."""
+    """Call `keep_going`, and raise CancelledError if it returns False."""
     if keep_going and not keep_going():
         raise CancelledError(f"execution {job.execution_id} was cancelled")
 
@@ -302,5 +302,5 @@ def waived_promises(names: Collection[str]) -> frozenset[Promise]:
     known = [str(promise) for promise in Promise]
     for name in names:
         if name not in known:
-            raise ValueError(f"{name!r} is no promise, expected one of: {', '.join(known)}")
+            raise ValueError(f"the unknown promise {name!r}, expected one of: {', '.join(known)}")
     return frozenset(Promise(name) for name in names)

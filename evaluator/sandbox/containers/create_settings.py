@@ -47,8 +47,8 @@ def work(
 ) -> dict[str, Any]:
     """Return the settings of a system's or scorer's container.
 
-    folders: mount point -> name of its volume. output: the name of the volume for /output. labels: those to set.
-    image_labels: the names of the image's own labels, which are blanked. gpus: those reserved for the container.
+    folders: mount point -> name of its volume. output: the name of the volume for /output. labels: the labels to set.
+    image_labels: the names of the image's own labels, which are blanked. gpus: the GPUs reserved for the container.
     gpu_runtime: one of `gpu.RUNTIMES`.
     """
     limits = job.limits
@@ -105,7 +105,7 @@ def volume_holder(
 
 
 def reservation(image: str, *, labels: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of a container that is never started; its name reserves a GPU."""
+    """Return the settings of a container that is never started. The name that it is created with reserves a GPU."""
     return {"Image": image, "Entrypoint": ["/none"], "User": NOBODY, "Labels": dict(labels), "NetworkDisabled": True}
 
 
@@ -128,7 +128,7 @@ def probe(image: str, *, runtime: str, architecture: str, labels: Mapping[str, s
 
 
 def _confined(runtime: str, architecture: str) -> dict[str, Any]:
-    """Return the `HostConfig` that all containers share. runtime: empty for the engine's default."""
+    """Return the `HostConfig` that all containers share. runtime: empty: the engine's default runtime."""
     return {
         "NetworkMode": "none",
         "ReadonlyRootfs": True,

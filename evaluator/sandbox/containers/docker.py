@@ -40,10 +40,11 @@ _CONTAINERD_STORE = "io.containerd.snapshotter"
 class DockerSandbox(ContainerBackend):
     """Sandbox that runs containers on one Docker engine, connecting on first use. Threads may share it.
 
-    instance: the name of the site, which labels its containers; two sites on one engine need two names. url: of the
-    engine, as for `Engine`. runtime: the container runtime's name in the engine's configuration (runc, runsc); no other
-    is ever used. registries: those that `pull` may use, as `host[:port]`. image_limits: for pulled images. gpus: those
-    offered to systems; None: none. certs, allow_plain: as for `Engine`. load_seconds: the limit of loading an image.
+    instance: the name of the site, which labels its containers; two sites on one engine need two names. url: the
+    engine's address, as for `Engine`. runtime: the container runtime's name in the engine's configuration (runc,
+    runsc); no other is ever used. registries: those that `pull` may use, as `host[:port]`. image_limits: limits of
+    pulled images. gpus: those offered to systems; None: no GPUs. certs, allow_plain: as for `Engine`. load_seconds: the
+    time limit of loading an image.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class DockerSandbox(ContainerBackend):
         return True
 
     def _run_of(self, job: Job) -> Run:
-        """Return a submitted job, also one that another process submitted. Raises JobMissingError, EngineError."""
+        """Return a job that this or another process has submitted. Raises JobMissingError, EngineError."""
         name = job.execution_id
         if name in self._runs:
             return self._runs[name]
@@ -129,7 +130,7 @@ class DockerSandbox(ContainerBackend):
         except NotFoundError:
             raise JobMissingError(f"the engine has no job {name}") from None
         if working["State"]["Status"] == "created":
-            raise JobMissingError(f"the job {name} was not started: its worker died before")
+            raise JobMissingError(f"the job {name} was not started: its worker died before that")
         run = self._new_run(job, self._layers or self.layers(), image_labels=())
         run.adopt(holder, working)
         run.resources.adopt_gpus()
@@ -151,7 +152,7 @@ class DockerSandbox(ContainerBackend):
 
     @contextmanager
     def _facts_of_a_working_engine(self) -> Iterator[None]:
-        """Forget what is known about the engine if it fails, since a different engine may come back."""
+        """Clear the cached facts about the engine if it fails in the context: another engine may respond afterwards."""
         try:
             yield
         except EngineError:
@@ -174,7 +175,7 @@ class DockerSandbox(ContainerBackend):
         return engine_images.pull(self._engine, target, limits=self.image_limits, architecture=self.architecture)
 
     def has_free_gpus(self, n: int, memory_bytes: int = 0) -> bool:
-        """Return whether `n` offered GPUs with at least this memory each are not reserved. Raises SandboxError."""
+        """Return True if `n` offered GPUs with at least this memory each are not reserved. Raises SandboxError."""
         if not n:
             return True
         taken = {name for row in self._engine.containers(reaper.GPU_LABEL) for name in row.get("Names") or ()}

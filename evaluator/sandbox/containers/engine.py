@@ -77,7 +77,7 @@ def _translated_errors(doing: str) -> Iterator[None]:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and those that it wraps, as its cause or, as urllib3 does, as an argument."""
+    """Yield an exception and those that it wraps: as an argument (urllib3), as cause or as context."""
     while error is not None:
         yield error
         wrapped = [argument for argument in (*error.args, getattr(error, "reason", None)) if argument is not error]
@@ -86,10 +86,10 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _until(deadline: float, pieces: Iterable[_Piece]) -> Iterator[_Piece]:
-    """Yield pieces until a monotonic time. Raises EngineTimeoutError then."""
+    """Yield the pieces. Raises EngineTimeoutError for a piece that comes after `deadline`, a monotonic time."""
     for piece in pieces:
         if time.monotonic() > deadline:
-            raise EngineTimeoutError("loading an image: the engine did not end in time")
+            raise EngineTimeoutError("loading an image: the engine did not finish in time")
         yield piece
 
 
@@ -148,7 +148,7 @@ class Engine:
 
     @contextmanager
     def _client_that_waits(self, seconds: float) -> Iterator[docker.APIClient]:
-        """Yield a client that waits up to `seconds` for each response; `client` waits TIMEOUT."""
+        """Yield a client that waits up to `seconds` for each response, instead of TIMEOUT as `client` does."""
         version = self.client.api_version
         client = _Client(**self._options(), version=version, timeout=max(seconds, 0.01))
         try:

@@ -16,7 +16,7 @@ CA, CERT, KEY = "ca.pem", "cert.pem", "key.pem"
 
 
 class EngineAddress(msgspec.Struct, frozen=True):
-    """url: empty for Docker's usual socket. certs: folder of the certificates for TLS; None: without TLS."""
+    """An engine's address. url: empty: Docker's usual socket. certs: folder of the TLS certificates; None: no TLS."""
 
     url: str
     certs: Path | None
@@ -29,11 +29,12 @@ class EngineAddress(msgspec.Struct, frozen=True):
 def engine_address(
     url: str | None, certs: str | None, *, allow_plain: bool, environment: Mapping[str, str] = os.environ
 ) -> EngineAddress:
-    """Return the engine's address, in which Docker's own environment variables replace what is not given.
+    """Return the engine's address. A url or certs of None is taken from Docker's own environment variables.
 
-    certs: a folder with ca.pem, cert.pem and key.pem. DOCKER_TLS_VERIFY alone means ~/.docker, as for Docker's own
-    client. allow_plain: accept TCP without TLS to another host. Raises SandboxError, with advice, if it is not accepted
-    (a client of an engine is root on its host, and sees the inputs), or if a certificate is missing.
+    certs: a folder with ca.pem, cert.pem and key.pem; if DOCKER_TLS_VERIFY is set and no folder is, ~/.docker, as for
+    Docker's own client. allow_plain: True to accept TCP without TLS to another host. It is dangerous, since a client of
+    an engine is root on the engine's host and sees the inputs. Raises SandboxError, with advice, for TCP without TLS
+    that is not accepted, or if a certificate is missing.
     """
     url = url or environment.get("DOCKER_HOST", "")
     folder = certs or environment.get("DOCKER_CERT_PATH", "")

@@ -40,8 +40,8 @@ def load(
     """Implement `backend.ContainerBackend.load`.
 
     has_containerd_store: True if the engine keeps images in containerd's store. Then an image's id is the digest of its
-    manifest; otherwise it is the digest of its config, which is known from the archive. seconds: its limit. probe: runs
-    the health check and returns True if it passes.
+    manifest; otherwise it is the digest of its config, which is known from the archive. seconds: the time limit. probe:
+    runs the health check and returns True if it passes.
     """
     try:
         ids = engine.load(archive.clean(), seconds)

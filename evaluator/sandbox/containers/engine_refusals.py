@@ -1,8 +1,8 @@
 """Decides whether an image or the server is at fault if an engine refuses the image.
 
-Engines use the same HTTP statuses for both, so a table of messages decides. Its rows are messages of Docker
-20.10 about images in which nothing but their own content is wrong. A message that no row has, such as one about the
-storage driver, a lost connection or a missing runtime, is the server's fault.
+Engines use the same HTTP statuses for both, so a table of messages decides. Its rows are messages of Docker 20.10 that
+only the image's content causes. For any other message, such as one about the storage driver, a lost connection or a
+missing runtime, the server is at fault.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evaluator.sandbox.containers.image_errors import EngineRefusalError
 
 
 class Step(enum.StrEnum):
-    """What the engine was asked to do."""
+    """The operation that the engine refused."""
 
     LOAD = "unpack the image"
     CREATE = "create a container of the image"
@@ -25,9 +25,10 @@ class Step(enum.StrEnum):
 
 @dataclass(frozen=True)
 class _Row:
-    """step: at which the message is known. pattern: of the message. reason: why the image is at fault, for its author.
+    """A message for which the image is at fault. pattern: a regular expression. reason: the fault, for its author.
 
-    is_ambiguous: a broken engine can give the message too, so the health check has to pass.
+    step: the operation that gives the message. is_ambiguous: True if a broken engine can give the message too; then the
+    image is at fault only if the engine passes its health check.
     """
 
     step: Step
@@ -89,14 +90,14 @@ _TABLE = (
 
 @dataclass(frozen=True)
 class Refusal:
-    """A refusal that is the image's fault; if `is_ambiguous`, only if the engine passes its health check."""
+    """A refusal for which the image is at fault; if `is_ambiguous`, only if the engine passes its health check."""
 
     reason: str
     is_ambiguous: bool
 
 
 def find(step: Step, error: EngineError) -> Refusal | None:
-    """Return why the image is at fault for an error, or None if the server is."""
+    """Return the refusal if the image is at fault for the engine's error; None if the server is."""
     message = error.engine_message
     if not message or _HOST.search(message.casefold()):
         return None
@@ -107,7 +108,7 @@ def find(step: Step, error: EngineError) -> Refusal | None:
 
 
 def is_bad_layer(message: str) -> bool:
-    """Return whether Podman's message is about a file of a layer that cannot be unpacked, as Docker's are."""
+    """Return True if Podman's message says that a file of a layer cannot be unpacked, in the same words as Docker."""
     return bool(re.search(rf"processing tar file\((?s:.*)({_TAR})", message)) and not _HOST.search(message.casefold())
 
 

@@ -133,14 +133,15 @@ class Run:
         self._measurements.shutdown(wait=False)  # the last one may still be in progress
 
     def _count_from(self, began: float, *, late: float = 0.0) -> None:
-        """Set the deadline. late: seconds of the limit that were used up before the container began."""
+        """Set the start and the deadline. late: seconds of the time limit that were used up before the start."""
         self._began, self._deadline = began, began - late + self.limits.wall_seconds
 
     def _start(self, system: str, seconds: float) -> str:
         """Start the container. Return an empty string, or the reason why the image could not be started.
 
-        Engines report a WORKDIR that is not a folder and a broken runtime alike: then AmbiguousFailureError is raised.
-        So it is if the container does not start within `seconds`. Raises EngineError.
+        Raises AmbiguousFailureError if either the image or the engine may be at fault: engines report a WORKDIR that is
+        not a folder and a broken runtime in the same words, and a start may take longer than `seconds` for many
+        reasons. Raises EngineError for any other failure.
         """
         try:
             self.engine.start(system, seconds)
@@ -160,7 +161,7 @@ class Run:
         return ""
 
     def _wait(self, system: str, until: float) -> bool:
-        """Wait for the container to end, until a monotonic time, and measure it meanwhile. Return True if it ended."""
+        """Wait until the container ends, at most until a monotonic time, and measure it; return True if it ended."""
         while (left := until - (now := time.monotonic())) > 0:
             if self.engine.wait(system, min(left, self.meter.gap)):
                 return True
@@ -180,7 +181,8 @@ class Run:
     def _measure(self, system: str) -> None:
         """Sample the resource usage.
 
-        This runs in a thread, since an engine may need a second while the container ends.
+        This runs in a thread, so that the end of the container is noticed while the engine computes a sample (a
+        second).
         """
         self.meter.look(self.engine.stats(system))
 
@@ -196,7 +198,7 @@ class Run:
             # Neither killed by us nor out of memory. A program cannot kill the first process of its own namespace, but
             # that process may exit with this status itself, which the engine does not distinguish.
             raise KilledError(
-                f"the container of {self.job.execution_id} was killed from outside, or exited with that status"
+                f"the container of {self.job.execution_id} was killed from outside, or exited with status {_KILLED}"
             )
         if code:
             return self._result(Verdict.EXIT, "it ended with a non-zero exit status", code)
@@ -249,7 +251,7 @@ def _lasted(state: dict[str, Any]) -> float:
 
 
 def _moment(state: dict[str, Any], name: str) -> datetime | None:
-    """Return a time of a container's state; None if it is missing or, as before the event, in year 1."""
+    """Return the time in the field `name` of a container's state; None if it is missing or in year 1 (not yet set)."""
     try:
         moment = datetime.fromisoformat(str(state[name]))
     except (KeyError, ValueError):

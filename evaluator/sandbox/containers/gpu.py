@@ -136,8 +136,8 @@ def reservation_name(gpu: Gpu) -> str:
 def reserve(gpus: Sequence[Gpu], n: int, *, create: Callable[[str], bool], release: Callable[[], object]) -> list[Gpu]:
     """Reserve the first `n` GPUs that are not reserved yet, and return them.
 
-    create: called with the name of a container to create; returns False if the name is taken. release: removes what
-    was created. Raises GpusBusyError, after `release`, if fewer than `n` are free.
+    create: called with the name of a container to create; returns False if the name is taken. release: removes the
+    containers that `create` has created. Raises GpusBusyError, after `release`, if fewer than `n` are free.
     """
     reserved: list[Gpu] = []
     for gpu in gpus:
@@ -159,8 +159,8 @@ def device_request(runtime: str, gpus: Sequence[Gpu]) -> dict[str, Any]:
 def environment(runtime: str, gpus: Sequence[Gpu]) -> dict[str, str]:
     """Return the variables by which the NVIDIA container runtime decides what a container receives.
 
-    An image may set them too, and where that runtime is the engine's default it would obey the image. Each container
-    therefore sets them, also those without GPUs.
+    They are set for every container, also without GPUs: otherwise an image could set them itself, and a runtime that is
+    the engine's default would obey the image.
     """
     visible = ",".join(gpu.id for gpu in gpus) if runtime == "nvidia" else ""
     return {
@@ -173,10 +173,10 @@ def environment(runtime: str, gpus: Sequence[Gpu]) -> dict[str, str]:
 
 
 class GpuMeter:
-    """Samples of the usage of an execution's GPUs, which nothing else uses.
+    """Samples of the usage of one execution's GPUs, which no other program uses.
 
-    gpus: those of the execution. sample: `Gpus.samples`. The first sample is taken at once; its memory, which the
-    driver uses, does not count.
+    gpus: the execution's GPUs. sample: `Gpus.samples`. The first sample is taken when the object is created; its
+    memory, which the driver uses, is subtracted from later samples.
     """
 
     def __init__(self, gpus: Sequence[Gpu], sample: Callable[[], Mapping[str, Sample]]) -> None:
@@ -189,7 +189,7 @@ class GpuMeter:
         self._last = time.monotonic()
 
     def begin(self) -> None:
-        """Count the time until the next sample from now on, when the container starts."""
+        """Start the time that the next sample covers. To be called when the container starts."""
         self._last = time.monotonic()
 
     def look(self) -> None:

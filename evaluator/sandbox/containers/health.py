@@ -20,11 +20,11 @@ def examine(
 ) -> dict[str, bool | str]:
     """Run a probe container, confined like a system's, and return its layers of confinement.
 
-    image: the volume holder's image, which has the probe. info: the engine's `info`. labels: for the container.
+    image: the volume holder's image, which has the probe. info: the result of `Engine.info`. labels: the container's.
 
     Raises SandboxError if a required layer is missing, if the probe fails, or if it ran under another runtime. Under
-    runc the probe must see the host's kernel, and under runsc it must not: so an engine that substitutes one for the
-    other is detected.
+    runc the probe must see the host's kernel, under runsc another one. This detects an engine that silently uses the
+    other runtime.
     """
     container = engine.create(create_settings.probe(image, runtime=runtime, architecture=architecture, labels=labels))
     try:
@@ -53,8 +53,8 @@ def examine(
 def read_layers(output: bytes, *, asked: str, runtime: str, kernel: str) -> dict[str, bool | str]:
     """Return the layers of confinement that the probe's output shows.
 
-    asked: the runtime that the container should have; runtime: the one that it had according to the engine. kernel: the
-    release of the host's. Raises SandboxError as `examine` does.
+    asked: the runtime that was requested; runtime: the one that was used according to the engine. kernel: the release
+    of the host's kernel. Raises SandboxError as `examine` does.
     """
     if len(output) < UNAME_BYTES:
         raise SandboxError(f"the probe failed under the runtime {asked}: {tail([output], 300)[0]!r}")
@@ -85,7 +85,7 @@ def read_layers(output: bytes, *, asked: str, runtime: str, kernel: str) -> dict
 
 
 def read_probe(said: bytes) -> tuple[str, dict[str, str]]:
-    """Return from the probe's output: the kernel's release, and the fields of /proc/self/status by name."""
+    """Parse the probe's output; return (the kernel's release, the fields of /proc/self/status by name)."""
     release = said[2 * UNAME_FIELD : 3 * UNAME_FIELD].split(b"\0", 1)[0].decode("ascii", "replace")
     lines = said[UNAME_BYTES:].decode("ascii", "replace").splitlines()
     return release, {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}

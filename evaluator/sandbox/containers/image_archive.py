@@ -25,7 +25,7 @@ _RATIO = 1000  # maximum of uncompressed to compressed bytes of an archive; its 
 
 
 class Archive:
-    """The members of an archive by name, not unpacked."""
+    """The members of an archive by name. Their contents are read from the archive, without unpacking it."""
 
     def __init__(self, descriptor: int, most_bytes: int, most_members: int, scratch: str | Path | None) -> None:
         """Index an archive, which is first decompressed to an unnamed file in the folder `scratch` if it is compressed.
@@ -105,7 +105,7 @@ class Archive:
 
 
 class _Seeking(tar.Reader):
-    """A tar reader of a file, which skips content without reading it."""
+    """A tar reader of a seekable file, which skips content without reading it."""
 
     def __init__(self, descriptor: int, size: int) -> None:
         super().__init__(())
@@ -123,7 +123,7 @@ class _Seeking(tar.Reader):
 
 
 def _range(descriptor: int, start: int, size: int) -> Iterator[bytes]:
-    """Yield `size` bytes of a file from the offset `start`. Raises ImageArchiveError if the file ends before."""
+    """Yield `size` bytes of a file from the offset `start`. Raises ImageArchiveError if the file ends earlier."""
     end = start + size
     while start < end:
         piece = os.pread(descriptor, min(CHUNK, end - start), start)

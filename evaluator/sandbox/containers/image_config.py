@@ -141,13 +141,13 @@ def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple
     if filled > len(diff_ids):
         raise ConfigError(
             f"the image's history has {filled} entries that are not marked as empty_layer, expected at most "
-            f"{len(diff_ids)}, one a layer"
+            f"{len(diff_ids)}, one per layer"
         )
     return config, diff_ids
 
 
 def check_platform(system: str, platform: str, architecture: str) -> None:
-    """Raise PlatformError unless an image for `system` and `platform` is one for Linux and `architecture`."""
+    """Raise PlatformError unless the operating system is Linux and the image's platform is `architecture`."""
     if (system, platform) != ("linux", architecture):
         raise PlatformError(
             f"the image is for {shown(system)} on {shown(platform)}, expected linux on {architecture}: build it with "
@@ -165,9 +165,9 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     """Check the settings with which an image is run; the case of their keys is ignored. Raises ConfigError,
     VolumeError.
 
-    All have the types and a size that engines accept quickly. The values of USER, HEALTHCHECK, STOPSIGNAL, labels and
-    ports are not checked, since they are overridden when the image is run, nor those of ONBUILD, which has no effect
-    then.
+    Types and sizes of all settings are checked, so that engines accept them quickly. The values of USER, HEALTHCHECK,
+    STOPSIGNAL, labels and ports are not checked, since they are overridden when the image is run, nor those of ONBUILD,
+    which then has no effect.
     """
     settings = {key.casefold(): value for key, value in settings.items()}
     if volumes := settings.get("volumes"):
@@ -202,7 +202,7 @@ def _check_count(name: str, value: object) -> None:
 
 
 def _check_bytes(name: str, value: list[str] | Mapping[str, object] | None) -> None:
-    """Raise ConfigError for a list or object whose strings are together too long."""
+    """Raise ConfigError for a list or object whose strings together have too many bytes."""
     most = _MOST_LABEL_BYTES if name == "labels" else _MOST_BYTES
     texts = list(value or ())
     if isinstance(value, Mapping):
@@ -238,7 +238,7 @@ def _check_folder(folder: str) -> None:
 
 
 def _typed(value: Mapping[str, Any], kind: type[_Type], what: str) -> _Type:
-    """Convert JSON to a type of Docker's. Raises ConfigError, with the path of the first value of another type."""
+    """Convert parsed JSON to one of Docker's types. Raises ConfigError that names the first value of a wrong type."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as problem:
@@ -246,7 +246,10 @@ def _typed(value: Mapping[str, Any], kind: type[_Type], what: str) -> _Type:
 
 
 def _folded(config: Mapping[str, Any], *settings: str) -> dict[str, Any]:
-    """Return a config with the keys of HEALTHCHECKs in lower case too. settings: the keys that hold settings."""
+    """Return a config in which the keys inside `healthcheck` are in lower case too.
+
+    settings: the keys of the config whose values are settings.
+    """
     folded = dict(config)
     for name in settings:
         value = folded.get(name)
@@ -257,7 +260,7 @@ def _folded(config: Mapping[str, Any], *settings: str) -> dict[str, Any]:
 
 
 def read_json(content: bytes, what: str) -> Any:
-    """Return parsed JSON, with the keys of the two upper levels of objects in lower case. what: names it in errors.
+    """Return parsed JSON, with the keys of the two upper levels of objects in lower case. what: its name in errors.
 
     Raises ConfigError for invalid JSON, for duplicate keys, for strings with NUL or half a surrogate pair, and for
     deep nesting. Keys that differ only in case are duplicates: engines ignore case (by Unicode case folding) and take
@@ -287,7 +290,7 @@ def read_json(content: bytes, what: str) -> Any:
                 refuse(f"has the string {shown(text)}, expected text without NUL and halves of surrogate pairs")
         level = [item for value in level for item in _items(value)]
     if level:
-        refuse(f"is nested deeper than {_MOST_DEPTH} levels, expected at most that")
+        refuse(f"is nested deeper than {_MOST_DEPTH} levels, expected at most {_MOST_DEPTH}")
     return _lowered(read, 2)
 
 

@@ -95,7 +95,7 @@ class RegistryReferenceError(ImageError):
 
 
 class ImageMismatchError(ImageError):
-    """The engine loaded an image whose layers differ from the archive's config, or not exactly one image."""
+    """The engine loaded an image whose layers differ from the archive's config, or it loaded no or several images."""
 
     code = "mismatch"
 

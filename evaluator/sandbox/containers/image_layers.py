@@ -20,10 +20,11 @@ GZIP = b"\x1f\x8b"
 
 @dataclass
 class RemainingLimits:
-    """What the layers that are not read yet may still have.
+    """The limits that remain for the layers that are not read yet.
 
-    bytes, members: uncompressed bytes and files, for all of them together; at first the limits, which
-    `most_bytes` and `most_members` keep. ratio: the maximum of uncompressed to compressed bytes, for each layer.
+    bytes, members: uncompressed bytes and files that all these layers together may have; initially the limits of the
+    image, which remain in `most_bytes` and `most_members`. ratio: the maximum of uncompressed to compressed bytes of
+    each layer.
     """
 
     bytes: int
@@ -73,7 +74,7 @@ def plain(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -> Ite
 
 
 def _gunzipped(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -> Iterator[bytes]:
-    """Yield the content of one gzip stream, after which there may be nothing.
+    """Yield the decompressed content of one gzip stream. Further data after it is an error.
 
     Raises LayerContentError, TooLargeError.
     """
@@ -107,8 +108,8 @@ def _gunzipped(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -
 def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: RemainingLimits, what: str) -> int:
     """Check a layer and return its uncompressed size in bytes.
 
-    diff_id: the digest that the layer must have. allowance: reduced by what the layer has. what: the layer's name in
-    error texts. Raises LayerDigestError, LayerContentError, TooLargeError.
+    diff_id: the digest that the layer must have. allowance: the layer's bytes and files are subtracted from it. what:
+    the layer's name in error texts. Raises LayerDigestError, LayerContentError, TooLargeError.
     """
     digest = hashlib.sha256()
     size = 0

@@ -1,9 +1,9 @@
 """Validation of untrusted image archives, and the clean archives that an engine may load.
 
 `docker load` does not validate: it moves existing tags, unpacks bombs, and trusts a layer's claimed digest if it has
-that layer. So an archive is read here first, without an engine and without unpacking the image to disk: an index of its
-members, then the manifest and the config, then each layer, hashed and parsed. Both layouts of `docker save` are
-supported: one folder per layer with `layer.tar` (engines up to 24), and `blobs/sha256/...` (from 25).
+that layer. So an archive is checked here first, without an engine and without unpacking the image to disk: its members
+are indexed, the manifest and the config are parsed, and each layer is hashed and parsed. Both layouts of `docker save`
+are supported: one folder per layer with `layer.tar` (engines up to 24), and `blobs/sha256/...` (from 25).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ImageLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class ImageArchive:
-    """A validated image archive: every layer matches the config. Its file is read again until `clean` has finished.
+    """A validated image archive: every layer matches the config. Its file must stay open until `clean` has finished.
 
     id: `sha256:` and the digest of its config, its id on an engine without the containerd store. config: the image's
     config, with the keys of its two upper levels in lower case. diff_ids: digests of the uncompressed layers, base

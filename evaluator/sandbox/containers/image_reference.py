@@ -1,4 +1,4 @@
-"""References to images in registries, by digest: only a digest always denotes the same image."""
+"""References to images in registries, by digest: a tag can be moved to another image, a digest cannot."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The container sandbox on Podman (4.3 or later), by its command line, as root on the worker's own host.
 
 `backend` is its interface. Files go in and out through the folders of Podman's volumes, so there is no volume holder:
-`podman volume mount` keeps the tmpfs of /output until its files are read. Usage is read from the control group, for the
-last time when the container's first process has ended and nobody has removed its group yet.
+`podman volume mount` keeps the tmpfs of /output until its files are read. Usage is read from the control group until
+the container's first process has ended, after which Podman removes the group.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class PodmanError(EngineError):
 
 
 class Podman:
-    """Podman's command line. options: those of every command, such as --root."""
+    """Podman's command line. options: global options of every command, such as --root."""
 
     def __init__(self, options: Sequence[str] = ()) -> None:
         self._command = ["podman", *options]
@@ -167,7 +167,7 @@ class Podman:
 
 
 class _Running:
-    """A submitted job as this process follows it."""
+    """A submitted job that this process waits for and measures."""
 
     def __init__(self, job: Job, *, image_bytes: int, began: float) -> None:
         self.job = job
@@ -183,7 +183,7 @@ class _Running:
         self.timings: dict[str, float] = {}
 
     def watch(self, pid: int) -> None:
-        """Remember the container's first process and its control groups."""
+        """Open the container's first process (a pidfd), and find its control groups. pid: this process's id."""
         try:
             self.pidfd = os.pidfd_open(pid)
             lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
@@ -198,7 +198,7 @@ class _Running:
             self.cgroups = (root / groups[""][1:], root / groups[""][1:])
 
     def wait(self, until: float) -> bool:
-        """Wait for the first process to end, until a monotonic time, and measure it. Return True if it has ended."""
+        """Wait until the first process ends, at most until a monotonic time; return True if it ended. Measure usage."""
         if self.pidfd < 0:
             return True
         waiting = select.poll()
@@ -238,8 +238,8 @@ class _Running:
 class PodmanSandbox(ContainerBackend):
     """Sandbox that runs containers with this host's Podman. Threads may share it.
 
-    instance, runtime, load_seconds: as for `docker.DockerSandbox`. waived: promises that the operator does without.
-    options: of every command of Podman.
+    instance, runtime, load_seconds: as for `docker.DockerSandbox`. waived: promises that the operator does not require.
+    options: global options of every command of Podman.
     """
 
     broken = {
@@ -416,7 +416,7 @@ class PodmanSandbox(ContainerBackend):
         running.deadline = running.began + limits.wall_seconds
 
     def _follow(self, running: _Running, inspected: dict[str, Any]) -> None:
-        """Count the time from the container's start, and watch it if it has not ended."""
+        """Compute the job's deadline from the container's start, and watch the container if it has not ended."""
         state = inspected["State"]
         age = max(time.time() - _moment(state["StartedAt"]).timestamp(), 0.0)
         running.began = time.monotonic() - age
@@ -425,7 +425,7 @@ class PodmanSandbox(ContainerBackend):
             running.watch(int(state["Pid"]))
 
     def _running_job(self, job: Job) -> _Running:
-        """Return a submitted job, also one that another process submitted. Raises JobMissingError, SandboxError."""
+        """Return a job that this or another process has submitted. Raises JobMissingError, SandboxError."""
         name = job.execution_id
         if name not in self._running:
             try:
@@ -435,7 +435,7 @@ class PodmanSandbox(ContainerBackend):
                     raise
                 raise JobMissingError(f"the engine has no job {name}") from None
             if _moment(inspected["State"]["StartedAt"]).year == 1:
-                raise JobMissingError(f"the job {name} was not started: its worker died before")
+                raise JobMissingError(f"the job {name} was not started: its worker died before that")
             if not self._layers:
                 self.layers()
             image_bytes = int(self._image(job.image).get("Size") or 0)
@@ -459,7 +459,7 @@ class PodmanSandbox(ContainerBackend):
             )
         if code == _KILLED:
             raise KilledError(
-                f"the container of {job.execution_id} was killed from outside, or exited with that status"
+                f"the container of {job.execution_id} was killed from outside, or exited with status {_KILLED}"
             )
         if code:
             return self._result(running, Verdict.EXIT, "it ended with a non-zero exit status", **facts)
@@ -641,7 +641,7 @@ def _tmpfs(size: int, inodes: int, mode: str, execution: str) -> list[str]:
 
 
 def _write(folder: Path, files: Sequence[InputFile]) -> None:
-    """Write input files to a volume's folder. Raises SandboxError if a file changes while it is read."""
+    """Write input files to a volume's folder. Raises SandboxError if a file's size changes while it is read."""
     for file in files:
         path = folder / file.name
         if isinstance(file.content, bytes):
@@ -657,9 +657,10 @@ def _write(folder: Path, files: Sequence[InputFile]) -> None:
 
 
 def _check_user_file(root: Path, path: str) -> None:
-    """Raise EngineRefusalError if a file of users or groups is no small regular file: Podman would hang at a FIFO.
+    """Raise EngineRefusalError unless /etc/passwd or /etc/group is a small regular file: Podman would hang at a FIFO.
 
-    root: the folder of a container that does not run. Links are resolved inside of it.
+    root: the root folder of a container that is not running, inside which links are resolved. path: one of the files. A
+    missing file is accepted.
     """
     parts, resolved, links = path.strip("/").split("/"), root, 0
     while parts:
@@ -690,7 +691,7 @@ def _number(path: Path) -> int:
 
 
 def _field(text: str, name: str) -> str:
-    """Return the value of a line `NAME VALUE`; "0" if it is missing."""
+    """Return VALUE of the line `NAME VALUE` of the text; "0" if there is no such line."""
     return next((line.split()[1] for line in text.splitlines() if line.split()[:1] == [name]), "0")
 
 

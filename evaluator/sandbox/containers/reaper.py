@@ -22,7 +22,10 @@ GPU_LABEL = f"{PART}={GPU}"
 
 
 class Engine(Protocol):
-    """What removing needs of an engine: its containers (Id, Labels, Created) and volumes (Name, Labels, CreatedAt)."""
+    """The part of an engine's client that this module uses, to list and remove containers and volumes.
+
+    Containers have the keys Id, Labels and Created, volumes Name, Labels and CreatedAt.
+    """
 
     def containers(self, *labels: str) -> list[dict[str, Any]]: ...
 
@@ -36,7 +39,7 @@ class Engine(Protocol):
 def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str, str]:
     """Return the labels of a container or volume.
 
-    part: what it is for, such as `output` or `system`. seconds: from now until its deadline, after which it is an
+    part: its purpose, such as `output` or `system`. seconds: the time from now to its deadline, after which it is an
     orphan.
     """
     deadline = str(int(time.time() + seconds))
@@ -54,8 +57,8 @@ def reap(
 
     Containers and volumes that are younger than `min_age_seconds` stay, since they may have been created after a set of
     ids was read. If `keep` is a function, `min_age_seconds` may be 0, provided that executions are recorded before
-    their containers are created. What is past its deadline is removed regardless of `keep`. Nothing without this
-    instance's label is ever removed.
+    their containers are created. Containers and volumes past their deadline are removed regardless of `keep`. Nothing
+    without this instance's label is ever removed.
 
     Returns descriptions of what was removed. Raises EngineError if containers or volumes cannot be listed. What cannot
     be removed is left for the next call.

@@ -1,4 +1,4 @@
-"""Resource usage of a container. It is sampled while the container runs, since its control group then disappears."""
+"""Resource usage of a container, sampled while it runs, since its control group disappears when it ends."""
 
 from __future__ import annotations
 

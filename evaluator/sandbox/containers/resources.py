@@ -41,9 +41,9 @@ _NOT_REGULAR = 0x8F280000
 
 
 class AmbiguousFailureError(EngineError):
-    """The engine failed at the job's container. If it passes its health check, its image is at fault.
+    """The engine failed to create or start the job's container. If it passes its health check, the image is at fault.
 
-    verdict, explanation: of the result if the image is at fault.
+    verdict, explanation: those of the job's result if the image is at fault.
     """
 
     def __init__(self, text: str, verdict: Verdict, explanation: str) -> None:
@@ -53,7 +53,10 @@ class AmbiguousFailureError(EngineError):
 
 
 def too_slow(error: EngineTimeoutError, seconds: float) -> AmbiguousFailureError:
-    """Return the failure of a container that the engine did not create or start in time; it may still do so later."""
+    """Return the error for a container that the engine did not create or start in time. It may still do so later.
+
+    seconds: the job's limit of wall time, for the explanation.
+    """
     explanation = f"its container was not created and started in its {seconds:g} seconds"
     return AmbiguousFailureError(str(error), Verdict.TIME, explanation)
 
@@ -63,7 +66,7 @@ def not_started(error: EngineError, reason: str) -> AmbiguousFailureError:
 
 
 def container_name(instance: str, execution: str, part: str) -> str:
-    """Return the name of a container of a job, by which any process finds it. part: the job's kind, or `keeper`."""
+    """Return the name of a job's container, by which any process finds it. part: the job's kind, or `keeper`."""
     return f"holdout-{instance}-{execution}-{part}"
 
 
@@ -147,7 +150,7 @@ class Resources:
         self._pool.shutdown(wait=False)  # a container may still be being created
 
     def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> bool:
-        """Call `remove` with each name, all at once; return True if none failed."""
+        """Call `remove` with each name, in parallel, and log failures; return True if none failed."""
         failures = 0
         for name, removal in [(name, self._pool.submit(remove, name)) for name in names]:
             try:
@@ -189,10 +192,10 @@ class Resources:
         return container
 
     def _check_user_files(self, container: str) -> None:
-        """Raise EngineRefusalError if the image's files of users and groups are not small regular files.
+        """Raise EngineRefusalError unless the image's /etc/passwd and /etc/group are small regular files or missing.
 
-        To start a container the engine reads both outside of its limits: it would wait for ever at a FIFO, and then not
-        even remove the container, and a device never ends.
+        To start a container the engine reads both, outside of the container's limits. It would wait for ever at a FIFO,
+        and then could not even remove the container; reading a device would never end.
         """
         for path in USER_FILES:
             try:
@@ -222,12 +225,12 @@ class Resources:
         self.gpu_meter = GpuMeter(self.gpus, self.offered_gpus.samples)
 
     def adopt_gpus(self) -> None:
-        """Take over the GPUs that another process reserved for the job; their use is not measured any more."""
+        """Take over the GPUs that another process reserved for the job. Their usage is no longer measured."""
         own = (f"{reaper.INSTANCE}={self.instance}", f"{reaper.EXECUTION}={self.job.execution_id}", reaper.GPU_LABEL)
         self._reservations = [row["Id"] for row in self.engine.containers(*own)] if self.job.gpus else []
 
     def _is_reserved(self, name: str) -> bool:
-        """Reserve a GPU by creating the container with this name; return False if it is taken."""
+        """Reserve a GPU by creating the container with this name; return True, or False if the name is taken."""
         # A reservation outlives the execution's other containers, also when their deadline has passed.
         labels = reaper.labels(
             self.instance, self.job.execution_id, reaper.GPU, self.job.limits.wall_seconds + 2 * GRACE
@@ -265,7 +268,7 @@ class Resources:
 
 
 def _await(future: Future[Any], still_needed: Callable[[], None]) -> None:
-    """Wait for a future's end; its exception is not raised. still_needed: called about once a second."""
+    """Wait until a future is done, without raising its exception. still_needed: called about once a second."""
     while not wait([future], timeout=_ASK).done:
         still_needed()
 

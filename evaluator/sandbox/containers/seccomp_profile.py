@@ -1,10 +1,11 @@
 """Seccomp profile of containers: an allow-list of system calls.
 
-Engines' default profiles differ: before version 25 they allow io_uring, and some allow vsock, which reaches outside a
-virtual machine. This list has the calls that computing needs. Refused with EPERM are, among others, namespaces, mounts,
-keyrings, bpf, perf, io_uring, userfaultfd, ptrace and other processes' memory, modules, clocks, quota, file handles and
-NUMA policy. Sockets are local or IP (no network is reachable); clone cannot create namespaces; clone3, whose flags a
-filter cannot see, fails with ENOSYS, as in engines' own profiles. Only the machine's native call table is allowed.
+It replaces engines' default profiles, which differ: Docker's before version 25 allows io_uring, and some allow vsock,
+which reaches outside a virtual machine. This list has the calls that computing needs. Refused with EPERM are, among
+others, namespaces, mounts, keyrings, bpf, perf, io_uring, userfaultfd, ptrace and other processes' memory, modules,
+clocks, quota, file handles and NUMA policy. Sockets are local or IP (no network is reachable); clone cannot create
+namespaces; clone3, whose flags a filter cannot see, fails with ENOSYS, as in engines' own profiles. Calls of other
+architectures, such as 32-bit ones, are refused.
 """
 
 from __future__ import annotations

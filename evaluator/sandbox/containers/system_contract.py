@@ -107,7 +107,7 @@ def check_names(execution_id: str, image: str) -> None:
 class Usage:
     """Resource usage of a container, sampled from the engine while it ran.
 
-    cpu_seconds: processor time until the last sample, so the last `gap_seconds` are missing. peak_memory_bytes: the
+    cpu_seconds: processor time until the last sample, which was `gap_seconds` before the end. peak_memory_bytes: the
     kernel's own maximum if the engine reports it (cgroup 1); otherwise the largest sample (`peak_is_sampled` is True),
     which can miss a short peak; page cache and tmpfs count. Both are None if the container ended before the first
     sample. gpu_seconds: time in which its GPUs computed, and peak_gpu_memory_bytes: the largest sample of their memory,
@@ -166,7 +166,7 @@ class ImageMissingError(SandboxError):
 
 
 class KilledError(SandboxError):
-    """The container ended with status 137 (128 + SIGKILL): it was killed from outside, or chose this status itself.
+    """The container ended with status 137 (128 + SIGKILL): it was killed from outside, or exited with this status.
 
     The caller must limit retries, since a system could end like this every time.
     """

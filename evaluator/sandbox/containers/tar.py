@@ -36,7 +36,7 @@ class Member:
 
 
 class Reader:
-    """Reader of exact numbers of bytes from pieces of any length. offset: the number of bytes read so far."""
+    """Reader of exact numbers of bytes from an iterator of pieces of any length. offset: the bytes read so far."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
@@ -85,7 +85,7 @@ class Reader:
 def members(reader: Reader) -> Iterator[Member]:
     """Yield the members of an archive in their order. Raises TarError.
 
-    Between two members the caller may read the content of the first; what it does not read is skipped.
+    Before it takes the next member, the caller may read the content of this one; unread content is skipped.
     """
     extensions: dict[str, str] = {}
     while (block := reader.upto(BLOCK)) not in (b"", _ZERO):

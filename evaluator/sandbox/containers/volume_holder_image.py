@@ -1,7 +1,8 @@
 """The volume holder's image: two static programs of a few hundred bytes, built without a registry or compiler.
 
-`/keep` sleeps for ever. `/probe` prints the kernel that it sees (uname) and its own /proc/self/status, and exits; from
-this the health check reads how a container is really confined. The archive is reproducible, so the image's id is known.
+`/keep` sleeps for ever. `/probe` prints the result of uname(2) and its own /proc/self/status, and exits; from this
+output the health check reads how a container is really confined. The archive is reproducible, so the image's id is
+known.
 """
 
 from __future__ import annotations

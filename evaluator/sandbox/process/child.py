@@ -1,7 +1,7 @@
-"""The forked process of one job: it receives its order, confines itself, runs the job and writes the report.
+"""The forked process of one job: it receives the job's order, confines itself, runs the job and writes the report.
 
-The order names the job, its arguments and its files. Only this process ever has the order and the files, so nothing of
-one job can leak into another.
+The order has the job's name, its arguments and the names of its files. Only this process ever has the order and the
+files, so nothing of one job can leak into another.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def run(
 
     A failure before READY is written to the status pipe counts as a failure of the sandbox, a later one as the job's.
 
-    connection: the client's, from which the order is read. jobs: the known jobs by name. null: descriptor of /dev/null.
-    status: descriptor of the status pipe. size: the server's address space in bytes.
+    connection: the client's socket, from which the order is read. jobs: the known jobs by name. null: descriptor of
+    /dev/null. status: descriptor of the status pipe. size: the server's address space in bytes.
     """
     code = EXIT_UNCONFINED
     try:

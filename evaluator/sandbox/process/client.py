@@ -68,7 +68,7 @@ class ProcessSandbox:
             return run.follow(connection, read_end, self.patience)
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Implement `Sandbox.layers` for the server's jobs."""
+        """Implement `Sandbox.layers`: the layers that the server applies to its jobs."""
         return self._describe().layers
 
     def code(self) -> str:
@@ -85,7 +85,7 @@ class ProcessSandbox:
             return _receive(connection)
 
     def answers(self) -> bool:
-        """Return True if a server accepts connections."""
+        """Return True if a server accepts connections at `socket_path`."""
         try:
             self._connect().close()
         except SandboxError:
@@ -110,7 +110,7 @@ class ProcessSandbox:
 
     @staticmethod
     def _send(connection: socket.socket, packets: list[bytes], descriptors: list[int]) -> None:
-        """Send the packets, the last one with the descriptors. Raises SandboxError with the server's reason, if any."""
+        """Send the packets, the last one with the descriptors. Raises SandboxError with the server's reason, if known."""
         try:
             for packet in packets[:-1]:
                 connection.send(packet, socket.MSG_NOSIGNAL)
@@ -170,7 +170,7 @@ class _Run:
         raise SandboxTimeoutError(f"the sandbox server did not respond in time, expected a reply within {allowed:g} s")
 
     def _drain(self, pipe: int) -> bool:
-        """Read what the pipe holds, up to one byte over the limit. Return False if the pipe is empty or at its end."""
+        """Read from the pipe, in all at most one byte over the limit. Return False if it is empty or at its end."""
         room = self.most + 1 - len(self.received)
         try:
             piece = os.read(pipe, min(room, _PIPE_BYTES))

@@ -26,9 +26,9 @@ _HANG_UP = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
 class Loop:
     """The event loop. Requests beyond `parallel` jobs wait in the order of arrival.
 
-    listener: a socket that is bound and listening. forker: starts the jobs' processes. stops: descriptors, of which one
-    becomes readable or loses its other end when the server must stop. parallel: the maximum number of jobs that run at
-    the same time. log: called with an event's name and its fields as keyword arguments.
+    listener: a socket that is bound and listening. forker: starts the jobs' processes. stops: descriptors; the server
+    must stop when one of them becomes readable or its other end is closed. parallel: the maximum number of jobs that
+    run at the same time. log: called with an event's name and its fields as keyword arguments.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Loop:
                 entry[0].close()
 
     def _ignore(self, descriptor: int) -> None:
-        """Unregister a descriptor. Closing is not enough: a fork with open copies of it keeps the epoll entry alive."""
+        """Remove a descriptor from epoll. Closing it is not enough: the entry stays while a forked job has a copy."""
         with contextlib.suppress(OSError):
             self._poll.unregister(descriptor)
 

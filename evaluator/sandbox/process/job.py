@@ -1,4 +1,4 @@
-"""Jobs as the server sees them: a forked process with a deadline, and in the end a verdict."""
+"""The server's side of a job: it forks a process, enforces its deadline, and judges how it ended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VERDICTS = {
 
 
 class HostDescriptors:
-    """Descriptors of the host's files, which the server opens before it gives up its root folder, and keeps.
+    """Descriptors of the host's files that the server needs later; it opens them before it gives up its root folder.
 
     pids: True if each job is to get its own pid namespace.
     """
@@ -104,7 +104,7 @@ class RunningJob:
         self._announced = False
 
     def read_status(self) -> bool:
-        """Read from the status pipe. Return False if nothing more can be read from it.
+        """Read from the status pipe. Return False if the pipe has ended or the maximum size is read.
 
         When the job first reports that it is ready, its wall time starts and the client is informed.
         """

@@ -20,7 +20,7 @@ _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NU
 def environment() -> dict[str, str]:
     """Return all environment variables of the server.
 
-    None is taken over from this process, whose variables may hold secrets. Each BLAS library gets one thread.
+    None is inherited from this process, whose variables may hold secrets. Each BLAS library gets one thread.
     """
     return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | dict.fromkeys(_ONE_THREAD, "1")
 
@@ -91,7 +91,10 @@ def start(
 
 
 def _words(descriptor: int, timeout: float) -> dict[str, object]:
-    """Read the JSON object that the server writes when it is ready or refuses; empty if none comes in time."""
+    """Read the JSON object that the server writes when it is ready or refuses to start; empty if none comes in time.
+
+    descriptor: the end of a pipe. timeout: seconds to wait.
+    """
     deadline = time.monotonic() + timeout
     received = b""
     while (left := deadline - time.monotonic()) > 0:

@@ -1,4 +1,4 @@
-"""The server's socket: one server at a time may use its path, and only the server's user may connect."""
+"""The server's socket. One server at a time may use its path, and only processes of the server's user may connect."""
 
 from __future__ import annotations
 

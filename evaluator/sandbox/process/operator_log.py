@@ -13,7 +13,8 @@ MOST_A_MINUTE = 120
 class OperatorLog:
     """The operator's log: a call writes one line, with an event's name and its fields.
 
-    A call never fails: a line that cannot be written is dropped, and so are lines beyond MOST_A_MINUTE in a minute.
+    A call never fails. Lines that cannot be written are dropped, and so are lines after the first MOST_A_MINUTE of a
+    minute.
     """
 
     def __init__(self, descriptor: int = 2) -> None:

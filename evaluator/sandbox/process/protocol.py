@@ -1,8 +1,8 @@
 """Messages on the socket and the report's pipe, shared by client and server.
 
 Socket (SEQPACKET, one connection per run): the client sends a Request, and for a run then an Order with descriptors
-(the report's pipe first, then the files). The server sends Replies: first ready, then end; or failed, if the sandbox
-and not the job is at fault; or late, if the job got too little processor time.
+(the report's pipe first, then the files). The server sends Replies: `ready` when the job starts, then `end`; instead of
+either, `failed` if the sandbox and not the job is at fault, or `late` if the job got too little processor time.
 
 Pipe: the job writes a header, the report as JSON and the attachment; nothing may follow.
 """
@@ -69,7 +69,7 @@ def encode_report(report: Mapping[str, Any]) -> bytes:
 
 
 def read_frame(received: bytes | bytearray) -> tuple[dict[str, Any], bytes]:
-    """Return (report, attachment) from all bytes that came through the pipe.
+    """Parse all bytes that came through the pipe; return (report, attachment).
 
     Raises ValueError if they are fewer or more than the header declares, or if the report is not a JSON object. The
     text of the error does not quote the report.

@@ -31,6 +31,6 @@ def describe(problem: BaseException) -> bytes:
 
 
 def sanitise(text: bytes) -> str:
-    """Return a job's description for the log; a fixed phrase if it does not have the format that `describe` writes."""
+    """Return a job's description of its error, for the log; a fixed phrase if it is not in the format of `describe`."""
     decoded = text.decode("ascii", "replace")
     return decoded if _SHAPE.fullmatch(decoded) else "no valid diagnosis"

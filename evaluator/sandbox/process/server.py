@@ -86,7 +86,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     try:
         namespaces.leave_host(plan)
     except OSError as problem:
-        raise SandboxError(f"namespaces could be created in a trial, but not for the server: {problem}") from None
+        raise SandboxError(f"namespaces could be created in a test process, but not by the server: {problem}") from None
     inner = os.fork()
     if inner == 0:
         os.close(alive_write)

@@ -57,7 +57,7 @@ def test_podman_with_a_waived_promise(settings: Any) -> None:
     ("setting", "value", "message"),
     [
         ("ENGINE_BACKEND", "slurm", "HOLDOUT_ENGINE_BACKEND is 'slurm', expected docker or podman"),
-        ("ENGINE_WAIVED", ["logs"], "HOLDOUT_ENGINE_WAIVED has 'logs' is no promise, expected one of: network, "),
+        ("ENGINE_WAIVED", ["logs"], "HOLDOUT_ENGINE_WAIVED has the unknown promise 'logs', expected one of: network, "),
     ],
 )
 def test_a_setting_that_does_not_exist_makes_the_engine_unavailable(

@@ -1,4 +1,4 @@
-"""Run the checks of this host's GPUs, and print each with ok, or with what mends it. `deploy/check-gpu` runs this.
+"""Run the checks of this host's GPUs, and print `ok` or the fix for each. `deploy/check-gpu` runs this module.
 
 The containers are confined as those of submitted systems are, by the same code, with the settings of the worker
 `systems-gpu`: HOLDOUT_GPUS, HOLDOUT_GPU_RUNTIME, HOLDOUT_NVIDIA_SMI, HOLDOUT_ENGINE and HOLDOUT_ENGINE_RUNTIME.
@@ -45,7 +45,7 @@ CONFIGURE = "nvidia-ctk config --set accept-nvidia-visible-devices-envvar-when-u
 
 @dataclass(frozen=True)
 class Seen:
-    """What a container found (see `program.main`), and the usage that the sandbox measured."""
+    """The result of a container: `found` is the output of `program.main`, `usage` the sandbox's measurements."""
 
     found: Mapping[str, Any]
     usage: Usage = field(default_factory=Usage)
@@ -60,23 +60,26 @@ class Host(Protocol):
         """Return the offered GPUs."""
 
     def used_bytes(self, gpu: Gpu) -> int:
-        """Return how much of a GPU's memory is in use."""
+        """Return the number of bytes of a GPU's memory that are in use."""
 
     def layers(self) -> Mapping[str, Any]:
-        """Run the health check of the container engine."""
+        """Run the health check of the container engine, and return its layers of confinement by name."""
 
     def run(self, gpus: list[Gpu], do: str = "look") -> Seen:
-        """Run the program in a container with exactly these GPUs. Raises UsageError, GpusBusyError."""
+        """Run `program` in a container with exactly these GPUs. do: its option, `look`, `use` or `wait`.
+
+        Raises UsageError, GpusBusyError.
+        """
 
     def are_free(self, gpus: list[Gpu]) -> bool:
-        """Return whether none of these GPUs is reserved."""
+        """Return True if none of these GPUs is reserved."""
 
     def holding(self, gpus: list[Gpu]) -> Any:
-        """Return a context manager in which a container holds these GPUs."""
+        """Return a context manager that runs a container with these GPUs, so that they are reserved inside it."""
 
 
 class CheckError(Exception):
-    """A check failed. mend: what to do about it: a command, or a sentence."""
+    """A check failed. mend: the command or the sentence that says how to fix it."""
 
     def __init__(self, problem: str, mend: str) -> None:
         super().__init__(problem)
@@ -85,7 +88,7 @@ class CheckError(Exception):
 
 
 def driver(host: Host) -> str:
-    """Check that the driver lists GPUs to offer."""
+    """Check that the driver lists the GPUs that HOLDOUT_GPUS selects, at least one."""
     try:
         gpus = host.gpus()
     except SandboxError as error:
@@ -132,7 +135,7 @@ def runtime(host: Host) -> str:
 
 
 def each(host: Host) -> str:
-    """Check that a container sees the GPU that it asks for, and none else: for each GPU, and for all together."""
+    """Check that a container sees exactly the GPUs that it asks for: for each GPU alone, and for all together."""
     gpus = host.gpus()
     for asked in [*([gpu] for gpu in gpus), *([gpus] if len(gpus) > 1 else [])]:
         seen = host.run(asked).found
@@ -151,7 +154,7 @@ def none(host: Host) -> str:
     seen = host.run([]).found
     if seen["devices"] or seen["uuids"]:
         raise CheckError(f"a container that asks for no GPU sees {', '.join(seen['devices'])}", CONFIGURE)
-    return "a container that asks for none sees none"
+    return "a container that asks for no GPU sees none"
 
 
 def measured(host: Host) -> str:
@@ -170,7 +173,7 @@ def measured(host: Host) -> str:
 
 
 def exclusive(host: Host) -> str:
-    """Check that a second container is refused a GPU that another one has, and gets it afterwards."""
+    """Check that a GPU is refused to a second container while another one has it, and is free afterwards."""
     gpus = host.gpus()[:1]
     mend = "docker ps --all --filter label=holdout.part=gpu; then docker rm the containers of dead workers"
     with host.holding(gpus):
@@ -186,7 +189,7 @@ def exclusive(host: Host) -> str:
 
 
 def network(host: Host) -> str:
-    """Check that a container with a GPU has no network, and is nobody."""
+    """Check that a container with a GPU has no network, and runs as the user nobody."""
     seen = host.run(host.gpus()[:1]).found
     if set(seen["networks"]) - {PROBE_NETWORK} or seen["uid"] != 65534:
         raise CheckError(
@@ -223,7 +226,7 @@ def check(host: Host, say: Callable[[str], object]) -> bool:
 
 
 class ThisHost:
-    """The host on which this runs, with the settings of its environment. image: id of the image that runs `program`."""
+    """The host that runs this process. image: id of the image with `program`. settings: environment variables."""
 
     def __init__(self, image: str, settings: Mapping[str, str]) -> None:
         self.runtime = settings.get("HOLDOUT_GPU_RUNTIME") or "nvidia"

@@ -1,6 +1,6 @@
-"""The program of the checks' image: it writes what a container sees of GPUs and networks, and uses a GPU if asked to.
+"""The program of the checks' image: it writes the GPUs and networks that a container sees, and can use a GPU.
 
-It needs Python's standard library alone. The NVIDIA runtime mounts libcuda.so.1, the driver's library, into a container
+It needs only Python's standard library. The NVIDIA runtime mounts libcuda.so.1, the driver's library, into a container
 with GPUs.
 """
 
@@ -47,7 +47,7 @@ class Cuda:
         return uuids
 
     def use(self, seconds: float) -> None:
-        """Allocate BYTES on the first GPU and write to them again and again."""
+        """Allocate BYTES on the first GPU and write to them repeatedly for this many seconds."""
         device, context, memory = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_uint64()
         self.call("cuDeviceGet", ctypes.byref(device), 0)
         self.call("cuCtxCreate_v2", ctypes.byref(context), 0, device)

@@ -137,7 +137,7 @@ def test_a_load_that_is_never_read_is_cut_off(hanging: Callable[..., Engine]) ->
 
 def test_a_load_that_reports_progress_for_ever_is_cut_off(hanging: Callable[..., Engine]) -> None:
     messages = (json.dumps({"status": f"layer {number}"}).encode() + b"\r\n" for number in range(300_000))
-    with pytest.raises(EngineTimeoutError, match="did not end in time"):
+    with pytest.raises(EngineTimeoutError, match="did not finish in time"):
         hanging(messages).load([b"archive"], 0.2)
 
 
