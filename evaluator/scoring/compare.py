@@ -1,8 +1,8 @@
 """Comparison of two systems on one gold: every measure on every slice, the difference, its interval and p-value.
 
-The interval of the difference is a paired bootstrap: both systems are evaluated on the same resamples of whole groups,
-on which their own intervals are based too (Efron & Tibshirani 1993). It can be much narrower than the two systems' own
-intervals suggest, since a hard group is hard for both.
+The interval of the difference is a paired bootstrap (Efron & Tibshirani 1993): both systems are evaluated on the same
+resamples of whole groups, from which each system's own interval is also computed. It can be much narrower than the two
+systems' own intervals suggest, since a hard group is hard for both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class Comparison:
 
 
 class _Pair:
-    """Outcomes of two systems, which are always sampled with the same weights."""
+    """Outcomes of two systems. `samples` gives the groups the same weights in both."""
 
     def __init__(self, a: Outcomes, b: Outcomes) -> None:
         self.tables = (a, b)
@@ -161,9 +161,9 @@ def _intervals(
     seed: int,
     steps: Steps,
 ) -> tuple[Numbers, Numbers]:
-    """Return (lower ends, upper ends) of the differences' intervals, for each slice and each of its measures.
+    """Return (lower ends, upper ends) of the differences' intervals: for each slice, each of its measures.
 
-    groups: the groups of each slice.
+    groups: for each slice, the groups with a row of either system in it. differences: the observed ones, in this order.
     """
     ends = np.cumsum([len(slice_.measures) for slice_ in slices])
     points = np.split(differences, ends[:-1])

@@ -147,7 +147,7 @@ def _intervals(
 
 
 class _SequentialPValue:
-    """The p-value of one pair, from permutations that end when enough of them reach the observed difference.
+    """The p-value of one pair. Permutations are drawn until enough of them reach the observed difference.
 
     A permutation reaches it if its absolute difference is at least as large. When STOP_AFTER_EXCEEDANCES permutations
     have reached it, p is their fraction of the permutations so far (sequential Monte Carlo p-value, Besag & Clifford

@@ -27,7 +27,7 @@ MOST_TEXT = 600
 class AgreementCounts:
     """Numbers of units of one slice that both, only one or neither of two systems (a and b) has right.
 
-    The measure is a proportion of right units, such as accuracy.
+    measure: the name of a measure that is a proportion of right units, such as accuracy.
     """
 
     measure: str
@@ -45,7 +45,8 @@ class AgreementCounts:
 class DiscordantUnits:
     """Units that only system a, and units that only system b, has right by one measure.
 
-    At most MOST_ITEMS of either, in gold order. A unit is (id, its gold line cut to MOST_TEXT characters).
+    a_only, b_only: the first MOST_ITEMS of these units, in gold order, each as (id, its gold line cut to MOST_TEXT
+    characters).
     """
 
     measure: str

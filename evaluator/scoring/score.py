@@ -47,7 +47,7 @@ class Score:
 
 
 def existing(measures: Sequence[Measure], facts: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """Return the measures that exist for a gold: those that require no fact, or one that is true in `facts`."""
+    """Return the measures that exist for a gold: their `requires` is None, or true in `facts`, its `Outcomes.facts`."""
     return tuple(measure for measure in measures if measure.requires is None or facts.get(measure.requires))
 
 
@@ -97,7 +97,7 @@ def _intervals(
 ) -> tuple[Sequence[float], Sequence[float]]:
     """Return (lower ends, upper ends) of the intervals, in the order of `points`; NaN: no interval.
 
-    points: the value of each measure on each slice.
+    points: the observed values: for each slice, each of its measures.
     """
     if resamples == 0 or outcomes.n_groups < 2:
         nothing = [math.nan] * len(points)

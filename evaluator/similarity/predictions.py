@@ -1,7 +1,8 @@
-"""Similarity of two prediction files: an exact one, and an estimate from short sketches.
+"""Similarity of two prediction files: the exact similarity, and an estimate from short sketches.
 
-The estimate selects the pairs that are compared exactly. Near-duplicates have at least 99.5 % equal answers and 95 %
-shared errors. Two good systems also agree where both are right; agreement on wrong answers distinguishes copies.
+The estimate selects the pairs of files that are compared exactly. Near-duplicates have at least 99.5 % equal answers
+and 95 % shared errors. Two good systems also agree where both are right; agreement on wrong answers distinguishes
+copies.
 """
 
 from collections.abc import Sequence
@@ -33,8 +34,8 @@ class SimilarityResult:
     equal: for categorical answers, of the units that either file answers, the fraction with the same answer; for scored
     answers, the size of the largest set of units that both files put in the same order, ties included, over all units.
     None: there is no such unit. shared_errors: of the units on which at least one file has an error, the fraction on
-    which both have one; for categorical answers, the same one. None: neither file has an error.
-    n_units, n_errors: the denominators of equal and of shared_errors.
+    which both have an error; for categorical answers, the same wrong answer. None: neither file has an error. n_units,
+    n_errors: the denominators of equal and of shared_errors.
     """
 
     equal: float | None
@@ -44,7 +45,7 @@ class SimilarityResult:
 
     @property
     def is_near_duplicate(self) -> bool:
-        """True for near-duplicates. Files without any error are none: both are simply right."""
+        """True if both thresholds are reached. Two files without any error are no near-duplicates: both are right."""
         if self.equal is None or self.shared_errors is None:
             return False
         return self.equal >= EQUAL and self.shared_errors >= SHARED_ERRORS
@@ -108,7 +109,7 @@ def similarity_sketch(answered: ComparableAnswers) -> Digests:
 
 
 def orders_units(sketch: Digests) -> bool:
-    """Return whether a sketch is of ScoredAnswers: ranks in millionths, which hashes never all are."""
+    """Return True if a sketch is of ScoredAnswers: all numbers are ranks, in millionths; hashes are much larger."""
     return bool((sketch <= _SCALE).all())
 
 
@@ -124,8 +125,8 @@ def _mixed(numbers: Digests) -> Digests:
 def sketch_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.NDArray[np.float64]:
     """Return the agreement of each other sketch with `own`, from 0 to 1.
 
-    A pair that reaches `agreement_threshold` is worth an exact comparison. ordered: True for sketches of
-    ScoredAnswers, which have one score per unit.
+    Pairs that reach `agreement_threshold` have to be compared exactly. ordered: True for sketches of ScoredAnswers,
+    which have one score per unit.
     """
     if ordered:
         slack = int((1 - EQUAL) * _SCALE) + 2
@@ -136,8 +137,8 @@ def sketch_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) 
 def agreement_threshold(*, ordered: bool) -> float:
     """Return the agreement of two sketches below which the files are not compared exactly.
 
-    About one in 100,000 of the pairs that only just are near-duplicates falls below it and is missed. ordered: as for
-    `sketch_agreement`.
+    Of pairs whose similarity is exactly at the thresholds for near-duplicates, about one in 100,000 has less agreement
+    and is missed. ordered: as for `sketch_agreement`.
     """
     # If two files of n units have the same answer to e * n of them, the Jaccard index of their sets of (unit, answer)
     # is e / (2 - e).
@@ -156,7 +157,7 @@ def _near(a: Digests, b: Digests, slack: int) -> float:
 def _jaccard(own: Digests, others: Sequence[Digests]) -> npt.NDArray[np.float64]:
     """Estimate the Jaccard index of each other sketch with `own`.
 
-    It is the fraction of the SIZE smallest numbers of their union that are in both.
+    The estimate is the fraction of the SIZE smallest numbers of the two sketches' union that are in both.
     """
     rows = np.full((len(others), SIZE + len(own)), _NONE, dtype=np.uint64)
     rows[:, SIZE:] = own

@@ -56,7 +56,7 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
 class BootstrapReplicates:
     """Bootstrap replicates of the measures of one slice, added in batches, and their confidence intervals.
 
-    In the methods, a score is the value of one measure on this slice.
+    In the methods, a score is the value of one measure on this slice, and scores are in the order of the measures.
     """
 
     def __init__(self, points: Numbers, n_groups: int, resamples: int) -> None:
@@ -152,7 +152,7 @@ def _percentile_probabilities(effective: int, acceleration: float, level: float)
 def _critical_value(effective: int, level: float) -> float:
     """Return the number of standard errors from the value to an end of the interval (Hesterberg 2015).
 
-    It takes the place of the normal quantile, which is 1.96 at a level of .95.
+    It replaces the quantile of the normal distribution, which is 1.96 at a level of .95.
     """
     return math.sqrt(effective / (effective - 1)) * student_t.quantile((1 + level) / 2, effective - 1)
 

@@ -86,11 +86,11 @@ def occurrences(texts: Sequence[str], *, n: int, drop: Collection[str] = ()) -> 
 def _distinct(
     word: npt.NDArray[np.int64], parts: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the numbers in `word` renumbered without gaps, and the rows of `parts` that remain in use."""
+    """Return (the numbers in `word`, renumbered from 0 without gaps; the row of `parts` for each new number)."""
     left, gram = np.unique(word, return_inverse=True)
     return gram.astype(np.int64), parts[left]
 
 
 def _aligned(gram: npt.NDArray[np.int64], begins: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the numbers of the n-grams at the positions `begins`, where n-grams longer by one word also begin."""
+    """Return the numbers of the n-grams that begin at the positions `begins`."""
     return gram[begins]

@@ -11,7 +11,7 @@ Let a' and b' be what systems a and b become when some groups are swapped. Then 
     sum of a' = sum of a + d,    sum of b' = sum of b - d,    d = (sum of b - sum of a) over the swapped groups
 
 so that one matrix product per system gives its sums over the swapped groups of all permutations, for all its pairs. If
-all statistics are counts, one product of all systems does, and none of these sums is rounded.
+all statistics are counts, one matrix product for all systems is enough, and no sum is rounded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ def swap_mask_blocks(n_groups: int, n_permutations: int, seed: int) -> Iterator[
 
 
 def permuted_differences(measure: Measure, tables: Sequence[Outcomes]) -> PermutedDifferences:
-    """Return the fastest exact way to compute the measure's differences under permutations. tables: one per system."""
+    """Return the fastest exact `PermutedDifferences` for the measure. tables: the outcomes of each system."""
     if isinstance(measure, Auroc):
         return PermutedAuroc(measure, tables)
     if isinstance(measure, Spearman):
@@ -84,7 +84,7 @@ class _Totals(Sample):
     """A sample whose sums of statistics are given instead of computed from rows."""
 
     def __init__(self, like: View, names: Sequence[str], sums: Numbers) -> None:
-        """Take the sums of the statistics `names`: statistics x any shape. like: any view of the outcomes."""
+        """Take the sums of the statistics `names`: statistics x any shape. like: a view, which the base class needs."""
         super().__init__(like, sums)
         self._known: dict[str, Numbers] = dict(zip(names, sums, strict=True))
 
@@ -132,7 +132,7 @@ class _Sums(PermutedDifferences):
         return sums.astype(np.float64)[of_system.reshape(len(systems), -1)]
 
     def _values(self, sums: Numbers) -> Numbers:
-        """Return the measure of sums. sums: pairs x statistics x permutations."""
+        """Return the measure's values: pairs x permutations. sums: pairs x statistics x permutations."""
         return self._measure.evaluate(_Totals(self._view, self._names, np.moveaxis(sums, 1, 0)))
 
 
@@ -143,7 +143,7 @@ def _of_statistics(table: Outcomes, names: Sequence[str]) -> Numbers:
 
 
 def _used(measure: Measure) -> set[str]:
-    """Return the names of the statistics that a measure of sums reads."""
+    """Return the names of the statistics that the measure, a function of sums, depends on."""
     used = set(measure.units.terms)
     if isinstance(measure, Ratio):
         used |= {*measure.numerator.terms, *measure.denominator.terms}
@@ -153,7 +153,7 @@ def _used(measure: Measure) -> set[str]:
 
 
 class _Anything(PermutedDifferences):
-    """Differences between pairs of systems under permutations, for any measure, evaluated for each permutation."""
+    """Differences between pairs of systems under permutations, for any measure: slow, it evaluates each permutation."""
 
     def __init__(self, measure: Measure, tables: Sequence[Outcomes]) -> None:
         self._measure = measure

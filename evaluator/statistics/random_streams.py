@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 
 def random_stream(seed: int, *names: str | None) -> random.Random:
-    """Return the random generator for the use that `names` describe.
+    """Return the random generator for one use, which `names` identify, and one seed.
 
-    Another use, or another seed, has a stream that is statistically independent in practice.
+    Generators of different uses or seeds are statistically independent in practice.
     """
     return random.Random("\t".join(map(str, (seed, *names))))  # noqa: S311 - for reproduction, not for secrets
 

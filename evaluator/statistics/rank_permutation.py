@@ -3,7 +3,8 @@
 Let a' and b' be what systems a and b become when some groups are swapped. Of the rows of both systems, let w be 1 for
 those that belong to a' and 0 for those that belong to b'. AUROC and the covariance of ranks are sums over pairs of
 rows, U(w) = w K w for a' and U(1 - w) for b', with a matrix K. In the difference U(w) - U(1 - w) the quadratic terms
-cancel. A sum over rows is left, so the change from swapping a group does not depend on which other groups are swapped.
+cancel. What remains is a sum over rows, so the change from swapping a group does not depend on which other groups are
+swapped.
 """
 
 from abc import ABC, abstractmethod
@@ -129,7 +130,7 @@ def _centred(column: Numbers) -> Numbers:
 
 
 class _Ranked:
-    """The rows of systems a and b together, sorted by y, and what Spearman's correlation needs after any swaps."""
+    """The rows of systems a and b together, sorted by y, with sums from which any swaps' correlations are computed."""
 
     def __init__(self, a: Outcomes, b: Outcomes, measure: Spearman) -> None:
         self.n_rows = n = a.n_rows

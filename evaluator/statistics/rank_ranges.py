@@ -1,8 +1,8 @@
 """Which pairs of ranked systems are compared, and the rank ranges that their adjusted p-values allow.
 
 All pairs are compared if there are at most MAX_PAIRS. On a larger board, each system is compared with its neighbours in
-rank and with the leader. These pairs are chosen by the same values that are tested, and neighbours and the leader are
-not alike in this:
+rank and with the leader. These pairs are chosen by the same values that are tested, which affects the two kinds of
+pairs differently:
 
 - A pair with a large difference is less likely to be one of neighbours. So the adjustment for the compared pairs is
   enough: the expected number of equal neighbours with p <= u is at most u times the number of compared pairs.
@@ -36,7 +36,7 @@ not be significant after Holm adjustment, so that no pair of the board could be.
 def n_neighbours(n_systems: int) -> int:
     """Return how many systems directly above, and directly below, each system is compared with.
 
-    It is the largest number with which at most MAX_PAIRS pairs are compared; n_systems - 1: all pairs are.
+    It is the largest number with which at most MAX_PAIRS pairs are compared. If it is n_systems - 1, all pairs are.
     """
 
     def n_pairs(k: int) -> int:
@@ -48,7 +48,7 @@ def n_neighbours(n_systems: int) -> int:
 def compared_pairs(n_systems: int) -> tuple[Indices, Indices]:
     """Return the pairs that are compared, in the order of ranks, those with the leader first.
 
-    Two arrays: the positions of the better and of the worse system of each pair; 0 is the leader's.
+    The pairs are two arrays: the positions of the better and of the worse system of each pair; the leader's is 0.
     """
     positions = np.arange(n_systems, dtype=np.int64)
     n_worse = np.minimum(n_systems - 1 - positions, n_neighbours(n_systems))

@@ -110,7 +110,7 @@ class ProcessSandbox:
 
     @staticmethod
     def _send(connection: socket.socket, packets: list[bytes], descriptors: list[int]) -> None:
-        """Send the packets, the last one with the descriptors. Raises SandboxError with the server's reason, if known."""
+        """Send the packets, the last one with the descriptors. Raises SandboxError with the server's reason."""
         try:
             for packet in packets[:-1]:
                 connection.send(packet, socket.MSG_NOSIGNAL)
