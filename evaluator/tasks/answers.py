@@ -54,8 +54,8 @@ def digest(value: Any) -> int:
 def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> CategoricalAnswers:
     """Return answers whose units are the facts that are predicted or in the gold.
 
-    predictions, gold: the predicted facts and the gold facts, as values that have the same repr if the facts are the
-    same.
+    predictions, gold: the predicted facts and the gold facts, as values whose repr is equal if and only if the facts
+    are equal.
     """
     predicted = {digest(fact) for fact in predictions}
     right = {digest(fact) for fact in gold}
@@ -68,9 +68,9 @@ def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> Catego
 def by_score(scores: Numbers, high: npt.NDArray[np.bool_]) -> ScoredAnswers:
     """Return the answers of a file that scores all units, and mark the scores that are errors.
 
-    high: True for the units that gold ranks above the others. With k such units the threshold is the k-th highest
-    score, which tied scores reach too. A unit is an error if it is high and below the threshold, or not high and
-    reaches it.
+    high: True for the units that gold ranks above the others. If there are k of them, the threshold is the k-th highest
+    score. A score is an error if its unit is high and the score is below the threshold, or if its unit is not high and
+    the score is at or above the threshold.
     """
     count = int(high.sum())
     threshold = np.inf if not count else np.partition(scores, len(scores) - count)[len(scores) - count]

@@ -97,16 +97,16 @@ def parse_options(options: Iterable[Option], texts: Mapping[str, str], owner: st
 class Task(ABC, Generic[Gold, ValidationData, Answers]):
     """A kind of problem: its file formats, its scorer, its measures and its baselines.
 
-    The type parameters are parsed gold (Gold), what predictions are validated against (ValidationData) and parsed
-    predictions (Answers).
+    The type parameters are parsed gold (Gold), the data that predictions are validated against (ValidationData) and
+    parsed predictions (Answers).
 
     version: a number that is raised by hand when scores may change.
     title, summary, gold_format, prediction_format, prediction_example: texts for readers.
     own_options: the task's options besides `cross`, which every task has.
     id_key: the JSON key of an item's id in gold and inputs.
     gold_only: keys of gold lines that inputs must not have, besides group and slices.
-    item_statistic: the column of outcomes that is 1 on the row of each gold line, in their order, and 0 elsewhere; a
-    measure whose denominator it is rates single items. Empty: there is none.
+    item_statistic: the name of the column of outcomes that is 1 on one row per gold line, in gold order, and 0 on other
+    rows. A measure with this denominator rates single items. Empty: there is no such column.
     label_keys: the keys of the label in gold lines and in predictions, in a task with labels, else None.
     input_parts: the key under which an input line lists its parts, such as a document's passages; empty: none.
     samples: pairs of a small gold file and a small predictions file, which exercise every path of the task. A sandbox
@@ -156,7 +156,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
 
     @abstractmethod
     def primary(self, facts: Facts | None = None) -> str:
-        """Return the name of the measure that ranks systems on a gold with these facts. None: no gold is known yet."""
+        """Return the name of the measure that ranks systems on a gold with these facts; None: without a gold."""
 
     @abstractmethod
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
@@ -166,16 +166,16 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
     ) -> ValidationData:
-        """Parse the public inputs, and return what predictions are validated against where there is no gold.
+        """Parse the public inputs; return the data that predictions are validated against where there is no gold.
 
         Raises InputsError.
         """
 
     @abstractmethod
     def validation_data(self, gold: Gold) -> ValidationData:
-        """Return what predictions are validated against where there is gold.
+        """Return the data that predictions are validated against where there is gold.
 
-        It may hold more than `read_inputs` returns.
+        It may hold more than the result of `read_inputs`.
         """
 
     @abstractmethod
@@ -226,22 +226,22 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         return []
 
     def prediction_format_for(self, facts: Facts, dimensions: Mapping[str, Collection[str]]) -> str:
-        """Return `prediction_format` without what predictions for a certain gold do not need.
+        """Return `prediction_format` without the parts that predictions for a certain gold do not need.
 
-        facts: of this gold. dimensions: the values of each of its dimensions.
+        facts: the gold's public facts. dimensions: the values of each of its dimensions.
         """
         return self.prediction_format
 
     def sample_answer(self, line: Line, facts: Facts) -> Line | None:
-        """Return a line of predictions that is a valid answer to a line of the inputs, though no good one.
+        """Return a valid, but uninformed, line of predictions for a line of the inputs; None: the task has none.
 
-        facts: of the gold. None: the task gives no samples.
+        facts: the gold's public facts.
         """
         return None
 
     @abstractmethod
     def gold_fields(self, line: Line) -> GoldFields:
-        """Return the content of a valid gold line, so that corrected gold can be compared with the gold before it."""
+        """Return the content of a valid gold line, by which corrected gold is compared with the previous version."""
 
     def score_warnings(self, scores: list[Score]) -> list[str]:
         """Return warnings about a run's scores, which are shown with its row of the leaderboard."""

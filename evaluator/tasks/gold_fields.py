@@ -19,10 +19,10 @@ Members = dict[str, list[Any]]
 
 @dataclass(frozen=True)
 class GoldFields:
-    """The content of a gold line.
+    """The content of a gold line, field by field.
 
-    question: the fields that participants see. answer, many: the right answer; `answer` has the fields with a single
-    value, `many` those with a collection. system: the system that produced the item, if measures distinguish systems.
+    question: the fields that participants see. answer, many: the right answer: its fields with a single value, and its
+    fields with a collection of values. system: the system that produced the item, if measures distinguish systems.
     """
 
     question: Whole
@@ -32,7 +32,7 @@ class GoldFields:
 
 
 def present(line: Line, *names: str) -> Whole:
-    """Return the fields of these names that the line has."""
+    """Return the named fields that the line has, as name -> value."""
     return {name: line[name] for name in names if name in line}
 
 

@@ -129,7 +129,7 @@ def _load(built_in: Mapping[str, AnyTask]) -> _Installed:
 
 
 def _loaded(entry: EntryPoint) -> tuple[AnyTask | None, str]:
-    """Return (the task, ""), or (None, the reason why it cannot be used)."""
+    """Return (the task, ""), or (None, the reason why it cannot be used). entry: its entry point."""
     try:
         task = entry.load()
         return (None, reason) if (reason := _reason_unusable(entry.name, task)) else (task, "")
@@ -167,7 +167,7 @@ def _package(entry: EntryPoint) -> str:
 
 
 def import_paths() -> list[str]:
-    """Return the folders from which tasks of packages are imported, for a process that has another import path."""
+    """Return the folders from which packages' tasks are imported, for the `--path` option of a sandbox server."""
     folders = (entry.dist.locate_file("") for entry in entry_points(group=GROUP) if entry.dist is not None)
     return sorted({str(Path(str(folder)).resolve()) for folder in folders})
 

@@ -16,8 +16,8 @@ class GroupedFinding:
     """One kind of fault, and where it occurs.
 
     what: what the lines have in common, as the rest of a sentence that begins with "3 lines", such as "have no text".
-    severity, code, meaning, advice: as for `Finding`. one_of: the noun that is counted in place of "lines", in the
-    plural. indices: the index of the line of each occurrence. examples: texts that describe the first occurrences.
+    severity, code, meaning, advice: as for `Finding`. one_of: the plural noun in place of "lines", such as "facts".
+    indices: the index of the line of each occurrence. examples: texts that describe the first occurrences.
     """
 
     severity: Severity
@@ -38,8 +38,8 @@ class GroupedFinding:
 class GroupedFindings:
     """The kinds of faults that a task looks for in a split.
 
-    Declare each with `kind`, add the lines that have it, then take the `findings`, which come in the order of
-    declaration.
+    Declare each kind with `kind`, add the lines with this fault to the result, then take `findings`, which are in the
+    order of declaration.
     """
 
     def __init__(self, split: Split) -> None:

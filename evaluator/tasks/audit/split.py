@@ -1,4 +1,4 @@
-"""A split as audits and baselines see it: columns with one entry per line, for any task."""
+"""A split in the form that audits and baselines of all tasks use: columns with one entry per gold line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AnswerKind(enum.Enum):
 
 
 class QueriedTriple(NamedTuple):
-    """A triple that a line asks about, complete: a missing subject or object is filled in with an answer.
+    """A triple that a line asks about; its missing subject or object is replaced by an answer.
 
     subjects, objects: all known mentions of the missing subject or of the missing object. Both are empty if the line
     asks about a complete triple.
@@ -51,8 +51,8 @@ class Secret:
     """A confidential column of the gold: the answers, or another property that only gold has.
 
     values: one per line, strings for classes or floats for numbers; None: the line has no value. answer: True for the
-    answers themselves, False for another property. is_serious: True if it is an error when public ids, order or columns
-    reveal the values; False if it is only a warning, as for the system that wrote a text.
+    answers themselves, False for another property. is_serious: True if the audit reports an error when public ids,
+    order or columns reveal the values; False if it reports a warning, as for the system that wrote a text.
     """
 
     name: str
@@ -69,14 +69,15 @@ class Secret:
 class AuditColumns:
     """A task's gold as columns for audits and baselines: lists with one entry per gold line, in gold order.
 
-    questions: what participants see of the line, equal values for equal questions; None: nothing comparable.
+    questions: the part of the line that participants see, as a value that is equal for equal questions; None: the line
+    has no such part that can be compared.
     answers: the right answer, as a value that is equal for equal answers.
     answer_kind: the kind of all answers.
     secrets: the columns that must not be revealed; the first is the answer.
     texts: the question as a text, for a search of near-duplicates; an empty list: they are not searched.
     labels: all labels of the task (not one per line); empty: those that occur in the gold.
     triples: the true and false facts that each line is about, for a search of leakage.
-    queried_triples: for a task that asks about triples, these in line order, any number per line; else None.
+    queried_triples: for a task that asks about triples, all of them in line order, any number per line; else None.
     labelled_texts: the text whose words may reveal the label, such as a claim without its evidence; an empty list:
     there is none.
     evidence: the sentence by which the labelled text is judged; None: the line has none.
@@ -151,14 +152,14 @@ class Split(AuditColumns):
         return index + self.first_line
 
     def queried(self, index: int) -> str:
-        """Return the question of the gold line with this index as one text of at most 160 characters."""
+        """Return the question of the gold line with this index as text, cut to 160 characters."""
         question = self.questions[index]
         parts = question if isinstance(question, tuple) else (question,)
         text = " | ".join(" ".join(str(part).split()) for part in parts if part is not None)
         return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
     def column(self, dimension: str) -> list[SliceValue | None]:
-        """Return the value of every line in this dimension; None: the line has none."""
+        """Return each line's value of this dimension; None for a line without one."""
         return [slices.get(dimension) if slices else None for slices in self.slices]
 
 
@@ -180,7 +181,7 @@ def text_or_empty(value: str | msgspec.UnsetType) -> str:
 
 
 def rarest(values: Sequence[Sequence[str]]) -> list[str]:
-    """Return for each line that of its values which is rarest over all lines; "" for a line without values.
+    """Return for each line the one of its values that is rarest over all lines; "" for a line without values.
 
     Of equally rare values the alphabetically first is returned.
     """

@@ -1,4 +1,4 @@
-"""Baselines: systems that do not really solve the task, built from what participants have.
+"""Baselines: systems that do not really solve the task, built from data that participants have.
 
 A baseline never sees the gold that it is scored on, except in an audit (`BaselineInput.own`). The same inputs, public
 gold and seed give the same bytes.
@@ -22,9 +22,9 @@ class BaselineInput:
     """The data that a baseline may use.
 
     inputs: the lines of the public inputs. train_splits: splits whose gold is public. facts: the public facts about the
-    gold (`Task.facts`). seed: of all random choices. own: in an audit, the audited split; otherwise None. If there is
-    no public gold, a baseline may learn from this split: how often each label occurs, or by cross-validation over the
-    split's groups.
+    gold (`Task.facts`). seed: the seed of all random choices. own: in an audit, the audited split; otherwise None. If
+    there is no public gold, a baseline may learn from `own`: how often each label occurs, or by cross-validation over
+    its groups.
     """
 
     inputs: Sequence[Line]
@@ -43,7 +43,8 @@ class AuditUse:
 
     chance: returns the value of `audited_measure` that chance gives on a split; None: it is `Baseline.chance`.
     shown: the names of further measures to report.
-    untrained: replaces `Baseline.doc` if there is no public gold, so that the baseline learns from the audited split.
+    untrained: the description that replaces `Baseline.doc` if there is no public gold and the baseline therefore learns
+    from the audited split.
     advice: what to do if the score is above chance.
     """
 
@@ -58,11 +59,11 @@ class Baseline:
     """A way to make predictions without solving the task.
 
     doc: what it predicts, for readers.
-    answer: returns lines of the task's prediction format; None if the inputs or the public gold lack what it needs.
+    answer: returns lines of the task's prediction format; None if inputs or public gold lack data that it needs.
     audited_measure: the name of the measure by which the baseline is judged.
     chance: the value of `audited_measure` that chance gives; None: there is no fixed one.
     reference: the name of another baseline, whose score replaces `chance`; empty: there is none.
-    needs: what it needs to make predictions, for readers.
+    needs: the data that it needs to make predictions, in words for readers.
     known: True if the baseline is known to score above chance, so that audits report that as a note, not as a warning.
     audit: how audits report the baseline; None: audits omit it.
     """

@@ -15,7 +15,7 @@ FOLDS = 5
 
 
 def most_frequent(labels: Sequence[str], order: Sequence[str]) -> str:
-    """Return the most frequent label; among ties, or if `labels` is empty, the first in `order`."""
+    """Return the most frequent of `labels`; of several, the first in `order`. Without labels: the first of `order`."""
     count = Counter(labels)
     return max(order, key=lambda label: count[label])
 
@@ -35,7 +35,7 @@ def learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str
 def cross_validated(groups: Sequence[Hashable], texts: Sequence[str], labels: Sequence[str]) -> list[str]:
     """Predict the label of each text by naive Bayes in a cross-validation with FOLDS folds of whole groups.
 
-    groups: of each text. A text's label is predicted from the texts of the other folds. If there is one group, the
+    groups: one per text. A text's label is predicted from the texts of the other folds. If there is one group, the
     model is trained and applied on all texts.
     """
     names = list(dict.fromkeys(groups))

@@ -17,7 +17,7 @@ Marks = npt.NDArray[np.bool_]
 
 
 class CountedTexts:
-    """Texts whose words are counted once, so that models can be trained on any of them and applied to all."""
+    """Texts whose words are counted once. Models can then be trained on any subset and applied to all texts."""
 
     def __init__(self, texts: Sequence[str], labels: Sequence[str]) -> None:
         """Count the words and bigrams of the texts. labels: one per text; only those of training texts matter."""
@@ -34,7 +34,7 @@ class CountedTexts:
         return np.asarray(self.log_probabilities(learnt).argmax(axis=1), dtype=np.int64)
 
     def log_probabilities(self, learnt: Marks) -> Numbers:
-        """Return an array texts x labels of the log-probabilities of the labels, up to a constant per text.
+        """Return the unnormalized log-probabilities of the labels: an array texts x labels.
 
         learnt: a mask over the texts: True for those to train on. Words that do not occur in them are ignored.
         """

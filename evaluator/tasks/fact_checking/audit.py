@@ -56,7 +56,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "turned-round",
         "are false, but true with subject and object swapped",
         "they are true if the relation is symmetric",
-        "check them; `split scenarios` generates none",
+        "check them; `split scenarios` does not generate such claims",
     )
     rare = findings.kind(
         note,

@@ -96,7 +96,7 @@ class FactExtraction(Task[Gold, ValidationData, Answers]):
     def public_inputs(self, gold: Gold) -> bytes:
         """Return the inputs in the order of a digest of their ids.
 
-        The order of the gold may reveal how a text was annotated.
+        Gold may be sorted by annotator or answer, so its order could reveal answers.
         """
         lines = sorted(gold.inputs, key=lambda line: order_key(line.id))
         return msgspec.json.Encoder().encode_lines(lines)

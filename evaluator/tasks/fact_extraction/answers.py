@@ -1,4 +1,4 @@
-"""Comparable answers of fact-extraction: the predicted facts, each with the text that it was extracted from."""
+"""Comparable answers of fact-extraction: the predicted facts, each with the text that it belongs to."""
 
 from typing import BinaryIO
 

@@ -50,7 +50,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
 
 
 def _keys_of(gold: Gold, width: int) -> Indices:
-    """Return the number of each gold fact's cell, a text x relation: text * width + 1 + relation code."""
+    """Return for each gold fact the number of its text and relation: text * width + 1 + relation code."""
     code = gold.relations
     keys = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
     return np.fromiter(keys, dtype=np.int64)
@@ -70,10 +70,10 @@ def _sums(rows: Indices, n_rows: int, values: Indices | None = None) -> Numbers:
 
 
 def _text_columns(own_rows: Indices, texts: Indices, correct: Numbers, verifiable: Numbers) -> dict[str, Numbers]:
-    """Return the columns that are 0 except on each text's own row.
+    """Return three columns by name, which are 0 except on each text's own row.
 
-    text: 1. verifiable_text: 1 if gold can verify some predicted fact. text_accuracy: the share of correct facts among
-    the verifiable ones.
+    `text` is 1 there. `verifiable_text` is 1 if gold can verify at least one predicted fact of the text.
+    `text_accuracy` is the share of correct facts among the text's verifiable ones.
     """
     n_found, n_verifiable = np.bincount(texts, weights=correct), np.bincount(texts, weights=verifiable)
     columns = {name: np.zeros(len(texts)) for name in ("text", "verifiable_text", "text_accuracy")}

@@ -90,7 +90,8 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
 def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | None) -> ValidationData:
     """Parse public inputs. Raises InputsError.
 
-    share: which gold lines have evidence: all, some or none. Predictions need evidence here only if all lines have it.
+    share: which gold lines have evidence: `all`, `some` or `none`. Without gold, predictions need evidence only for
+    `all`.
     """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)

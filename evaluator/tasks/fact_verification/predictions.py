@@ -35,7 +35,7 @@ def empty_answers(n_claims: int) -> Answers:
 def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
     """Parse predictions. Raises PredictionError.
 
-    Every id needs exactly one answer, and `predicted_evidence` if `known.needs_evidence` says so.
+    Every id needs exactly one answer, with `predicted_evidence` if `known.needs_evidence` is True for the claim.
     """
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     problems = reader.problems

@@ -77,9 +77,9 @@ def _evidence_columns(
 
 
 def _compare(sets: Sequence[Sequence[GoldSentence]], predicted: Sequence[tuple[str, int]]) -> tuple[float, bool]:
-    """Return the share of predicted sentences that are in any gold evidence set, and True if a complete set was found.
+    """Return (the share of predicted sentences that are in any gold evidence set, True if a complete set was found).
 
-    Without predicted sentences the share is 1. An empty set counts as found; if there is no set, none is found.
+    Without predicted sentences the share is 1. An empty set counts as found; without any set the result is False.
     """
     if not predicted:
         return 1.0, not all(sets)
@@ -114,7 +114,8 @@ def _symmetric_columns(gold: Gold, groups: Codes, correct: npt.NDArray[np.bool_]
 def _wholes(codes: npt.NDArray[Any], correct: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Numbers]:
     """Return two columns that are 0 except on the first row of each set of rows.
 
-    codes: the set of each row. The first column is 1 on these rows, the second is 1 if all rows of the set are correct.
+    There the first column is 1, and the second is 1 if all rows of the set are correct. codes: the number of each row's
+    set.
     """
     _, first = np.unique(codes, return_index=True)
     mark = np.zeros(len(codes), dtype=np.bool_)

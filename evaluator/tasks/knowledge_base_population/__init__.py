@@ -115,7 +115,7 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
         return predicted_or_gold(predicted.rows(), gold.facts.rows())
 
     def sample_answer(self, line: Line, facts: Facts) -> Line:
-        """Return a document with a made-up fact in each passage: its first character as subject and as object."""
+        """Return a document with a made-up fact per passage; subject and object are the passage's first character."""
         property_id = next(iter(facts.get("properties") or ["1"]))
         passages = []
         for passage in line["passages"]:

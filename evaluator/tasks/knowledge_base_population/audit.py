@@ -233,7 +233,7 @@ class _Documents:
                 self.undated.add(index, shown(_object_text(text, fact)))
 
     def _span(self, text: str, passage: Any, start: int, end: int, said: Any) -> GroupedFinding | None:
-        """Return the most severe fault of a span, None if it has none. said: the span's text in the annotation."""
+        """Return the most severe fault of a span, None if it has none. said: the annotated text of the span."""
         if start >= end:
             return self.inverted
         if start < 0 or end > len(text):

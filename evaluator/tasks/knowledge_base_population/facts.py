@@ -60,7 +60,7 @@ class FactTable:
 
 
 class FactCollector:
-    """Facts that are collected one by one, for a FactTable."""
+    """Builder of a FactTable, to which facts are added one by one."""
 
     def __init__(self) -> None:
         self._passage = array("q")
@@ -85,7 +85,7 @@ class FactCollector:
         self._uris[1].append(uri_indices.setdefault(fact.objectUri, len(uri_indices)))
 
     def _add_huge_offsets(self, fact: Fact) -> None:
-        """Change all offsets to Python integers, and add those of a fact that do not fit into int64."""
+        """Change the columns of offsets to lists of Python integers, and add a fact's offsets, which exceed int64."""
         n = len(self._passage) - 1
         self._offsets = tuple(list(column[:n]) for column in self._offsets)
         huge = (fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
@@ -112,9 +112,9 @@ def _offsets(columns: tuple[MutableSequence[int], ...]) -> Offsets:
 
 
 def comparable(a: FactTable, b: FactTable) -> tuple[Offsets, Offsets]:
-    """Return the offsets of two tables as int64.
+    """Return the offsets of two tables as int64 arrays, to be compared with each other.
 
-    If some do not fit, all are replaced by their ranks, which compare like the offsets (before, equal, after).
+    If some do not fit, all are replaced by their ranks among the offsets of both tables, which have the same order.
     """
     if a.offsets.dtype.kind == b.offsets.dtype.kind == "i":
         return a.offsets, b.offsets

@@ -20,7 +20,7 @@ FOLDS = range(1, 6)
 
 @dataclass(frozen=True)
 class KnownDocument:
-    """A document, as far as predictions are validated against it.
+    """The properties of a document that its predictions are validated against.
 
     passages: passage id -> index of the passage in the file. length: the number of code points of the document's text.
     evaluated: True if the document is scored: its fold was chosen, or all folds are.

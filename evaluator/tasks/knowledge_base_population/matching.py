@@ -5,8 +5,8 @@ link to the same entities. Only facts of the same passage and property are compa
 
 A gold fact that some prediction matches is a true positive, otherwise a false negative. A prediction is a false
 positive unless it matches a prediction (itself or another) that matches a gold fact. In the modes `exact` and `link`
-matching is an equality, so that this holds if and only if the prediction itself matches a gold fact. Overlap is neither
-transitive nor, for empty spans, reflexive, so pairs of predictions are compared too.
+matching is an equality, so this means: unless it matches a gold fact itself. In the mode `text` pairs of predictions
+have to be compared too, since overlap is neither transitive nor, for empty spans, reflexive.
 """
 
 from collections.abc import Iterator
@@ -113,7 +113,7 @@ def _overlap(a: Offsets, b: Offsets) -> Marks:
 def _spans_overlap(a_start: Indices, a_end: Indices, b_start: Indices, b_end: Indices) -> Marks:
     """Return a mask of the pairs of spans that overlap. Spans that only touch do not.
 
-    The last two of the conditions make a difference only for empty or inverted spans.
+    Of the four conditions that are combined by "or", the last two make a difference only for empty or inverted spans.
     """
     overlap: Marks = (
         ((b_start <= a_start) & (a_start < b_end))
@@ -125,9 +125,9 @@ def _spans_overlap(a_start: Indices, a_end: Indices, b_start: Indices, b_end: In
 
 
 def _linkable(facts: FactTable, property_ids: list[str]) -> Indices:
-    """Return the indices of the facts that are compared by links, in their order.
+    """Return the indices of the facts that are compared by links, ascending.
 
-    They have both URIs and no date property. Of facts in a passage with the same property and URIs, the first is taken.
+    These facts have both URIs and no date property; of those with the same passage, property and URIs, only the first.
     """
     empty = np.array([text == "" for text in facts.uri_texts] or [True])
     dated = np.array([identifier in DATE_PROPERTIES for identifier in property_ids] or [True])

@@ -61,7 +61,7 @@ def _count(rows: Indices, n_rows: int) -> npt.NDArray[np.float64]:
 def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return a mask over the predictions: True for those that can count as false positives.
 
-    Their property has a gold fact somewhere, and is exhaustively annotated in their passage.
+    A prediction can if its property has a gold fact in any passage, and is exhaustively annotated in its own passage.
     """
     has_gold = np.zeros(annotated.shape[1], dtype=np.bool_)
     has_gold[matches.gold.property] = True

@@ -40,7 +40,7 @@ def _random(data: BaselineInput) -> Iterable[Line]:
 
 
 def _by_questions(data: BaselineInput) -> Iterable[Line] | None:
-    """Answer (i, k, ?) with the mentions j of other questions (?, k, j) in the inputs, and (?, k, j) accordingly."""
+    """Answer (i, k, ?) with the mentions j of questions (?, k, j), and (?, k, j) with the i of questions (i, k, ?)."""
     if data.own is not None and _known(data):  # audits show the baselines from public gold instead
         return None
     counts: Counts = defaultdict(Counter)

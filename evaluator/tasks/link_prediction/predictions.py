@@ -19,7 +19,7 @@ Ranks = npt.NDArray[np.int64]
 
 @dataclass
 class Answers:
-    """Parsed predictions: what was found in each ranking, in gold order. The rankings themselves are not stored.
+    """Parsed predictions: the rank of the answer in each ranking, in gold order. The rankings are not stored.
 
     raw: the rank of the first gold answer among the ranking's distinct mentions, from 1; 0: the ranking has no answer.
     filtered_before: the number of distinct mentions before this rank that are other known answers.
@@ -36,7 +36,7 @@ def empty_answers(n_questions: int) -> Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
-    """Parse predictions. Raises PredictionError. A missing question counts as nothing found, with a warning."""
+    """Parse predictions. Raises PredictionError. A missing question counts as an empty ranking, with a warning."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)
     ranks = [(0, 0)] * len(known.index_of)

@@ -25,7 +25,7 @@ Gold = TypeVar("Gold", bound=GoldWithIds)
 
 
 class ScoreTask(Task[Gold, IdIndex, Scores]):
-    """A task in which a system gives each id one score. inputs_format: the layout of the public inputs."""
+    """A task in which a system gives each id one score. inputs_format: the line format of the public inputs."""
 
     inputs_format: ClassVar[Format[Any]]
 
