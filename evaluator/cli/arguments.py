@@ -67,7 +67,7 @@ def read_whole_number(name: str, text: str, most: int) -> int:
 
 
 def read_options(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the task's options, which `--option NAME=VALUE` states. Raises UsageError."""
+    """Return name -> value of the options of `--option NAME=VALUE`. Raises UsageError."""
     options: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

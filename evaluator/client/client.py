@@ -92,7 +92,7 @@ class Client:
             >>> client.inputs("mirror-claims", "dev").columns
             Index(['id', 'claim', 'evidence_text'], dtype='str')
 
-        Raises UnavailableError if they arrive damaged.
+        Raises UnavailableError also if the SHA-256 of the download is wrong.
         """
         with tempfile.TemporaryFile() as file:
             split = find_phase(self.benchmark(benchmark), phase)["split"]

@@ -67,8 +67,8 @@ def _dtype(values: list[Any]) -> str | None:
 def score_rows(scores: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return one dict per slice: `slice`, then four or more keys of each measure. scores: in the form of the API.
 
-    The keys of `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high` and `accuracy_n`; on a ladder also
-    `accuracy_` with each name in BOUNDS.
+    The keys of `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high` and `accuracy_n`; on a ladder also two that
+    end in the names of BOUNDS.
     """
     rows: dict[str, dict[str, Any]] = {}
     for score in scores:

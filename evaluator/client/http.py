@@ -102,8 +102,8 @@ class Server:
     ) -> Any:
         """Send a request and return the response's JSON; None if the response is empty.
 
-        path: below `/api/v1/`. body: bytes, or an open file, which is sent whole. headers: further ones. seconds: the
-        timeout. Raises RefusedError, UnavailableError.
+        path: below `/api/v1/`. body: bytes, or an open file, which is sent whole. headers: additional ones. seconds:
+        the timeout. Raises RefusedError, UnavailableError.
         """
         headers = {"Accept": "application/json", **(headers or {})}
         if body is not None:

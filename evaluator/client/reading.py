@@ -59,7 +59,7 @@ def find_phase(benchmark: Any, phase: str | None) -> dict[str, Any]:
 def download_inputs(server: Server, benchmark: str, split: str, to: IO[bytes]) -> str:
     """Write a split's public inputs to a file that is open for reading and writing; return their SHA-256.
 
-    Raises UnavailableError if they arrive damaged.
+    Raises UnavailableError also if the SHA-256 of the download is wrong.
     """
     sha256 = server.fetch(f"benchmarks/{benchmark}/splits/{split}/inputs.jsonl", to)
     to.seek(0)

@@ -31,7 +31,7 @@ def token_path() -> Path:
 
 
 def read() -> StoredTokens:
-    """Return the stored tokens, without any if there is no token file.
+    """Return the content of the token file; if there is no file, a content without tokens.
 
     Raises UsageError if other users can read the file, or if it is invalid.
     """

@@ -1,7 +1,7 @@
 """The evaluator's operations on files, as the command line and the sandbox call them.
 
 A job takes open files and its request, and returns a report and an attachment (bytes). Over the sandbox's protocol
-request and report are plain JSON values (`evaluator.jobs.base.Job`). Invalid files give refusals, not exceptions; any
+request and report are plain JSON values (`evaluator.jobs.base.Job`). For invalid files the report is a `Refusal`; any
 exception is an internal error.
 """
 

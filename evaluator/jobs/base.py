@@ -113,7 +113,7 @@ class Job(Generic[_AnyRequest]):
 
 
 def _float(value: object) -> float:
-    """Convert NumPy floats, which subclass Python's, for msgspec. Raises TypeError for any other type."""
+    """Return a NumPy float as a Python float, for msgspec's encoder. Raises TypeError for any other type."""
     if isinstance(value, float):
         return float(value)
     raise TypeError(f"a report contains a {type(value).__name__}, expected a float")

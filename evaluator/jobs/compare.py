@@ -48,7 +48,7 @@ class ComparisonRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class CompareResult(msgspec.Struct, forbid_unknown_fields=True):
-    """The object that `compare --json` prints."""
+    """Comparisons of two systems, each by one measure on one slice, as `compare --json` prints them."""
 
     task: str
     task_version: int

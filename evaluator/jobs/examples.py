@@ -128,9 +128,9 @@ def _results(task: AnyTask, outcomes: Outcomes, n: int) -> _Results:
 
 
 def _units(task: AnyTask, measure: Measure, outcomes: Outcomes, n: int) -> tuple[Any, Numbers] | None:
-    """Return (the outcomes' row of each of the n items, the share of each that is right).
+    """Return (the index of each of the n items' rows in the outcomes, the share of each item that is right).
 
-    None: the measure is not a mean over the items of a share from 0 to 1.
+    None if the measure is not the mean, over the items, of such a share from 0 to 1.
     """
     if not isinstance(measure, Ratio):
         return None

@@ -75,7 +75,7 @@ class ScoreRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ScoreResult(msgspec.Struct, forbid_unknown_fields=True):
-    """The object that `score --json` prints."""
+    """Scores of one predictions file, each of one measure on one slice, as `score --json` prints them."""
 
     task: str
     task_version: int

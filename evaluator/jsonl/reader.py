@@ -1,8 +1,8 @@
 """Strict reader for UTF-8 JSON Lines: one typed record per line, and every problem with its line number.
 
 The same rules apply to predictions, gold and inputs (`docs/evaluator.md` lists them). msgspec decodes a block of lines.
-If the block has as many `":` as the records have keys, no line has a duplicate or unknown key. Otherwise its lines are
-parsed one by one by the slow `strict_json.py`.
+If the block has as many `":` as the records have keys, no line has a duplicate or unknown key. The slow
+`strict_json.py` parses only lines of other blocks.
 """
 
 import re

@@ -62,7 +62,7 @@ def table_format(name: str) -> str:
 
 
 def first_line(problems: ProblemList) -> int:
-    """Return the number of a file's first line: 2 in a table, below its header."""
+    """Return the number of a file's first line of data: 2 in a table, whose first row is the header, else 1."""
     return 2 if _is_table(problems) else 1
 
 

@@ -89,7 +89,7 @@ class WithinSystemCorrelation(Correlation):
     system: str
 
     def both(self, sample: Sample) -> tuple[Numbers, Numbers]:
-        """Return (Pearson's, Spearman's) correlation of the same residuals, each with one value per resample."""
+        """Return (Pearson's, Spearman's) correlation of the residuals, each with one value per resample."""
         key = (WithinSystemCorrelation, self.x, self.y, self.system)
         return sample.once(key, lambda: _within_systems(sample, self.x, self.y, self.system))
 

@@ -13,8 +13,8 @@ _CLOSE = 2.0**-42  # relative to a system's largest value: the most that roundin
 class Systems:
     """Rows sorted by system.
 
-    order: row indices with those of a system together, in the order of the gold lines, so that the grouping of lines
-    does not affect how a mean is rounded.
+    order: row indices sorted by system, then by gold line, so that the groups of the outcomes do not affect how a mean
+    is rounded.
     """
 
     def __init__(self, codes: Numbers, rows: Rows) -> None:

@@ -15,7 +15,7 @@ from evaluator.outcomes.table import Numbers, Outcomes
 
 @dataclass(frozen=True)
 class RankTransform:
-    """Replacement of a statistic by its average ranks, less 1/2, within the system.
+    """Replacement of a statistic by its average ranks minus 1/2, among the rows of the same system.
 
     It is for measures that depend only on the order of scores.
     """
@@ -30,7 +30,7 @@ class RankTransform:
 
 @dataclass(frozen=True)
 class Standardization:
-    """Standardisation of a statistic to zero mean and unit standard deviation, within the system.
+    """Standardisation of a statistic to zero mean and unit standard deviation, over the rows of the same system.
 
     It is for measures that do not change when scores are shifted or scaled.
     """

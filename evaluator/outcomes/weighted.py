@@ -40,7 +40,7 @@ class View(Remembering):
     """Some rows of an outcomes table."""
 
     def __init__(self, outcomes: Outcomes, rows: Rows) -> None:
-        """Select rows. rows: their indices, with those of a group adjacent."""
+        """Select rows. rows: their indices, in an order in which the rows of a group are adjacent."""
         super().__init__()
         self.outcomes = outcomes
         self.rows = rows
@@ -118,7 +118,7 @@ class View(Remembering):
 
 
 class Sample(Remembering):
-    """A view with weights of shape groups x resamples: whole numbers, how often each group was drawn."""
+    """A view with weights of shape groups x resamples: the number of times that each group was drawn."""
 
     def __init__(self, view: View, weights: Numbers) -> None:
         super().__init__()

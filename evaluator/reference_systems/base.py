@@ -64,7 +64,7 @@ class System:
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a file to read bytes. Raises UsageError."""
+    """Open a file to read bytes. Raises UsageError if it cannot be opened."""
     try:
         return path.open("rb")
     except OSError as error:

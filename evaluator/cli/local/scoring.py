@@ -55,7 +55,7 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _request(args: argparse.Namespace) -> tuple[jobs.Request, list[str]]:
-    """Return (the job request of a command, the names of the arguments that are paths of files to open, in order)."""
+    """Return (the job request of a command, the names of those of its arguments that are paths of input files)."""
     options = arguments.read_options(args.option)
     find_task(args.task).parse_options(options)
     if args.command == "validate":

@@ -1,4 +1,4 @@
-"""A progress line while a submission is scored, and its scores."""
+"""Waiting for a submission with a progress line, and reading its scores."""
 
 from __future__ import annotations
 

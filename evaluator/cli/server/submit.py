@@ -102,8 +102,8 @@ def _send_once(args: argparse.Namespace, server: Server, send: Callable[[], Any]
 def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_json: bool) -> int:
     """Print a submission and return the exit status.
 
-    wait: True to wait until the submission is finished, and print its outcome and scores; False to print it as it is if
-    `as_json`, else nothing.
+    wait: True to wait until the submission is finished, and print its outcome and scores; False to print the unfinished
+    submission if `as_json`, else nothing.
     """
     if not wait:
         if as_json:

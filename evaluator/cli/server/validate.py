@@ -17,8 +17,8 @@ from evaluator.errors import UsageError
 def validate(args: argparse.Namespace, run: Callable[[argparse.Namespace], int]) -> int:
     """Download what the check needs, run it, and return the exit status.
 
-    run: the command with `task`, `inputs` and `option`. Raises UsageError for a phase that the benchmark does not have,
-    and SandboxError if the server does not respond.
+    run: validates with the arguments `task`, `inputs` and `option`, which are set to the downloaded ones. Raises
+    UsageError for a phase that the benchmark does not have, and SandboxError if the server does not respond.
     """
     if args.inputs is not None or args.option:
         raise UsageError("--inputs and --option belong to a TASK; with --benchmark the server knows both")

@@ -1,4 +1,4 @@
-"""The embedding models as systems: `complex`, `distmult`, `transe` and `transh`."""
+"""Systems that predict with embedding models: `complex`, `distmult`, `transe` and `transh`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Graph:
     """A list of triples whose entities and relations are numbered in the order of their names.
 
     entities, relations: the names, sorted. entity, relation: the number of each name. triples: shape (triples, 3), the
-    numbers of subject, relation and object, sorted. Duplicates count. The order of lines makes no difference.
+    numbers of subject, relation and object, sorted. Duplicates are included. The order of lines makes no difference.
     """
 
     def __init__(self, entities: Sequence[str], relations: Sequence[str], triples: Ints) -> None:

@@ -32,7 +32,7 @@ _BATCH_COSTS = 4_000_000
 
 
 class KnowledgeLinker:
-    """Scores claims and answers by their distance from each other, or from the given entity."""
+    """Scores a claim by the distance of its two entities, an answer by its distance from the given entity."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ class Gradients(NamedTuple):
 
 
 class Model(ABC):
-    """A scoring function. dim: the number of dimensions, which are complex numbers in ComplEx.
+    """A scoring function. dim: the number of dimensions; in ComplEx each is a complex number.
 
     reciprocal: True if a relation has a second vector for questions about the subject (Lacroix et al. 2018).
     """
@@ -65,7 +65,7 @@ class Model(ABC):
 
     @abstractmethod
     def moduli(self, vectors: Floats) -> Floats:
-        """Return the absolute values whose cubes N3 regularization sums: of each number; in the shape of `vectors`."""
+        """Return the absolute values of the vectors' numbers, in their shape. N3 regularization sums their cubes."""
 
 
 class _Bilinear(Model):

@@ -97,7 +97,10 @@ class TypedPaths:
         return counts | {(path, *ends): count for path, count in counts.items()}
 
     def _type(self, entity: int, other: int, claimed: int) -> tuple[str, int]:
-        """Return the type of an entity as (kind, number). The step `claimed` to the entity `other` is ignored."""
+        """Return an entity's type as ("entity", its number) or, for lack of one, ("relation", its most frequent step).
+
+        The step `claimed` to the entity `other` is ignored.
+        """
         edges = self._walks.edges(entity)
         others = (edges.ends != other) | (edges.relations != claimed)
         declared = edges.ends[others & (edges.relations == self._type_step)]
@@ -135,7 +138,7 @@ class Classifier:
         return scores
 
     def _weighted(self, relation: str, features: Features) -> Iterator[tuple[Hashable, float]]:
-        """Yield (key of a weight, value that it is multiplied with): the shared weights have the relation None."""
+        """Yield (key, feature value) for each weight that a claim uses; the keys of shared weights begin with None."""
         yield (relation,), 1.0
         for feature, value in features.items():
             if self._chosen is None or feature in self._shared:

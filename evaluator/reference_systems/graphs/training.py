@@ -26,10 +26,10 @@ _MAX_VALID = 2000
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyperparameters. rate: Adagrad's learning rate. strength: the weight of N3. scale: initial standard deviation.
+    """Hyperparameters. rate: Adagrad's learning rate. strength: the weight of N3.
 
-    negatives: the number of random entities that a batch scores as answers, in addition to its own; all entities if the
-    graph has no more than that.
+    scale: the standard deviation of the initial vectors. negatives: the number of random entities that a batch scores
+    as answers, in addition to its own; all entities if the graph has no more than that.
     """
 
     epochs: int
@@ -195,7 +195,7 @@ def loss_and_gradients(
 
 
 def _n3(model: Model, vectors: Floats, weights: Floats) -> tuple[float, Floats]:
-    """Return the weighted sum of the cubed moduli, and its gradient."""
+    """Return (N3, the weighted sum of the vectors' cubed moduli; its gradient). weights: one per vector."""
     weighted = weights.astype(vectors.dtype)[:, None] * model.moduli(vectors) * vectors
     return float((weighted * vectors).sum()), 3 * weighted
 

@@ -22,8 +22,8 @@ LONGEST = 3
 class Edges(NamedTuple):
     """Steps from an entity, sorted by their ends.
 
-    relations: each step's relation and direction, as `Walks` numbers them. probabilities: of each step, that a walker
-    takes it who chooses at random among the entity's steps with this relation.
+    relations: each step's relation and direction, as `Walks` numbers them. probabilities: 1 / the number of the
+    entity's steps with the same relation and direction.
     """
 
     relations: Ints
@@ -35,8 +35,8 @@ class Paths(NamedTuple):
     """All paths between two entities. A path is a sequence of relations; a walk along it also names the entities.
 
     codes: each path as one number, see `Walks.relations_of`; ascending, unique. counts: the number of walks along each
-    path. probabilities: of each path, that a walker ends at the object who starts at the subject and at each step takes
-    a random triple of the path's next relation.
+    path. probabilities: for each path, the probability that a walker from the subject, who at each step takes a random
+    triple of the path's next relation, ends at the object.
     """
 
     codes: Ints

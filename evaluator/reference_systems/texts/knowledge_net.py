@@ -2,7 +2,7 @@
 
 `knowledgenet-1` finds mentions; a linear multi-task model then decides for each ordered pair of a passage's mentions
 and each property whether they state a fact. `knowledgenet-2` also takes personal pronouns as mentions of the document's
-subject: their features are the words of its name, and their link is its link.
+subject: their features are the words of its name, and they have its link.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Passage:
 
 
 def resolve_subject(passages: Sequence[Passage]) -> None:
-    """Set `subject` of all passages of a document to the document's main name."""
+    """Set `subject` of all passages of a document to the `main_name` of the document's names."""
     names = [
         tuple(token.text for token in passage.tokens[mention.first : mention.last])
         for passage in passages

@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A mention. first, last: indices of its first token and of the token after its last. kind: one of the kinds."""
+    """A mention. first, last: indices of its first token and of the token after its last. kind: DATE, NAME..."""
 
     first: int
     last: int
@@ -120,7 +120,7 @@ class MentionFinder:
     def find(self, text: str, tokens: Sequence[Token]) -> list[Mention]:
         """Return the mentions of a text in its order, without overlaps.
 
-        Of overlapping spans, a date comes before a listed name or noun, and that before a pronoun or capitalised words.
+        Of overlapping spans, a date is preferred to a listed name or noun, and these to pronouns and capitalised words.
         """
         taken = [False] * len(tokens)
         mentions: list[Mention] = []

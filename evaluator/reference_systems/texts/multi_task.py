@@ -1,7 +1,7 @@
 """A linear model of several yes-no tasks that share features, and its thresholds.
 
 The weights of a task are the sum of shared weights and its own, as in Evgeniou and Pontil 2004 (Regularized multi-task
-learning). A task learns from its own rows only: in KnowledgeNet, a property is annotated in some passages.
+learning). A task learns from its own rows only: in KnowledgeNet, a property is annotated only in some passages.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_EXAMPLE = 0.5
 
 @dataclass(frozen=True)
 class MultiTaskModel:
-    """A fitted model. tasks: their names. weights: shape (features, tasks). intercept: that of all tasks."""
+    """A fitted model. tasks: their names. weights: shape (features, tasks). intercept: the same for all tasks."""
 
     tasks: list[str]
     weights: Numbers

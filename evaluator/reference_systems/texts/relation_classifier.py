@@ -114,7 +114,7 @@ class SentenceReader:
         return sentences
 
     def main_subject(self, text: str) -> str:
-        """Return the main name of a text, as it is written; empty if it has no name."""
+        """Return the `main_name` of a text's names, as it is written in the text; empty if the text has no name."""
         tokens = tokenize(text)
         spans = [(mention.first, mention.last) for mention in self._finder.find(text, tokens) if mention.kind == NAME]
         names = {
@@ -190,11 +190,11 @@ class RelationClassifier:
             self._models.append(_fitted(matrix[of_row], answers, "lbfgs"))
 
     def main_subject(self, text: str) -> str:
-        """Return the main name of a text; empty if it has no name."""
+        """Return the `main_name` of a text's names; empty if the text has no name."""
         return self._reader.main_subject(text)
 
     def facts(self, text: str, subject: str) -> list[Fact]:
-        """Return the sorted facts of a text. subject: its subject; empty: its main name."""
+        """Return the sorted facts of a text. subject: the name of its subject; empty: the text's main name."""
         sentences = self._reader.sentences(text, subject or self.main_subject(text))
         if not sentences or not self._models:
             return []
@@ -229,7 +229,7 @@ def _fitted(matrix: Any, answers: Any, solver: str) -> Any:
 
 
 def _occurrences(tokens: Sequence[Token], names: Iterable[str]) -> set[tuple[int, int]]:
-    """Return the token ranges at which one of the names occurs, in any case."""
+    """Return the token ranges at which one of the names occurs, regardless of case."""
     words = [token.text.casefold() for token in tokens]
     ranges = set()
     for name in names:

@@ -30,7 +30,8 @@ _ALL = (
 class Plan:
     """The namespaces to unshare.
 
-    user: a user namespace around the others. rest: the network, ipc, uts, cgroup, pid and mount namespaces.
+    user: True for a user namespace that owns the others. rest: True for network, ipc, uts, cgroup, pid and mount
+    namespaces.
     """
 
     user: bool

@@ -24,7 +24,7 @@ Errors, by whose fault they are:
     GpusBusyError     nobody's: other jobs have the GPUs. Submit the job later.
     SandboxError      the platform's: the engine failed, is gone, or cannot keep a promise. Submit the job again.
 
-What the job itself does wrong is no error but a verdict of its result.
+A failure of the job's own program is none of these errors: it is the verdict of its result.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ class ContainerBackend(ABC):
 
         keep: names of jobs, or a function that returns them. The function is called after the engine has been queried,
         so a job that is recorded before it is submitted is not removed before its deadline. After its deadline it is
-        removed even if it is in `keep`. min_age_seconds: younger jobs are kept, unless they are past their deadline. It
-        may be 0 if no worker of this instance runs, or if `keep` is a function and every job is recorded before it is
+        removed even if it is in `keep`. min_age_seconds: younger jobs stay, unless they are past their deadline. It may
+        be 0 if no worker of this instance runs, or if `keep` is a function and every job is recorded before it is
         submitted. Returns descriptions of what was removed. Raises SandboxError.
         """
 

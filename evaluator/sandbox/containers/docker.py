@@ -1,6 +1,6 @@
 """The container sandbox on a Docker engine.
 
-`backend` is its interface; `system_contract` and `scorer_contract` define what a container gets. Access to the engine's
+`backend` is its interface; `system_contract` and `scorer_contract` define a container's files. Access to the engine's
 socket amounts to root on its host, so the worker that runs submitted systems has no gold (`docs/sandbox.md`).
 """
 
@@ -94,7 +94,7 @@ class DockerSandbox(ContainerBackend):
         self._runs[job.execution_id] = run
 
     def poll(self, job: Job, *, seconds: float = 0.0) -> JobStatus:
-        """Implement `ContainerBackend.poll`. It kills a job at its time limit, which the engine does not have."""
+        """Implement `ContainerBackend.poll`. It kills a job at its time limit, since Docker has no such limit."""
         try:
             run = self._run_of(job)
         except JobMissingError:
@@ -111,7 +111,7 @@ class DockerSandbox(ContainerBackend):
             return run.collect()
 
     def cancel(self, name: str) -> bool:
-        """Implement `ContainerBackend.cancel`. It asks the engine only for a job of another process."""
+        """Implement `ContainerBackend.cancel`. It queries the engine only for jobs of other processes."""
         run = self._runs.pop(name, None)
         if run is None:
             return reaper.remove_execution(self._engine, self.instance, name)
@@ -272,7 +272,7 @@ class DockerSandbox(ContainerBackend):
         return any(_CONTAINERD_STORE in str(pair) for pair in self._about().get("DriverStatus") or ())
 
     def _volume_holder_image(self) -> VolumeHolderImage:
-        """Return the volume holder's image, loaded if missing: it has no tag, so `docker image prune` may remove it."""
+        """Load the volume holder's image if it is missing (`docker image prune` removes it), and return it."""
         if self._volume_holder is None:
             holder = volume_holder_image(self.architecture)
             try:

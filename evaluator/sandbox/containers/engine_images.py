@@ -98,7 +98,7 @@ def _fetch(engine: Engine, reference: Reference, most: int) -> None:
     """Pull an image. most: the maximum bytes of its compressed layers.
 
     Raises TooLargeError, which aborts the pull, for a larger image; RegistryReferenceError if the registry has no such
-    image or does not allow to read it; EngineError.
+    image or does not allow reading it; EngineError.
     """
     sizes: dict[str, int] = {}
     try:

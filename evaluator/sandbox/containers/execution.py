@@ -91,9 +91,10 @@ class Run:
         self._count_from(time.monotonic(), late=max(spent - _ENGINES_SHARE, 0.0))
 
     def adopt(self, holder: dict[str, Any], working: dict[str, Any]) -> None:
-        """Continue an execution that another process submitted. holder, working: the engine's descriptions.
+        """Continue an execution that another process submitted.
 
-        Raises EngineError if the container was never started.
+        holder, working: the engine's descriptions of the volume holder and of the job's container. Raises EngineError
+        if the container was never started.
         """
         started = _moment(working["State"], "StartedAt")
         if started is None:

@@ -44,7 +44,7 @@ class Gpu:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Usage of one GPU. busy: share of the last second or less in which it computed; None: not reported."""
+    """Usage of one GPU. busy: fraction of the last sample period (at most 1 s) in which it computed; None: unknown."""
 
     busy: float | None
     memory_bytes: int
@@ -65,7 +65,7 @@ class Gpus:
         self._command = tuple(command)
 
     def offered(self) -> list[Gpu]:
-        """Return the offered GPUs by index, without those in MIG mode, which are divided among several users.
+        """Return the offered GPUs, sorted by index, without those in MIG mode, which are divided among several users.
 
         Raises SandboxError if nvidia-smi fails, or if a chosen GPU does not exist.
         """

@@ -30,8 +30,8 @@ class Archive:
     def __init__(self, descriptor: int, most_bytes: int, most_members: int, scratch: str | Path | None) -> None:
         """Index an archive, which is first decompressed to an unnamed file in the folder `scratch` if it is compressed.
 
-        descriptor: of a regular file. most_bytes: the maximum size, compressed and uncompressed. Raises
-        ImageArchiveError, UnsafeMemberError, DuplicateMemberError, TooLargeError or LayerContentError.
+        descriptor: an open descriptor of a regular file. most_bytes: the maximum size, compressed and uncompressed.
+        Raises ImageArchiveError, UnsafeMemberError, DuplicateMemberError, TooLargeError or LayerContentError.
         """
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

@@ -1,9 +1,10 @@
 """Validation of untrusted image archives, and the clean archives that an engine may load.
 
-`docker load` does not validate: it moves existing tags, unpacks bombs, and trusts a layer's claimed digest if it has
-that layer. So an archive is checked here first, without an engine and without unpacking the image to disk: its members
-are indexed, the manifest and the config are parsed, and each layer is hashed and parsed. Both layouts of `docker save`
-are supported: one folder per layer with `layer.tar` (engines up to 24), and `blobs/sha256/...` (from 25).
+`docker load` does not validate: it moves existing tags, unpacks decompression bombs, and trusts a layer's claimed
+digest if it has that layer. So an archive is checked here first, without an engine and without unpacking the image to
+disk: its members are indexed, the manifest and the config are parsed, and each layer is hashed and parsed. Both layouts
+of `docker save` are supported: one folder per layer with `layer.tar` (engines up to 24), and `blobs/sha256/...` (from
+25).
 """
 
 from __future__ import annotations
@@ -99,9 +100,10 @@ def read_image(
 ) -> ImageArchive:
     """Read and validate an archive of `docker save`, plain or compressed with gzip.
 
-    descriptor: of a regular file; it must stay open while the result is used. architecture: that of the engine, such as
-    amd64; None: this machine's. scratch: the folder for the unnamed file to which a compressed archive is decompressed.
-    Raises ImageError, always one of the subclasses in `image_errors`, with a code and a text for the participant.
+    descriptor: an open descriptor of a regular file; it must stay open while the result is used. architecture: that of
+    the engine, such as amd64; None: this machine's. scratch: the folder for the unnamed file to which a compressed
+    archive is decompressed. Raises ImageError, always one of the subclasses in `image_errors`, with a code and a text
+    for the participant.
     """
     limits = limits or ImageLimits()
     archive = Archive(descriptor, limits.archive_bytes, limits.members, scratch)

@@ -1,8 +1,8 @@
 """The container sandbox on Podman (4.3 or later), by its command line, as root on the worker's own host.
 
 `backend` is its interface. Files go in and out through the folders of Podman's volumes, so there is no volume holder:
-`podman volume mount` keeps the tmpfs of /output until its files are read. Usage is read from the control group until
-the container's first process has ended, after which Podman removes the group.
+`podman volume mount` keeps the tmpfs of /output until its files are read. Usage is read from the control group, for the
+last time when the container's first process has ended, before Podman removes the group.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Podman:
         self._command = ["podman", *options]
 
     def run(self, *arguments: str, seconds: float = _SECONDS, archive: Iterable[bytes] = ()) -> bytes:
-        """Run a command and return what it prints. archive: its standard input.
+        """Run a command and return what it prints. archive: a file that is its standard input.
 
         Raises EngineTimeoutError after `seconds`, when the command is killed; PodmanError.
         """
@@ -539,7 +539,7 @@ class PodmanSandbox(ContainerBackend):
         return LoadedImage(id=archive.id, size=int(image.get("Size") or 0))
 
     def pull(self, reference: str) -> LoadedImage:
-        """Refuse: Podman pulls without a limit of bytes. Raises UsageError."""
+        """Raise UsageError: no image is pulled, since Podman cannot limit the bytes of a pull."""
         raise UsageError(f"{reference} is a reference, expected an archive: Podman pulls images without a size limit")
 
     def images(self) -> frozenset[str]:

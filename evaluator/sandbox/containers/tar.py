@@ -59,7 +59,7 @@ class Reader:
         return content
 
     def content(self, size: int) -> Iterator[bytes]:
-        """Yield the next `size` bytes in pieces. Raises TarError if the archive ends before."""
+        """Yield the next `size` bytes in pieces. Raises TarError if the archive ends earlier."""
         while size:
             piece = self._some(size)
             if not piece:

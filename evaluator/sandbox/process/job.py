@@ -1,4 +1,4 @@
-"""The server's side of a job: it forks a process, enforces its deadline, and judges how it ended."""
+"""The server's side of jobs: it forks a process for each, enforces its deadline, and judges how it ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scorer of fact-extraction: one row per text, and one per text x relation cell.
+"""Scorer of fact-extraction: one row per text, and one per pair of a text and a relation.
 
 A text's own row has the columns that count texts, and the predicted facts of relations that no gold fact has. Such
 facts count as wrong in the overall score, but in no relation's slice.

@@ -1,4 +1,4 @@
-"""Scorer of knowledge-base-population: one row per document x property cell."""
+"""Scorer of knowledge-base-population: one row per pair of a document and a property."""
 
 from typing import Any
 
