@@ -6,7 +6,7 @@ pairs use the same permutations (swaps of whole groups), and the results of a pa
 seed, so that a pair has the same p-value whichever other pairs are tested with it. That p-value counts ties fully, and
 the one of `permutation_test`, a mid-p, counts them half: it is often slightly smaller.
 
-Let a' and b' be what systems a and b become when some groups are swapped. Then each statistic has the sums
+Let a' and b' be systems a and b after some groups are swapped. Then each statistic has the sums
 
     sum of a' = sum of a + d,    sum of b' = sum of b - d,    d = (sum of b - sum of a) over the swapped groups
 

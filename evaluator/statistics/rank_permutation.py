@@ -1,10 +1,9 @@
 """Permutation tests for rank-based measures without sorting again for each permutation.
 
-Let a' and b' be what systems a and b become when some groups are swapped. Of the rows of both systems, let w be 1 for
-those that belong to a' and 0 for those that belong to b'. AUROC and the covariance of ranks are sums over pairs of
-rows, U(w) = w K w for a' and U(1 - w) for b', with a matrix K. In the difference U(w) - U(1 - w) the quadratic terms
-cancel. What remains is a sum over rows, so the change from swapping a group does not depend on which other groups are
-swapped.
+Let a' and b' be systems a and b after some groups are swapped. Of the rows of both systems, let w be 1 for those that
+belong to a' and 0 for those that belong to b'. AUROC and the covariance of ranks are sums over pairs of rows, U(w) = w
+K w for a' and U(1 - w) for b', with a matrix K. In the difference U(w) - U(1 - w) the quadratic terms cancel. What
+remains is a sum over rows, so the change from swapping a group does not depend on which other groups are swapped.
 """
 
 from abc import ABC, abstractmethod

@@ -5,7 +5,7 @@ rank and with the leader. These pairs are chosen by the same values that are tes
 pairs differently:
 
 - A pair with a large difference is less likely to be one of neighbours. So the adjustment for the compared pairs is
-  enough: the expected number of equal neighbours with p <= u is at most u times the number of compared pairs.
+  enough: the expected number of truly equal neighbours with p <= u is at most u times that of compared pairs.
 - The leader is partly the leader by chance, and its pairs have the largest differences of the board. Of 1,000 equal
   systems, the leader differs "significantly" from some other in half of all cases. But the system that is truly the
   best is only in one pair with each other system, so it is rarely significantly worse than any leader. A significant
@@ -46,7 +46,7 @@ def n_neighbours(n_systems: int) -> int:
 
 
 def compared_pairs(n_systems: int) -> tuple[Indices, Indices]:
-    """Return the pairs that are compared, in the order of ranks, those with the leader first.
+    """Return the pairs that are compared, in the order of the better system's rank.
 
     The pairs are two arrays: the positions of the better and of the worse system of each pair; the leader's is 0.
     """

@@ -1,7 +1,7 @@
 """The content of a gold line, field by field: the question, the answer and the system that produced the item.
 
-Two values differ only where a scorer, or a reader of the inputs, could distinguish them: facts, mentions and evidence
-are sets, labels ignore case, and annotators' numbers are not part of the answer.
+The fields have the form in which a scorer, or a reader of the inputs, compares them: facts, mentions and evidence are
+sets, labels ignore case, and annotators' numbers are not part of the answer.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ class Finding:
     """One finding of an audit. It may quote gold, so it must be shown to curators only.
 
     code: the kind of finding, for programs. found: what was observed. meaning: why it matters. advice: what to do.
-    file, line: where; None: the whole split, or the whole file. numbers: the numbers behind `found`, as JSON values.
+    file, line: the location; line None: the whole file, file None: the whole split. numbers: the numbers behind
+    `found`, as JSON values.
     """
 
     severity: Severity

@@ -74,7 +74,7 @@ class AuditColumns:
     answers: the right answer, as a value that is equal for equal answers.
     answer_kind: the kind of all answers.
     secrets: the columns that must not be revealed; the first is the answer.
-    texts: the question as a text, for a search of near-duplicates; an empty list: they are not searched.
+    texts: the question as a text, for a search of near-duplicates; an empty list: no search.
     labels: all labels of the task (not one per line); empty: those that occur in the gold.
     triples: the true and false facts that each line is about, for a search of leakage.
     queried_triples: for a task that asks about triples, all of them in line order, any number per line; else None.

@@ -148,7 +148,7 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
         return audit.check_gold(split)
 
     def test_gold_problems(self, lines: Iterable[Line], dimensions: Collection[str]) -> list[str]:
-        """Return the faults of a symmetric set: gold with the dimension `origin`."""
+        """Return the faults of gold with the dimension `origin`, which must be a symmetric set; none for other gold."""
         return check_symmetric(lines) if "origin" in dimensions else []
 
     def gold_fields(self, line: Line) -> GoldFields:

@@ -84,7 +84,7 @@ def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> M
 
 
 def _keys(facts: FactTable, n_properties: int) -> Indices:
-    """Return a key for each fact, equal for facts of the same passage and property. Only these are compared."""
+    """Return a key for each fact, equal for facts of the same passage and property, which alone are compared."""
     return facts.passage * n_properties + facts.property
 
 

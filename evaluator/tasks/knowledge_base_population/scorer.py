@@ -14,7 +14,7 @@ from evaluator.tasks.knowledge_base_population.predictions import Answers
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    """Return the outcomes, with a row for each document x property that has a gold or a predicted fact.
+    """Return the outcomes, with a row for each document and property that have a gold or a predicted fact.
 
     The groups are those of all evaluated documents, also of documents without a row.
     """

@@ -109,7 +109,7 @@ class LinkPrediction(Task[Gold, ValidationData, Answers]):
     def public_inputs(self, gold: Gold) -> bytes:
         """Return the inputs in the order of a digest of their ids.
 
-        In gold order (a, r, ?) is often next to (?, r, b), so that each would reveal the answer of the other.
+        In gold order (a, r, ?) is often next to (?, r, b), so that the order would reveal both answers, b and a.
         """
         ids = sorted(gold.ids, key=order_key)
         return msgspec.json.Encoder().encode_lines([Question(value, gold.questions[gold.ids[value]]) for value in ids])

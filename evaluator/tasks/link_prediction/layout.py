@@ -15,7 +15,7 @@ Triple = tuple[str, str, str]
 
 
 class GoldQuestion(GoldLine, gc=False, kw_only=True):
-    """A gold line. answers: every mention of the evaluated entity. filtered: mentions of the other known answers."""
+    """A gold line. answers: every mention of the entity asked for. filtered: mentions of the other known answers."""
 
     id: str | int
     question: Triple

@@ -79,7 +79,7 @@ Line = TypeVar("Line", bound=Named)
 def salted_order(lines: Iterable[Line], salt: str) -> list[Line]:
     """Return the lines of public inputs in the order of a digest of their ids. salt: the digest's key, not secret.
 
-    The order reveals neither the gold's order nor how the ids themselves would sort.
+    The order depends neither on the gold's order nor on the alphabetical order of the ids.
     """
     key = salt.encode()
     return sorted(lines, key=lambda line: hashlib.blake2b(repr(line.id).encode(), key=key).digest())
