@@ -1,4 +1,4 @@
-"""Conversion between what the API sends and pandas DataFrames."""
+"""Conversion between the API's JSON and pandas DataFrames."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ def plot(files: Files, request: PlotRequest) -> tuple[PlotReport, bytes]:
 
 
 def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tuple[Measure, ...]:
-    """Return the measures that exist for the tables.
+    """Return the measures that exist for these outcomes.
 
     Raises UsageError if a table is of another version of the task, or of another version of the custom scorer.
     """

@@ -15,9 +15,10 @@ _GZIP_MAGIC = b"\x1f\x8b"
 class ReadLimits:
     """Limits on one file.
 
-    file_bytes, lines: the maximum size, after decompression. ratio: the maximum of decompressed to compressed bytes.
-    members: the maximum number of gzip members; bgzip writes one per 64 KiB, which makes 3,100 in the largest file.
-    line_bytes: the maximum length of a line. depth: the maximum number of nested JSON objects and lists on a line.
+    file_bytes, lines: the maximum numbers of bytes and lines, after decompression. ratio: the maximum of decompressed
+    to compressed bytes. members: the maximum number of gzip members; bgzip writes one per 64 KiB, which makes 3,100 in
+    the largest file. line_bytes: the maximum number of bytes of a line. depth: the maximum number of nested JSON
+    objects and lists on a line.
     """
 
     file_bytes: int = 200_000_000

@@ -276,7 +276,7 @@ def write_table(lines: Iterable[bytes], kind: str) -> bytes:
     """Return JSON Lines as a table, which `line_chunks` reads as the same lines.
 
     lines: valid JSON objects. kind: one of FORMATS. A column is text if all its cells are; else its name gets `:json`.
-    Raises UsageError for what the format cannot hold.
+    Raises UsageError for values that the format cannot hold.
     """
     rows = [_DECODER.decode(line) for line in lines]
     keys = list(dict.fromkeys(key for row in rows for key in row))

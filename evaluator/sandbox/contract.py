@@ -30,7 +30,7 @@ def check_limits(limits: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Resource limits of one job. Sizes are bytes; `memory_bytes` does not include what the sandbox itself occupies.
+    """Resource limits of one job. Sizes are bytes; `memory_bytes` does not include the memory of the sandbox itself.
 
     A job in the process sandbox that exceeds `cpu_seconds` has the verdict TIME. If it exceeds `wall_seconds` first,
     the sandbox has failed and not the job: it got too little processor time, because the machine was busy.

@@ -15,7 +15,7 @@ from evaluator.errors import UsageError
 
 
 def validate(args: argparse.Namespace, run: Callable[[argparse.Namespace], int]) -> int:
-    """Download what the check needs, run it, and return the exit status.
+    """Download the inputs and the options of a phase, check the predictions with them, and return the exit status.
 
     run: validates with the arguments `task`, `inputs` and `option`, which are set to the downloaded ones. Raises
     UsageError for a phase that the benchmark does not have, and SandboxError if the server does not respond.

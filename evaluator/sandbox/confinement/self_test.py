@@ -83,8 +83,7 @@ def _is_open(descriptor: int) -> bool:
 def check(layers: Layers, descriptors: HostDescriptors) -> None:
     """Run a job that tests its own confinement.
 
-    Raises SandboxError, with what is missing and what to do, if a required layer does not hold or no job can be
-    started.
+    Raises SandboxError, with the cause and advice, if a required layer does not hold or no job can be started.
     """
     forker = Forker({SELF_TEST: attempt_everything}, layers, descriptors)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -151,7 +151,7 @@ class ContainerBackend(ABC):
         so a job that is recorded before it is submitted is not removed before its deadline. After its deadline it is
         removed even if it is in `keep`. min_age_seconds: younger jobs stay, unless they are past their deadline. It may
         be 0 if no worker of this instance runs, or if `keep` is a function and every job is recorded before it is
-        submitted. Returns descriptions of what was removed. Raises SandboxError.
+        submitted. Returns descriptions of the removed containers and volumes. Raises SandboxError.
         """
 
     # Images

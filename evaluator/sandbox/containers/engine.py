@@ -50,7 +50,7 @@ class NameTakenError(EngineError):
 
 
 class EngineTimeoutError(EngineError):
-    """The engine did not respond in time. It may still do later what was requested."""
+    """The engine did not respond in time. It may still carry out the request later."""
 
 
 @contextmanager

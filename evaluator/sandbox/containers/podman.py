@@ -87,7 +87,7 @@ class Podman:
         self._command = ["podman", *options]
 
     def run(self, *arguments: str, seconds: float = _SECONDS, archive: Iterable[bytes] = ()) -> bytes:
-        """Run a command and return what it prints. archive: a file that is its standard input.
+        """Run a command and return its standard output. archive: a file that is its standard input.
 
         Raises EngineTimeoutError after `seconds`, when the command is killed; PodmanError.
         """

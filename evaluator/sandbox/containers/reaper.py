@@ -60,8 +60,8 @@ def reap(
     their containers are created. Containers and volumes past their deadline are removed regardless of `keep`. Nothing
     without this instance's label is ever removed.
 
-    Returns descriptions of what was removed. Raises EngineError if containers or volumes cannot be listed. What cannot
-    be removed is left for the next call.
+    Returns descriptions of the removed containers and volumes. Raises EngineError if containers or volumes cannot be
+    listed. What cannot be removed is left for the next call.
     """
 
     def is_left(labels: dict[str, str] | None, created: float | None, keep_ids: frozenset[str]) -> bool:

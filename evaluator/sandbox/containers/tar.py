@@ -1,7 +1,7 @@
 """Strict reader for untrusted tar archives, with bounded memory, and a streaming writer.
 
 The tar readers of Go, which container engines use, and of Python disagree on unusual archives. Such archives are
-refused, so that an engine sees what was checked.
+refused, so that an engine unpacks the same files that were checked.
 """
 
 from __future__ import annotations

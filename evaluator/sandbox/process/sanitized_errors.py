@@ -15,7 +15,7 @@ _SHAPE = re.compile(rf"[\w.]{{1,80}}(?: errno \d{{1,4}})?(?:{_LOCATION}){{0,{MOS
 
 
 def describe(problem: BaseException) -> bytes:
-    """Return a description such as `OSError errno 1 at package/module.py:41 in function at ...`.
+    """Describe an exception, such as `OSError errno 1 at package/module.py:41 in function at ...`.
 
     It ends with the innermost frame, and has at most MOST_FRAMES frames.
     """

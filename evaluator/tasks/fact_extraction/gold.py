@@ -18,7 +18,7 @@ Facts = frozenset[Fact]
 
 @dataclass(frozen=True)
 class GoldFacts:
-    """The gold facts. texts: the facts of each text, in the order of the file. relations: relation -> its code."""
+    """The gold facts. texts: the facts of each text, in the order of the file. relations: relation -> its number."""
 
     texts: Sequence[Facts]
     relations: Mapping[str, int]
@@ -36,7 +36,7 @@ class ValidationData:
 class Gold:
     """Parsed gold. The lists have one entry per text, in the order of the file.
 
-    ids: id -> index of the text. relations: relation -> its code, in alphabetical order.
+    ids: id -> index of the text. relations: relation -> its number, in alphabetical order.
     """
 
     ids: dict[Id, int]

@@ -19,7 +19,7 @@ Indices = npt.NDArray[np.int64]
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    """Return the outcomes. The rows are in the order of the texts: each text's own row first, then its relations."""
+    """Return the outcomes. The rows are in the order of the texts: each text's own row first, then one per relation."""
     n_texts, width = len(gold.facts), len(gold.relations) + 1
     text_keys = np.arange(n_texts) * width
     gold_keys = _keys_of(gold, width)
