@@ -46,7 +46,7 @@ def connect_engine() -> Engine:
             f"connecting to a Docker engine needs the Python package {error.name}: "
             "pip install 'holdout-eval[systems]', or, from the project's folder, pip install '.[systems]'"
         ) from None
-    engine = Engine(allow_plain=True)  # the user's own engine, over the way that Docker's own client takes
+    engine = Engine(allow_plain=True)  # the user's own engine, reached as by Docker's own client
     try:
         engine.info()
     except SandboxError as error:

@@ -27,7 +27,7 @@ def login(args: argparse.Namespace) -> int:
     server = Server(address, None)
     if server.is_open:
         say("warning: the address is plain http, so others on the network can read what is sent")
-    # The token's name has the host's, so that users recognise it in their settings on the site.
+    # The token's name contains this host's name, so that users recognise the token in their settings on the site.
     name = f"holdout-eval login on {socket.gethostname()}"[:60]
     if args.token_file:
         token, until = from_file(args.token_file), ""

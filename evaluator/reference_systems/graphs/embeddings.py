@@ -73,7 +73,7 @@ class EmbeddingScorer:
             scores = model.scores(queries, self._vectors).astype(np.float64)
             highest = scores.max(axis=1)
             norm = highest + np.log(np.exp(scores - highest[:, None]).sum(axis=1))
-            # Of a square of queries and answers, only the diagonal is the claims'.
+            # The model scores each query with the answer of each claim; only the diagonal is of query and own answer.
             total += np.diagonal(model.scores(queries, vectors[tail])) - norm
         return total
 

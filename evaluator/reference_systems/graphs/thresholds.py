@@ -38,7 +38,7 @@ def _threshold(scores: Numbers, labels: Labels, near: float) -> float:
     values, index = np.unique(scores, return_inverse=True)
     true = np.bincount(index, weights=labels)
     false = np.bincount(index, weights=~labels)
-    # Below threshold i are the values before i: their false claims, and the true ones of the others, are right.
+    # Below threshold i are the values before i: their false claims, and the true ones of all other values, are right.
     right = np.r_[0, np.cumsum(false)] + np.r_[np.cumsum(true[::-1])[::-1], 0]
     places = np.r_[
         min(near, np.nextafter(values[0], -np.inf)), (values[1:] + values[:-1]) / 2, max(near, float(values[-1]))

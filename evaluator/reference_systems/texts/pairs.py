@@ -31,7 +31,7 @@ class TextFeatures:
         self.mentions = mentions
         self._name = [_DIGIT.sub("0", word.casefold()) for word in pronoun_name]
         self._words = [_DIGIT.sub("0", token.text.casefold()) for token in tokens]
-        # In the path between two mentions, another mention is its kind.
+        # In the path between two mentions, any other mention is replaced by its kind.
         self._inside: list[str | None] = list(self._words)
         for mention in mentions:
             if mention.kind in (NAME, DATE):

@@ -46,7 +46,7 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
     gold_offsets, offsets = comparable(gold, predicted)
     gold_keys, keys = _keys(gold, n_properties), _keys(predicted, n_properties)
     matched_gold, matched_exactly = np.zeros((2, len(gold)), dtype=np.bool_)
-    member, equal = np.zeros((2, len(predicted)), dtype=np.bool_)  # predictions that match some gold fact
+    member, equal = np.zeros((2, len(predicted)), dtype=np.bool_)  # masks of predictions that match some gold fact
     for i, j in _pairs(keys, gold_keys):
         a, b = offsets[:, i], gold_offsets[:, j]
         match = _overlap(a, b)
@@ -55,7 +55,8 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
         same = np.all(a == b, axis=0)
         equal[i[same]] = True
         matched_exactly[j[same]] = True
-    # A member whose spans are not empty matches itself. All other predictions are compared with the members.
+    # A prediction that matches a gold fact and has no empty span matches itself, so it is no false positive. The other
+    # predictions are compared with all that match a gold fact.
     is_nonempty = (offsets[0] < offsets[1]) & (offsets[2] < offsets[3])
     surplus = ~(member & is_nonempty)
     rest, members = np.flatnonzero(surplus), np.flatnonzero(member)
