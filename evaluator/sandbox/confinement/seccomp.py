@@ -1,8 +1,9 @@
 """Seccomp filter for jobs: an allow-list of system calls as a BPF program; every other call fails with EPERM.
 
 No allowed call takes a path, creates a descriptor, a process or executable memory, or reaches another process. Files
-are read only with pread, since a descriptor's own offset is shared with the client that sent the descriptor. A call by
-the numbers of another architecture (i386, x32) kills the process. Source: seccomp(2), linux/seccomp.h, linux/filter.h.
+are read only with pread, since a descriptor's own offset is shared with the client that sent the descriptor. A call
+with the number of another architecture (i386, x32) kills the process. Source: seccomp(2), linux/seccomp.h,
+linux/filter.h.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class CountedTexts:
     def log_probabilities(self, learnt: Marks) -> Numbers:
         """Return the unnormalized log-probabilities of the labels: an array texts x labels.
 
-        learnt: a mask over the texts: True for those to train on. Words that do not occur in them are ignored.
+        learnt: a mask over the texts: True for those to train on. Words that occur in no training text are ignored.
         """
         n = len(self.names)
         tables, totals, size = [], np.zeros(n), 0

@@ -73,7 +73,7 @@ def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[n
 
 
 def _groups(gold: Gold) -> tuple[npt.NDArray[np.int32], tuple[str | int, ...]]:
-    """Return the group code of each document, -1 for those that are not evaluated, and the names of the groups."""
+    """Return (the index of each document's group, -1 for documents that are not evaluated; the names of the groups)."""
     names: dict[tuple[type, Any], int] = {}
     codes = [
         names.setdefault((type(group), group), len(names)) if evaluated else -1
