@@ -22,8 +22,8 @@ LONGEST = 3
 class Edges(NamedTuple):
     """Steps from an entity, sorted by their ends.
 
-    relations: each step's relation and direction, as `Walks` numbers them. probabilities: 1 / the number of the
-    entity's steps with the same relation and direction.
+    relations: each step's relation and direction, as `Walks` numbers them. probabilities: 1 / the number of steps of
+    the same relation and direction from the entity where the step starts.
     """
 
     relations: Ints
