@@ -1,1 +1,1 @@
-"""From the judgements of several annotators to gold."""
+"""Gold decided from the judgements of several annotators."""

@@ -1,7 +1,8 @@
-"""The decision on each item, and the union of annotators' mentions (Mesquita et al. 2019, KnowledgeNet).
+"""Decided label or mean score of an item, and union of the mentions that annotators marked in a text.
 
-Two annotators judge each item, and a third one judges where they differ. So a label is decided when two annotators gave
-it and fewer gave any other. Scores, such as human ratings, are averaged.
+The rules are those of KnowledgeNet (Mesquita et al. 2019). Two annotators judge each item, and a third one judges it if
+they differ. So a label is decided once two annotators chose it and no other label was chosen as often. Scores, such as
+human ratings, are averaged.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def decide(values: Sequence[Any], *, scores: bool) -> Any:
 
 
 class Mentions:
-    """Annotators' mentions in texts."""
+    """Mentions (spans of a text) that each annotator marked, by text and annotator."""
 
     def __init__(self) -> None:
         self.of_text: dict[Id, dict[Id, frozenset[Span]]] = defaultdict(dict)
@@ -45,13 +46,14 @@ class Mentions:
         self.of_text[text][annotator] = frozenset(spans)
 
     def union(self, text: Id) -> list[Span]:
-        """Return the mentions that any annotator marked in the text, in order."""
+        """Return the mentions that at least one annotator marked in the text, sorted by position."""
         return sorted(frozenset[Span]().union(*self.of_text[text].values()))
 
     def agreement(self) -> float:
-        """Return the F1 of two annotators' exact mentions, over all pairs of annotators of a text; NaN without pairs.
+        """Return the F1 of exactly equal mentions, with counts added up over all pairs of annotators of each text.
 
-        F1 is the usual agreement on spans, since there is no count of what nobody marked (Hripcsak & Rothschild 2005).
+        NaN if no pair has marked a mention. F1 is the usual agreement on spans, because spans that nobody marked cannot
+        be counted (Hripcsak & Rothschild 2005).
         """
         common = total = 0
         for marked in self.of_text.values():

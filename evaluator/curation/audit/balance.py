@@ -72,7 +72,7 @@ def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) 
                 f"{name} is not balanced ({counts_text}), though the whole split is",
                 f"the most frequent label is right on {percent(majority)} of the slice, which has only some lines of "
                 "each group: chance accuracy on this slice alone is not 50 %",
-                "rank by the whole split or by groups, and add a note to accuracies on this slice",
+                "rank systems by a measure of the whole split, and add a note to accuracies on this slice",
                 split.file,
                 numbers=row,
             )
@@ -122,7 +122,7 @@ def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
 
 
 def _shared_across_groups(split: Split) -> list[Finding]:
-    """Find claims that occur in several groups, which makes the answers of these groups dependent.
+    """Return a finding if claims occur in several groups, which makes the answers of these groups dependent.
 
     Only splits with evidence sentences are searched.
     """

@@ -1,4 +1,4 @@
-"""The audit report as a self-contained HTML page: no script, no external resources, light and dark."""
+"""The audit report as a self-contained HTML page: no script, no external resources, for light and dark mode."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _keys(value: dict[str, Any], parts: str) -> set[str]:
 
 
 def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Finding]:
-    """Find fields whose values differ from the inputs that the server would write from the gold."""
+    """Return a finding if fields differ from the inputs that the server would write from the gold."""
     written = (msgspec.json.decode(line) for line in split.task.public_inputs(split.gold).splitlines())
     key = split.task.id_key
     expected = {line[key]: line for line in written}

@@ -105,7 +105,7 @@ def _member(values: dict[str, Any], evidence: str) -> dict[str, Any]:
 
 
 def layout_of(task: str, head: bytes) -> Callable[[BinaryIO, str], Published] | None:
-    """Return the reader of the published layout that a file has by its first line; None for the task's own layout.
+    """Return the reader of a file's published layout, recognised by the first line; None for the task's own layout.
 
     head: the first bytes of the file, decompressed.
     """

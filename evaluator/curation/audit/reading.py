@@ -33,7 +33,7 @@ def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: 
 
 
 def peek(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
-    """Return the stream, still at its beginning, and its first bytes, decompressed; none for a damaged gzip file."""
+    """Return the stream, still at its beginning, and its first bytes, decompressed; b"" for a damaged gzip file."""
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream, _HEAD)  # type: ignore[type-var]  # any readable will do
     head = buffered.peek(_HEAD)
     if file.endswith(".gz"):

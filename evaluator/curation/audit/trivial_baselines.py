@@ -22,8 +22,8 @@ from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput
 class BaselineScore:
     """Scores of one baseline on a split.
 
-    doc: what the baseline did, in words. scores: value by measure; None: no value. chance: the value of the baseline's
-    audited measure that is expected without any knowledge; negative if there is none to compare with.
+    doc: what the baseline did, in words. scores: value by measure; None: no value. chance: the value of the measure
+    `baseline.audited_measure` that is expected by chance; negative if it is not known.
     """
 
     baseline: Baseline
@@ -41,8 +41,8 @@ def trivial(
 ) -> tuple[list[BaselineScore], list[Finding]]:
     """Score the task's baselines and report those above chance.
 
-    trains: public training files, none or more. whole: the size of the whole split, whose expected half-width of the
-    confidence interval is the least distance from chance that is reported.
+    trains: public training files, none or more. whole: the size of the whole split. A baseline is reported if it is
+    farther from chance than the half-width that is expected there for the confidence interval.
     """
     task = split.task
     inputs = [msgspec.json.decode(line) for line in task.public_inputs(split.gold).splitlines()]

@@ -51,7 +51,7 @@ def find_dates(text: str) -> Iterator[DateMatch]:
 
 
 def replace_dates(text: str, moved: Mapping[Date, Date]) -> str:
-    """Return the text with its dates replaced, each in the form that it had. moved: the new date by the old one."""
+    """Return the text with its dates replaced, each in the form that it had. moved: maps each date to its new one."""
     pieces, end = [], 0
     for hit in find_dates(text):
         if hit.date in moved:

@@ -64,7 +64,10 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _read_all(args: argparse.Namespace, bench: Workspace) -> Judgements:
-    """Read all files of judgements. Raises GoldError where they have judgements of two kinds, or one twice."""
+    """Read all files of judgements.
+
+    Raises GoldError if they mix labels with scores or ids of two types, or if an annotator judges an item twice.
+    """
     together = Judgements([], scores=False)
     seen: dict[tuple[Id, Id], str] = {}
     for path in args.annotations:
@@ -87,7 +90,7 @@ def _read_all(args: argparse.Namespace, bench: Workspace) -> Judgements:
 
 
 def _read_items(args: argparse.Namespace, bench: Workspace, judged: Iterable[Id]) -> dict[Id, dict[str, Any]]:
-    """Return the lines of the items by id; lines with only the id without a file. Raises GoldError."""
+    """Return the lines of the file --items by id; without the file, objects with only the id. Raises GoldError."""
     if args.items is None:
         return {name: {"id": name} for name in judged}
     lines, problems = read_lines(bench.input("items", args.items), str(args.items))
@@ -137,7 +140,10 @@ def _spans(line: RawLine, problems: ProblemList) -> list[Span] | None:
 
 
 def _sample(names: list[Id], percentage: int, seed: int) -> list[Id]:
-    """Return a random sample of the items, in their order. Its size is rounded up, and their order has no effect."""
+    """Return a random sample of the ids, in the order of `names`. The size is rounded up.
+
+    The sample is the same set of ids for any order of `names`.
+    """
     size = -(-len(names) * percentage // 100)
     chosen = {*random_stream(seed, "adjudicate", "again").sample(sorted(names, key=str), size)}
     return [name for name in names if name in chosen]
@@ -153,7 +159,7 @@ def _write(bench: Workspace, name: str, lines: Iterable[dict[str, Any]]) -> None
 
 
 def _names(names: list[Id]) -> str:
-    """Return the ids as text: on the site, only this text names them."""
+    """Return the ids for the text report, the only place where the site shows them."""
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(map(shown, names[:_MOST_NAMED])) + more
 

@@ -91,7 +91,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 def facts_of(names: Mapping[str, str], triples: Triples) -> list[tuple[str, str, str]]:
     """Return the sorted facts between the entities of a text.
 
-    names: the name that facts have for each entity. Triples of an entity with itself are left out.
+    names: each entity's name in the facts. Triples of an entity with itself are left out.
     """
     return sorted(
         {
@@ -121,9 +121,10 @@ def _read_texts(args: argparse.Namespace, bench: Workspace) -> dict[Id, InputTex
 def _read_mentions(
     args: argparse.Namespace, bench: Workspace, lines: Mapping[Id, InputText]
 ) -> tuple[dict[Id, dict[str, str]], int]:
-    """Return (entity -> name by the text's id, the number of mentions that are not in their text).
+    """Return ({id of a text: {entity: name}}, the number of listed mentions that do not occur in their text).
 
-    An entity's name is its first mention in the list, but the subject if that is one of its mentions.
+    An entity's name is the text's subject if that is one of its mentions, else its first mention that occurs in the
+    text. Raises GoldError.
     """
     reader = Reader(str(args.mentions), _MENTIONS, GoldError)
     register = IdRegister(reader.problems)
@@ -150,7 +151,7 @@ def _read_mentions(
 
 
 def _read_graph(args: argparse.Namespace, bench: Workspace, entities: set[str]) -> Triples:
-    """Return the triples between these entities."""
+    """Return the graph's triples whose subject and object are both in `entities`. Raises GoldError."""
     triples: Triples = {}
     paths: Sequence[Path] = args.graph
     for path in paths:

@@ -66,9 +66,9 @@ def _shares(text: str) -> dict[str, str]:
 
 
 def _stratum(line: RawLine, keys: list[str], problems: ProblemList) -> str:
-    """Return the line's stratum: its values of the keys, joined.
+    """Return the line's stratum: its values under the stratification keys, joined.
 
-    A slice takes precedence over a field of the same name.
+    A key names a dimension of `slices`, or else a field of the line.
     """
     slices = line.value.get("slices")
     values = []

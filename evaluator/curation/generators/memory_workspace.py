@@ -56,7 +56,7 @@ class MemoryWorkspace(Workspace):
     def output(self, name: str) -> BinaryIO:
         """Return a new buffer with this name. Raises ValueError if there already is one."""
         if name in self._written_files:
-            raise ValueError(f"{name} already exists")
+            raise ValueError(f"the output {name} already exists, expected another name")
         self._written_files[name] = _MemoryFile()
         return cast(BinaryIO, self._written_files[name])
 

@@ -1,4 +1,4 @@
-"""`audit misses` and `audit miss-categories`: misses to classify by hand (Broscheit et al. 2020, table 4)."""
+"""`audit misses` and `audit miss-categories`: missed questions to classify by hand (Broscheit et al. 2020, table 4)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _sample(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 def _rankings(args: argparse.Namespace, bench: Workspace, gold: Gold) -> tuple[list[list[str]], list[int]]:
     """Return the first mentions of each question's ranking, and the rank of its first answer (0: none).
 
-    Both are without repeated mentions and without other known answers.
+    Repeated mentions and other known answers are removed from the rankings first.
     """
     firsts: list[list[str]] = [[] for _ in gold.questions]
     ranks = [0] * len(gold.questions)

@@ -24,7 +24,7 @@ RECIPE = "recipe.json"
 
 
 class _Hashed(io.RawIOBase):
-    """A raw file that counts and hashes the bytes read or written."""
+    """An unbuffered file that counts and hashes the bytes read or written."""
 
     def __init__(self, file: io.FileIO) -> None:
         self.file = file
@@ -133,7 +133,7 @@ class Workspace:
         if self._work is None:
             raise ValueError("this workspace has no output folder")
         if name == RECIPE or any(file.name == name for file in self._outputs):
-            raise ValueError(f"{name} already exists")
+            raise ValueError(f"the output {name} already exists, expected another name")
         raw = _Hashed(io.FileIO(self._work / name, "xb"))
         buffer = io.BufferedWriter(raw, _CHUNK)
         self._outputs.append(_File("", name, raw, buffer))

@@ -102,6 +102,6 @@ class WalkSteps:
         return to[first:end]
 
     def marked(self, entities: Ints) -> Bools:
-        """Return a mask over all entities, True for these. The array is shared: set them to False again after use."""
+        """Return a mask over all entities, True for `entities`. It is reused: set them to False again after use."""
         self._marked[entities] = True
         return self._marked

@@ -1,4 +1,4 @@
-"""Self-contained HTML pages of curators' reports: no script, no external resources, light and dark."""
+"""Self-contained HTML pages of curators' reports: no script, no external resources, for light and dark mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Line charts as SVG files for reports and papers: no script, readable without colour, light and dark."""
+"""Line charts as SVG files for reports and papers: no script, readable without colour, for light and dark mode."""
 
 from __future__ import annotations
 

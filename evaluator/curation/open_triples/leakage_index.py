@@ -22,8 +22,7 @@ class Mention(NamedTuple):
     ends: the entities that the mention may mean. tails: the objects of evaluation triples whose subject is one of
     `ends`. whole: True if the mention contains the words of a whole evaluation triple.
 
-    A mention may mean thousands of entities, and a test for disjoint sets takes the time of the smaller one: so as much
-    as possible is precomputed here, once per text.
+    A mention may mean thousands of entities, so these sets are computed once per text, not once per triple.
     """
 
     ends: Ends
@@ -121,9 +120,10 @@ class EvaluationIndex:
         return facts.lead(subject.ends, object_.ends) or facts.lead(object_.ends, subject.ends)
 
     def _held(self, words: Words) -> tuple[list[_Facts], list[Ends]]:
-        """Return the triples of the relations, and the entities of the mentions, whose own words are all in `words`.
+        """Find the evaluation relations and the evaluation mentions whose words are all in `words`.
 
-        Without such a relation, no entities are returned.
+        Returns the triples of each such relation, and the entities of each such mention; if there is no such relation,
+        two empty lists.
         """
         facts = [self._facts[self._relations[relation]] for relation in self._held_relations.within(words)]
         return facts, [self._owners[mention][0] for mention in self._held_mentions.within(words)] if facts else []

@@ -39,7 +39,7 @@ class TripleLike(Protocol):
 
 @dataclass
 class KnownAnswers:
-    """Known answers of each prefix that is asked, in the order in which they were learned."""
+    """Known answers of each registered prefix (a triple without its subject or object), in the order of `learn`."""
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
@@ -57,7 +57,7 @@ class KnownAnswers:
                     known.update(dict.fromkeys(mentions))
 
     def learn_rows(self, rows: Iterable[Row], dictionary: Dictionary) -> None:
-        """Add the answers that a file's rows give. Most of 30 million rows answer no question, and are skipped fast."""
+        """Add the answers that a file's rows give. Most of 30 million rows answer no question and are skipped fast."""
         answers = self.answers
         self.learn(
             dictionary.triple(row)

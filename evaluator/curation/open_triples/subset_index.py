@@ -9,7 +9,7 @@ from evaluator.curation.open_triples.token_sets import Words
 
 
 class Subsets:
-    """Index of sets by their rarest word, so that a given set is compared only with those under its own words."""
+    """Index of sets by their rarest word: a given set is compared only with the sets whose rarest word it contains."""
 
     def __init__(self, sets: Iterable[Words]) -> None:
         """Index the sets. No set may be empty; equal sets count once."""

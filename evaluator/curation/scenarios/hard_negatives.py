@@ -44,7 +44,7 @@ class Source(Protocol):
 
 @dataclass
 class HardNegativeSource:
-    """Base class of both sources.
+    """Base class of the sources `Walks` and `ClosedWorld`.
 
     steps: the steps of the graph without the predicate and without schema predicates. true: the keys (`Graph.key`) of
     all pairs that the predicate links, sorted.
@@ -101,7 +101,7 @@ class HardNegativeSource:
 
 
 class Walks(HardNegativeSource):
-    """Random walks from the subject or the object of a fact, along predicate paths, to replacements of the other."""
+    """Random walks along predicate paths, from a fact's subject to a new object or from its object to a new subject."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
         """Yield pairs from walks that begin at the subject and at the object, alternately, until both are exhausted."""
@@ -133,7 +133,7 @@ class Walks(HardNegativeSource):
 class ClosedWorld(HardNegativeSource):
     """Pairs that another predicate links: the fact's subject with another object, or another subject with its object.
 
-    The other entity has the same types as the one that it replaces.
+    The new entity has the same types as the one that it replaces.
     """
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:

@@ -46,7 +46,7 @@ class Paths:
 
     @property
     def numbers(self) -> Ints:
-        """A number for each path, equal for equal paths of all pairs of entities; `path_codes` decodes it."""
+        """The number of each path. Equal paths between any entities have equal numbers; `path_codes` decodes them."""
         return _reversed(self._numbers, self._base) if self._turned else self._numbers
 
     def __len__(self) -> int:
@@ -85,8 +85,8 @@ def _next_steps(steps: WalkSteps, codes: Ints, entities: Ints) -> tuple[Ints, In
 def _with_last_step(base: int, known: Ints, meeting: Ints, before: Ints, last: Ints) -> Ints:
     """Append the last step to paths that reach a neighbour of the end; a path has one continuation per linking triple.
 
-    base: of the paths' numbers, whose digits are step codes + 1. known: the paths' numbers so far; meeting: the
-    entities they reach. before: the end's neighbours, sorted; last: the codes from them to the end.
+    base: the base in which a path's number has one digit per step, the step's code + 1. known: the paths' numbers so
+    far; meeting: the entities they reach. before: the end's neighbours, sorted; last: the codes from them to the end.
     """
     low, high = np.searchsorted(before, meeting, "left"), np.searchsorted(before, meeting, "right")
     indices = _ranges(low, high - low)

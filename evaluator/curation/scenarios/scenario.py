@@ -189,7 +189,7 @@ class Scenarios:
         return self._clusters[key]
 
     def _plausible(self, params: ScenarioParams, positives: list[Pair], n: int) -> list[tuple[Plausible, Pair]]:
-        """Return the first n plausible pairs, so that those of a higher transparency are among those of a lower one."""
+        """Return the first n plausible pairs: a more transparent scenario gets a subset of a less transparent one's."""
         if not n:
             return []
         key = params.popularity, params.homogeneity

@@ -95,7 +95,7 @@ class _Table:
                 return path[row_steps[row] :]
 
     def _other(self, column: int, row: int) -> int:
-        """Return another row that is not whole in the column."""
+        """Return another row whose entry in the column is not whole."""
         stack, own_rows = self.stacks[column], []
         while stack[-1] == row or not self._rest((stack[-1], column)):
             if (line := stack.pop()) == row:

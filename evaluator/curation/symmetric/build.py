@@ -53,7 +53,8 @@ def quadruples(
         if original.label not in CONTRARY:
             problems.add(original.line, "unknown label", shown(original.label), "SUPPORTS or REFUTES")
         if contrary is None:
-            problems.add(original.line, f"the original {shown(original.id)} has no contrary pair", "none", "one")
+            message = f"the original {shown(original.id)} has no contrary pair"
+            problems.add(original.line, message, "none", "one with the same id")
             continue
         for pair, file_problems in ((original, problems), (contrary, contrary_problems)):
             if not (pair.claim.strip() and pair.evidence.strip()):
@@ -67,7 +68,7 @@ def quadruples(
             unmatched.line,
             f"the contrary pair {shown(unmatched.id)} has no original",
             "none",
-            "an original with its id",
+            "an original with the same id",
         )
     if problems or contrary_problems:
         raise GoldError([*problems.problems, *contrary_problems.problems], problems.more + contrary_problems.more)

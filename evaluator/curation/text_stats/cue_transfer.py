@@ -1,4 +1,4 @@
-"""Whether cues of one set of claims hold in another: correlation of p(l | w), and coverage (Schuster et al. 2019)."""
+"""Transfer of cues to another set of claims: correlation of p(l | w), and coverage (Schuster et al. 2019)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ TOPS = (10, 20, 50, 100, 200, 500, 1000)
 def correlations(table: CueTable, other: CueTable, label: str) -> Iterator[tuple[int, float | None, float | None]]:
     """Yield (number of n-grams, Pearson's, Spearman's correlation of p(l | w) in both tables) for each of TOPS.
 
-    The n-grams are those with the highest LMI in `table`; `other` has the same rows (see `cues.recount`). One that does
-    not occur there has p = 0. A number above that of all n-grams is left out, and a correlation of constants is None.
+    The n-grams are those with the highest LMI in `table`; `other` has the same rows (see `cues.recount`). An n-gram
+    that does not occur in `other` has p = 0 there. Numbers above the length of the table are left out, and a
+    correlation of constants is None.
     """
     column, order = table.labels.index(label), table.order(label)
     first, second = table.probabilities()[order, column], other.probabilities()[order, column]
@@ -32,7 +33,8 @@ def coverage(
 ) -> list[tuple[int, float | None]]:
     """Return (number of n-grams, share of the label's texts that contain one of them) for each of TOPS.
 
-    n, drop: as for the table, whose highest n-grams by LMI are searched for. None: no text has the label.
+    The n-grams are those with the highest LMI in `table`. n, drop: as in `cues.cue_table`, which made the table. The
+    share is None if no text has the label.
     """
     chosen = [text for text, name in zip(texts, labels, strict=True) if name == label]
     rank_of = {table.ngrams[row]: rank for rank, row in enumerate(table.order(label).tolist())}

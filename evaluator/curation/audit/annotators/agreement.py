@@ -100,7 +100,7 @@ def _unknown_items(split: Split, units: dict[Id, list[Any]], file: str) -> list[
 
 
 def _against_majority(split: Split, units: dict[Id, list[Any]]) -> tuple[int, list[Finding]]:
-    """Count items whose gold label differs from the label that most of their annotators chose; return findings too.
+    """Return the number of items whose gold label is not the one that most annotators chose, and findings.
 
     Items with one judgement, or without a single most frequent label, are not counted.
     """

@@ -1,7 +1,8 @@
-"""Files of judgements: our layout, lists of ratings, SNLI's annotator labels and FRANK's annotated sentences.
+"""Reader of files of annotators' judgements, in our layout or in one of three published layouts.
 
-Our layout is JSON Lines with `id`, `annotator` and either `label` or, for numbers, `score`. Judgements in the other
-layouts are of unnamed annotators: two in one position of their lists need not be of one person.
+Our layout is JSON Lines with `id`, `annotator` and either `label` or, for numbers, `score`. The others are lists of
+ratings, the annotator labels of SNLI, and the annotated sentences of FRANK (Pagnoni et al. 2021). Their annotators have
+no names: two values at the same position of their lists may be from different people.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Judgements:
 
     @property
     def units(self) -> dict[Id, list[Any]]:
-        """The values of each item, in the order of the file."""
+        """The values that annotators gave to each item, in the order of the file."""
         units: dict[Id, list[Any]] = defaultdict(list)
         for name, _, value in self.rows:
             units[name].append(value)
@@ -50,15 +51,15 @@ class Judgements:
 
     @property
     def named(self) -> list[tuple[Id, Id, Any]]:
-        """The rows of named annotators."""
+        """Those of `rows` whose annotator has a name."""
         return [(name, annotator, value) for name, annotator, value in self.rows if annotator is not None]
 
 
 def read_judgements(stream: BinaryIO, file: str) -> Judgements:
     """Read judgements. file: the name for messages.
 
-    The first line decides on the layout and on the kind of value, which all lines must have. Raises GoldError for
-    other lines, and where an annotator, or a second line of a list, judges an item twice.
+    The first line determines the layout and the kind of value, labels or scores, of all lines. Raises GoldError for a
+    line that differs, if an annotator judges an item twice, or if two lines list the values of one item.
     """
     stream, head = peek(stream, file)
     if head.lstrip(b" \t\r\n").startswith(b"["):
@@ -104,7 +105,7 @@ def _value(line: RawLine, kind: str, problems: ProblemList) -> Any:
 
 
 def _lists(lines: list[RawLine], problems: ProblemList, id_key: str, key: str) -> Judgements:
-    """Return the judgements of lines that list all values of an item. SNLI has empty labels, which are left out."""
+    """Return the judgements of lines that each list all values of an item. Empty labels, as in SNLI, are left out."""
     kind, expected = _LISTS[key]
     values: dict[Id, list[Any]] = {}
     for line in lines:
@@ -131,7 +132,7 @@ class _Summary(msgspec.Struct):
 
 
 def _frank(stream: BinaryIO, file: str) -> Judgements:
-    """Read FRANK's file. An annotator's score of a summary is the share of its sentences without an error.
+    """Read FRANK's file. An annotator's score of a summary is the share of its sentences marked as without error.
 
     Ids are `hash:model`, as in the gold that is imported from FRANK.
     """

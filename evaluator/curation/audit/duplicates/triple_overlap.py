@@ -1,7 +1,7 @@
 """Overlap of a split of triples with a training file.
 
-Counted are training triples that leak, subject-object pairs and facts that occur in both, and relations of the split
-that no training triple has.
+The checks count training triples that leak an answer of the split (`evaluator.curation.open_triples.leakage`), pairs of
+subject and object and facts that occur in both files, and relations of the split that no training triple has.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMED = 10
 
 
 def leaking(split: Split, train: Split) -> dict[int, int]:
-    """Return the level (0 simple, 1 basic, 2 thorough) of each leaking training line, by its index in the file."""
+    """Return {index of a training line that leaks: its level of leakage}; 0 is simple, 1 basic, 2 thorough."""
     rows = [(index, triple) for index, triples in enumerate(train.triples) for triple in triples if _has_words(triple)]
     counts = TokenCounts()
     counts.add([triple for _, triple in rows])
@@ -45,7 +45,7 @@ def _evaluated(split: Split) -> Iterable[OpenTriple]:
 
 
 def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
-    """Count lines of the split whose subject and object occur together in training, under any relation."""
+    """Return the count of lines whose subject and object occur in one training triple, and findings."""
     known = {(s, o) for triples in train.triples for s, _, o in triples}
     indices = [index for index, triples in enumerate(split.triples) if any((s, o) in known for s, _, o in triples)]
     counts = {"pairs_in_training": len(indices)}
@@ -72,7 +72,7 @@ def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Findi
 
 
 def unknown_relations(split: Split, train: Split) -> list[Finding]:
-    """Find relations of the split that no training triple has."""
+    """Return a finding if no training triple has some relation of the split."""
     known = {relation for triples in train.triples for _, relation, _ in triples}
     unknown = [
         (index, relation)
@@ -99,7 +99,10 @@ def unknown_relations(split: Split, train: Split) -> list[Finding]:
 
 
 def shared_facts(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
-    """Count facts of the split that training texts state too; for tasks that extract facts from texts only."""
+    """Return counts of the split's facts that training texts state too, and findings.
+
+    Both are empty unless the task extracts facts from texts.
+    """
     if not split.states_facts:
         return {}, []
     facts = {fact for triples in split.triples for fact in triples}

@@ -1,4 +1,4 @@
-"""Features of columns that the inputs have besides the task's own fields, and that may leak hidden values."""
+"""Features of columns that the inputs have besides the task's own fields, and that may leak labels."""
 
 from __future__ import annotations
 

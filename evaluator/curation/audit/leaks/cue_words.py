@@ -1,4 +1,4 @@
-"""Cues, bigrams that predict labels, ranked by local mutual information, of the split and of its training files."""
+"""Cues (bigrams that predict labels), ranked by local mutual information, in the split and in its training files."""
 
 from __future__ import annotations
 

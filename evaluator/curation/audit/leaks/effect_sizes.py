@@ -25,10 +25,10 @@ class Effect:
 
 
 class EffectSizes:
-    """Effect sizes of guessing the hidden values of one secret from public features.
+    """Effect sizes of guessing the values of one confidential column, such as the label, from public features.
 
-    values: one per line; numbers are guessed as ranks, anything else as classes. permutations: for the agreement of
-    neighbours that is expected by chance.
+    values: one per line; numbers are guessed as ranks, anything else as classes. permutations: random permutations of
+    the lines, to estimate how often adjacent lines agree by chance.
     """
 
     def __init__(self, values: Sequence[str | float | None], permutations: Permutations) -> None:
@@ -41,7 +41,7 @@ class EffectSizes:
             self._n = int(self._codes.max()) + 1
 
     def by_value(self, codes: Indices) -> Effect:
-        """Return the effect of guessing from a feature: for each code its most frequent class, or its mean rank.
+        """Return the effect of guessing, for each code of a feature, its most frequent class or its mean rank.
 
         codes: the feature's code of each line. The share is (right - majority) / (1 - majority) for classes, where
         majority is the share of the most frequent class, and the explained share of the variance for ranks.

@@ -1,4 +1,4 @@
-"""Test statistics of hidden values: by the codes of a feature, along an order, between neighbours in an order.
+"""Test statistics of label leaks: how far hidden values depend on a feature of the lines or on their order.
 
 Sums of squares are made approximately normal by their cube root (Wilson & Hilferty 1931), so that features with many
 and with few values are comparable.

@@ -1,4 +1,4 @@
-"""Features of ids that may leak hidden values: parts of the ids, and the order of lines by id."""
+"""Features of ids that may leak labels: parts of the ids, and the order of lines by id."""
 
 from __future__ import annotations
 
@@ -53,8 +53,9 @@ _FEW = 20
 def id_parts(ids: Sequence[Id]) -> dict[str, Indices]:
     """Return the features of ids by name, each as an array with one integer code per line.
 
-    Lines have the same code where that part of the id is the same; values on fewer than five lines share a code.
-    Constant features are left out, and so are features with the same codes as an earlier one.
+    A feature is a part or a property of the id, such as its length. Lines on which it is equal have the same code;
+    values on fewer than five lines share a code. Constant features are left out, and so are features with the same
+    codes as an earlier one.
     """
     texts = [str(value) for value in ids]
     codes_of: dict[str, Indices] = {}
@@ -68,7 +69,7 @@ def id_parts(ids: Sequence[Id]) -> dict[str, Indices]:
 
 
 def _values(texts: Sequence[str]) -> Iterator[tuple[str, Sequence[Hashable]]]:
-    """Yield each part's name and its value on each line."""
+    """Yield (name of a feature, its value on each line)."""
     for name, part in _PARTS.items():
         yield name, [part(text) for text in texts]
     numbers = [("last number", [_number(text) for text in texts])]

@@ -1,4 +1,4 @@
-"""Tests whether ids, order, columns or surface features of texts leak hidden values; one finding per source."""
+"""Tests whether ids, order, columns or surface features of texts leak hidden values, such as labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from evaluator.tasks.audit.split import Secret, Split
 LEVEL = 0.01
 _LEAST = 10
 _SERIOUS = 0.5
-"""Effect size from which a leak of a serious secret is an error, not a warning."""
+"""Effect size from which a leak of a column with `Secret.is_serious` is an error, not a warning."""
 
 
 @dataclass
@@ -69,7 +69,7 @@ class _PublicSource:
 
 @dataclass(frozen=True)
 class LeakReport:
-    """Result of the tests. findings: one per source and secret that it leaks. tested: a summary, for the report."""
+    """Result of the tests. findings: one for each source and hidden column that it leaks. tested: a summary."""
 
     findings: list[Finding]
     tested: dict[str, Any]
@@ -83,8 +83,8 @@ def find_label_leaks(
     order: the indices of lines, in public order. columns: the values of each further column, in the split's order.
     order_is_public: False if the server will write the inputs in another order; then a leak by order is a warning only.
 
-    The family-wise error is at most LEVEL: the max-T test corrects for all features of a secret, and LEVEL is divided
-    by the number of secrets (Bonferroni). Splits of fewer than ten lines are not tested.
+    The family-wise error is at most LEVEL: the max-T test of a hidden column corrects for all features, and LEVEL is
+    divided by the number of hidden columns (Bonferroni). Splits of fewer than ten lines are not tested.
     """
     secrets = [secret for secret in split.secrets if len(set(secret.values)) > 1]
     secret_names = [secret.name for secret in secrets]

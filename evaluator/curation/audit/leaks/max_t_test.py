@@ -1,9 +1,9 @@
 """Permutation test of many features at once, for an order, an id or a column that may reveal hidden values.
 
-Hidden values are permuted, and every feature is computed again. Whole groups are swapped with groups of equal size, and
-lines are permuted within their group: a document's passages are adjacent in any file, which reveals nothing. Features
-are standardised by their mean and standard deviation over the permutations. Each is compared with the distribution of
-the largest one (Westfall & Young 1993, max-T), so p-values are adjusted for all features of a secret together.
+Hidden values are permuted, and the statistic of every feature is computed again. Whole groups are swapped with groups
+of equal size, and lines are permuted within their group: a document's passages are adjacent in any file, which reveals
+nothing. Statistics are standardised by their mean and standard deviation over the permutations. Each is compared with
+the distribution of the largest one (Westfall & Young 1993, max-T), so p-values are adjusted for all features together.
 """
 
 from __future__ import annotations
