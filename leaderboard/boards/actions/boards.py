@@ -88,7 +88,7 @@ def revise(changed: models.QuerySet[Leaderboard]) -> None:
 
 
 def update_standings(board: Leaderboard, releases: Sequence[Release]) -> set[str]:
-    """Let new releases represent their systems if they are better than those that do so now.
+    """Make new releases represent their systems where they are better than the releases that represent them now.
 
     Idempotent: releases that were considered before change nothing. releases: visible ones of this board, with
     submission and system. Returns the kinds (`System.Kind`) of the systems whose standings have changed. Call with the

@@ -16,7 +16,7 @@ from leaderboard.models import AuditEntry, Benchmark, Leaderboard, System, User
 
 @transaction.atomic
 def change(*, benchmark: Benchmark, new_facts: Sequence[Mapping[str, str]], by: User) -> None:
-    """Replace the facts that a benchmark asks for. What teams have stated stays stored, also of a removed fact.
+    """Replace the facts that a benchmark asks for. Values that teams have stated stay stored, also of removed facts.
 
     Raises ValueError for facts that are not valid.
     """
@@ -31,9 +31,9 @@ def change(*, benchmark: Benchmark, new_facts: Sequence[Mapping[str, str]], by: 
 
 
 def state(*, system: System, stated: Mapping[str, Value | None], by: User) -> None:
-    """Store facts of a system by name, as a member of its team; None removes one, and others stay.
+    """Store values of a system's facts by name: None removes a value, and facts without a new value keep theirs.
 
-    Raises Refused NOT_A_MEMBER.
+    Raises Refused NOT_A_MEMBER unless `by` is a member of the system's team.
     """
     if stated:  # most submissions state none, and a transaction is not free
         _store(system, stated, by)

@@ -1,4 +1,4 @@
-"""Rank changes between a board and its successor, stored on replacement: later submissions change the ranks again."""
+"""Rank changes between a board and its successor, stored when the board is replaced: later submissions change ranks."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ def chosen(board: Board, *, measures: list[str], slices: list[str], base: Slice 
     """Return the score columns that a request selects, as (measure, slice) keys.
 
     measures: names of the measures to include; empty: all. Within a slice, the primary measure comes first.
-    slices: names of dimensions, whose slices follow the slice `base`; `all`: every dimension. Of these slices, only the
-    columns in which some row has a score are returned.
+    slices: names of dimensions; `all`: every dimension. The columns on the slice `base` come first, then those columns
+    on the slices of these dimensions in which some row has a score.
     """
     names = [measure.name for measure in board.measures if not measures or measure.name in measures]
     dimensions = set(board.dimensions) if ALL in slices else set(slices)

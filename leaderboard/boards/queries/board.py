@@ -239,7 +239,7 @@ def crossed_by(phase: Phase) -> Pair | None:
 def n_groups_of(phase: Phase, gold: GoldVersion | None) -> int | None:
     """Return the number of gold groups that a phase scores.
 
-    None without gold, or if the phase scores one side of a public/private split that the gold does not have.
+    None without gold, or if the phase scores the public or the private groups and the gold has no public/private split.
     """
     if gold is None or not phase.subset:
         return gold.n_groups if gold else None

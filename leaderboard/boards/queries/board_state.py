@@ -35,7 +35,7 @@ def _preparing(phase_id: int) -> models.QuerySet[Leaderboard]:
 
 
 _PREPARING = PreparedQuery(_preparing, int)
-"""Every page of a board asks, and nearly always there is none."""
+"""Prepared, because every page of a board needs the answer, which is nearly always None."""
 
 
 def current(phase: Phase) -> Leaderboard | None:

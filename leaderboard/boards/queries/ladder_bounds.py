@@ -39,7 +39,7 @@ def with_parts(board: Leaderboard, within: Collection[str] | None) -> Collection
     """Return the dimensions whose slices a board must read. within: those that are shown; None: all.
 
     On a ladder, these include the dimensions of the published scores from which a measure of the class `Difference` is
-    computed, since the bounds of these scores narrow its own.
+    computed, since the bounds of these scores narrow the bounds of the difference.
     """
     if within is None or board.phase.disclosure != Phase.Disclosure.LADDER:
         return within

@@ -104,7 +104,7 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
 
 @lru_cache(maxsize=256)
 def _all_of(query: BoardQuery, is_by_rank: bool) -> PreparedQuery[Any]:
-    """Return a prepared query that takes a board's pk and returns the lines of a page that all viewers see alike.
+    """Return a PreparedQuery that takes a board's pk and returns the lines of a page that is the same for all viewers.
 
     is_by_rank: the rows are sorted as they are ranked. Then the first n rows are among those with no rank and those
     ranked n or better, because a rank is at most the row's position; the database need not sort all others.

@@ -224,14 +224,14 @@ def scores_of(releases: Collection[int], within: Collection[str] | None) -> dict
 
 
 def _combined(within: Collection[str]) -> list[str]:
-    """Return the values of ReleaseSlice.dimensions for the whole, and for up to MAX_DIMENSIONS of these dimensions."""
+    """Return `ReleaseSlice.dimensions` of the whole and of the slices by up to MAX_DIMENSIONS of these dimensions."""
     names = sorted(set(within))
     subsets = [subset for size in range(MAX_DIMENSIONS + 1) for subset in combinations(names, size)]
     return [dimensions_key(tuple((name, "") for name in subset)) for subset in subsets]
 
 
 def _named(phase: Phase, viewer: Any) -> Callable[[int, str, Sequence[Any]], Shown]:
-    """Return a function from a system's pk, team name and OF_A_SYSTEM values to its names as shown to the viewer."""
+    """Return a function from a system's pk, team's name and fields OF_A_SYSTEM to its names as shown to the viewer."""
     shown_as, at = names_for(viewer, phase.benchmark), timezone.now()
 
     def named(pk: int, team: str, described: Sequence[Any]) -> Shown:

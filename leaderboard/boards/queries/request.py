@@ -224,7 +224,7 @@ def _bounds(
         return None, ends
     by = column_in(board, params["by"], slice_, "by") if params.get("by") else first_column(board, slice_)
     if by.key is None and by.name not in costs.KINDS and not (by.fact and by.fact.is_number):
-        raise InvalidQuery("by", f'"{by.name}" is not a column of numbers, expected a measure, a cost or such a fact.')
+        raise InvalidQuery("by", f'"{by.name}" is not a column of numbers, expected a measure, cost or numeric fact.')
     return by, ends
 
 

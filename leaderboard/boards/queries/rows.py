@@ -42,10 +42,10 @@ ShownScores = dict[Key, ShownScore]
 class Row:
     """One system of a board, with the submission that represents it.
 
-    board_id: key of the leaderboard; None in a row that no board has.
+    board_id: primary key of the leaderboard; None if the row is not from a stored leaderboard.
     rank: None if the system does not compete or has no value; tied: another system has the same rank.
     system, team: the names shown to this viewer; is_hidden: True if these are not the real names.
-    team_id: key of the team, to link to its public page; None: there may be none, or the system is anonymous.
+    team_id: primary key of the team, to link to its public page; None if the system is anonymous.
     anonymous_until: until then, the public does not see the real names; None: the system is not anonymous.
     received_at: when the submission was received; released_at: when these scores were published.
     scores: revealed scores by measure and slice.

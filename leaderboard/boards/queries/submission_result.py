@@ -13,9 +13,9 @@ from leaderboard.models import Release, Standing, System
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """A submission's place on the current board of its phase.
+    """A submission's result on the current board of its phase.
 
-    entry: its system's standing there. is_shown: this submission represents the system on the board.
+    entry: its system's standing on the board. is_shown: this submission represents the system on the board.
     n_ranked: number of ranked systems. is_tied: another system has the same rank.
     gain, lead: how much better this submission is than the best earlier one of its team, and than the best other ranked
     system, in units of the primary measure; negative if it is worse; None if there is none, or if the phase rounds the
@@ -33,7 +33,7 @@ class SubmissionResult:
 
     @property
     def has_open_rank(self) -> bool:
-        """Whether the uncertainty leaves more than one rank open."""
+        """True if the rank range has more than one rank."""
         rank_range = self.entry.rank_range
         return rank_range is not None and rank_range[0] != rank_range[1]
 

@@ -83,7 +83,7 @@ EVERYWHERE = ("progress", "significance", "head_to_head")
 
 
 def phase_links(request: HttpRequest, phase: Phase) -> list[PhaseLink]:
-    """Return links to the boards of all phases of the benchmark, each to the view that the request is for.
+    """Return links to the boards of all phases of the benchmark, each to the same view as the requested page.
 
     A phase without that view gets a link to its overall board. Empty for a benchmark with a single phase, and on pages
     that are not of a phase's board.

@@ -17,7 +17,7 @@ LEADERS = 3
 
 @dataclass(frozen=True)
 class PageDescription:
-    """image: address of a picture of the interval plot; empty: there is none."""
+    """Title, description and picture of one page. image: address of a picture of the interval plot; empty: none."""
 
     title: str
     description: str

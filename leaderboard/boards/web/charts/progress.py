@@ -53,10 +53,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Mark:
-    """A moment in the chart. x: an SVG length; y, low, high: pixels from the top; share: x as a share of time, 0 to 1.
+    """A score's position in the chart. x: an SVG length; share: its time as a share of the time axis, from 0 to 1.
 
-    low, high: the ends of the score's interval. aside: horizontal offset of the mark's number in pixels, where numbers
-    would overlap.
+    y, low, high: pixels from the top, of the score and of the ends of its interval. aside: horizontal offset in pixels
+    of the mark's number, so that numbers do not overlap.
     """
 
     moment: ScoreAtTime
@@ -84,7 +84,7 @@ class ProgressChart:
 
 
 def progress_chart(moments: Sequence[ScoreAtTime], levels: Sequence[Level] = ()) -> ProgressChart | None:
-    """Return the chart of moments, which are sorted by time; None if none has a value."""
+    """Return the chart of the scores, which are sorted by time; None if none has a value."""
     moments = [moment for moment in moments if moment.score.value is not None]
     if not moments:
         return None

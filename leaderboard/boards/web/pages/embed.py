@@ -23,7 +23,7 @@ MOST = 100
 @xframe_options_exempt
 @replace_csp(frame_ancestors=["*"], form_action=[NONE], script_src=[NONE])
 def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the table of the best systems as a public page, without the request: it needs no session or CSRF cookie.
+    """Render the table of the best systems as the public sees it, the same for everybody, without cookies.
 
     `?measure=`: comma-separated names of measures; default: the primary one. `?rows=`: number of systems; default and
     maximum: 100.

@@ -49,7 +49,7 @@ HEADS = ("kind", "number", "name", "received_at", "value", "low", "high")
 
 
 def best_so_far(board: Board) -> list[tuple[int, ScoreAtTime]]:
-    """Return (system id, moment) of each score that was the best of all competing systems when it was submitted."""
+    """Return (system id, score) of each score that was the best of all competing systems when it was submitted."""
     if board.leaderboard is None:
         return []
     names = {row.system_id: row.system for row in board.rows if row.competes}

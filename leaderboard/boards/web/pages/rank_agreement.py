@@ -82,7 +82,7 @@ class Grids:
 
 
 def agreement_grids(board: Board, slice_: Slice, *, most: int | None = MOST) -> Grids:
-    """Return the rank histograms on a slice, the best systems first; an unknown slice is WHOLE.
+    """Return the rank histograms on a slice, the best systems first; overall, if the slice is unknown.
 
     most: maximum number of systems; None: all. Raises Http404 if the board has no Spearman measure.
     """

@@ -28,7 +28,7 @@ HEADS = ("system", "team", "slice", "false_positive_rate", "true_positive_rate")
 
 @dataclass(frozen=True)
 class Choice:
-    """One system of the form. is_chosen: it is selected. is_plotted: it has plot data. key: its value in `?system=`."""
+    """A system's checkbox. is_chosen: it is selected. is_plotted: it has plot data. key: its value in `?system=`."""
 
     row: Row
     is_chosen: bool
@@ -99,8 +99,8 @@ class Curves:
 def chosen_curves(board: Board, systems: Sequence[str], slice_: Slice) -> Curves:
     """Return the curves of systems on a slice, the largest area first.
 
-    systems: ids, of which the best MOST count; empty: the best FIRST systems. An unknown slice is WHOLE. Raises
-    Http404 for an unknown system, and if the board has no AUROC measure.
+    systems: ids, of which the best MOST count; empty: the best FIRST systems. For an unknown slice the curves are those
+    on all units. Raises Http404 for an unknown system, and if the board has no AUROC measure.
     """
     measure = auroc_measure(board)
     if measure is None:

@@ -36,7 +36,7 @@ WIDE = 8
 SHORT = 5
 """Maximum characters of a value that fits the narrow row headings of a matrix."""
 HEADING_CHARACTERS, HEADING_CHARACTERS_WIDE_ROWS = 40, 30
-"""Characters that fit all column headings of a matrix together, beside narrow and beside wide row headings."""
+"""Characters that fit all column headings of a matrix together, with narrow and with wide row headings."""
 
 
 @require_safe
@@ -89,7 +89,7 @@ def _as_svg(board: Board, context: dict[str, Any]) -> HttpResponse:
 
 
 def pieces(pair: str) -> list[str]:
-    """Return all names that the two dimensions of a path `outer/inner` can have: a name may itself contain slashes."""
+    """Return all names of dimensions that a path `outer/inner` may contain: a name may itself contain slashes."""
     parts = pair.split("/")
     return ["/".join(parts[:i]) for i in range(1, len(parts))] + ["/".join(parts[i:]) for i in range(1, len(parts))]
 

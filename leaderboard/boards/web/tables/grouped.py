@@ -73,7 +73,7 @@ def grouped_table(
 ) -> GroupedTable:
     """Return one page of a table. The best value of a column is determined among the systems of all pages.
 
-    plan: title and columns of each group. cut: the page.
+    plan: title and columns of each group. cut: the page to return.
     """
     rows = sorting.apply(board.rows)
     shown = cut.of(rows)

@@ -45,7 +45,7 @@ def ranked_in_track(row: Row) -> SafeString:
 
 
 def rank_range_html(row: Row, ranges: Ranges) -> SafeString:
-    """Return HTML of the rank range, which is shown below the rank; empty if only one rank is possible or known."""
+    """Return HTML of the rank range, which is shown below the rank; empty if it is one rank or is not computed."""
     if row.rank_low == row.rank_high or ranges != Ranges.READY:
         return SafeString("")
     low, high = f"{row.rank_low:d}", f"{row.rank_high:d}"
@@ -108,7 +108,7 @@ def cost(cost_text: tuple[float | None, str]) -> SafeString:
 
 @lru_cache(maxsize=10_000)
 def _system_url(system: int, board: int | None) -> str:
-    """Return the URL of a system's page that shows its numbers on the board from which it is linked."""
+    """Return the URL of a system's page; with a board's primary key, the page shows the scores on that board."""
     return reverse("system", args=[system]) + ("" if board is None else f"?board={board}")
 
 
@@ -118,7 +118,7 @@ def _team_url(team: int) -> str:
 
 
 def day(at: datetime) -> SafeString:
-    """Return a `<time>` element such as `3 days ago`, the same all day, as a board's ETag is."""
+    """Return a `<time>` element such as `3 days ago`. It changes once a day, like the ETag of an unchanged board."""
     words = relative_dates.in_days(at, timezone.now())
     iso = at.isoformat()  # faster than a format
     return SafeString(f'<time datetime="{iso}" title="{iso[:10]} {iso[11:16]} UTC">{words}</time>')
