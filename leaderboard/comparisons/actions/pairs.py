@@ -31,7 +31,7 @@ class JobSize(NamedTuple):
 
 
 SMALL = JobSize(20, 16)
-"""With it, the slowest measure on the largest gold finishes within the limits of scoring."""
+"""A job of this size finishes within the limits of scoring, even with the slowest measure on the largest gold."""
 _LARGE = JobSize(250, sandbox_client.MAX_TABLES)
 _MAX_UNITS = 500_000  # units of all runs of a job larger than SMALL: their outcomes take some hundred megabytes
 
@@ -39,8 +39,8 @@ _MAX_UNITS = 500_000  # units of all runs of a job larger than SMALL: their outc
 def job_size(measure: Measure, n_units: int) -> JobSize:
     """Return the maximum size of a job that compares by a measure on a gold of `n_units` units.
 
-    Most of a job's time is spent on drawing permutations, and on products of matrices that are the faster the more
-    systems there are. Other measures take longer for each pair.
+    A measure that is a function of sums gets a large job: its pairs share the random permutations and a matrix product,
+    which take most of the time. Other measures take longer for each pair and get SMALL.
     """
     if not is_function_of_sums(measure):
         return SMALL

@@ -34,7 +34,7 @@ from leaderboard.work_queue.work import NotRetryableError, StateColumns, Work
 TURN_SECONDS = 60
 """After this time, a worker enqueues a board again behind other work, and the pairs that are left are compared then."""
 PLANNED_AT_ONCE = 1000
-"""Number of pairs that are arranged in batches together: of more, the best systems' would not be compared first."""
+"""Number of pairs that are arranged in batches together. With more, pairs of the best systems would come later."""
 
 
 class RankingColumns(StateColumns):
@@ -128,7 +128,10 @@ def _has_outcomes(board: Leaderboard) -> bool:
 
 
 def _compare(lease: Lease[Ranking]) -> None:
-    """Compare the missing pairs for one turn, those of the best systems first; after the last one, store ranges."""
+    """Compare the missing pairs, those of the best systems first; once all are stored, store the rank ranges.
+
+    If TURN_SECONDS have passed or runs are queued, the board is enqueued again for the rest of its pairs.
+    """
     turn_end = time.monotonic() + TURN_SECONDS
     board = lease.row.leaderboard
     scored = scorer_of_phase.of_board(board)
@@ -153,7 +156,7 @@ def _compare(lease: Lease[Ranking]) -> None:
 
 
 def _batches(missing: list[pairs.Pair], size: pairs.JobSize) -> Iterator[list[pairs.Pair]]:
-    """Yield the pairs in batches for the sandbox, roughly in their order."""
+    """Yield the pairs in batches for the sandbox, in nearly the order of `missing`."""
     for start in range(0, len(missing), PLANNED_AT_ONCE):
         yield from pairs.batches((pairs.in_order(a, b) for a, b in missing[start : start + PLANNED_AT_ONCE]), size)
 

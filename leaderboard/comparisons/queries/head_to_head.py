@@ -60,7 +60,7 @@ class Item:
 
 @dataclass(frozen=True)
 class HeadToHeadTable:
-    """A comparison of a and b, in the viewer's order.
+    """A comparison of two systems a and b, in the order in which the viewer named them.
 
     computed: True if differences are stored and revealed; if not, differences, counted and items are empty.
     items: by measure, units that only a has right, and units that only b has right.

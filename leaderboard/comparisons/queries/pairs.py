@@ -120,7 +120,7 @@ def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
 
 
 def indistinguishable_groups(rows: Sequence[Row], differ: Callable[[Row, Row], bool]) -> list[Sequence[Row]]:
-    """Return the maximal groups of consecutive rows of which no two differ, from the top; no group contains another."""
+    """Return the maximal groups of consecutive rows of which no two differ significantly, the best ranks first."""
     groups: list[Sequence[Row]] = []
     end = 0
     for start in range(len(rows)):

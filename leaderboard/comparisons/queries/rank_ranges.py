@@ -19,8 +19,8 @@ class PairFamily:
     """The pairs of a board's competing systems that are compared, with the comparisons that are stored.
 
     runs: the runs that represent the systems, best first, equal ranks in the order of ids. first, second: the positions
-    of each pair's runs in `runs` (see `compared_pairs`). is_stored: whether the pair's comparison is; p: its p-value,
-    NaN without a test; n_permutations: the number of permutations behind p.
+    of each pair's runs in `runs` (see `compared_pairs`). is_stored: True if the pair's comparison is stored; p: its
+    p-value, NaN without a test; n_permutations: the number of permutations behind p.
     """
 
     def __init__(self, runs: Sequence[UUID]) -> None:
@@ -63,10 +63,10 @@ class PairFamily:
         return np.array(holm(self.p.tolist()), dtype=np.float64)
 
     def p_pairwise(self) -> Numbers:
-        """Return corrected p-values that say of each pair whether its systems differ.
+        """Return corrected p-values, which show of each pair whether its systems differ significantly.
 
-        They are those of `p_holm` for neighbours. The others are pairs with the leader, which was chosen by the largest
-        differences of all pairs: they are corrected for all pairs, whether compared or not (Bonferroni).
+        Neighbours in rank have their value of `p_holm`. All other pairs contain the leader. Because the leader has the
+        best value of all systems, these pairs are corrected for all pairs, whether compared or not (Bonferroni).
         """
         n_systems = len(self.runs)
         n_all_pairs = n_systems * (n_systems - 1) // 2

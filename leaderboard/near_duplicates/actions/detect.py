@@ -68,7 +68,7 @@ def _queue() -> None:
 
 
 def _finish_without_candidates() -> None:
-    """End the checks of predictions that have a sketch which is similar to none of other teams: no worker is needed."""
+    """End the checks of predictions whose sketch is similar to no other team's sketch: they need no worker."""
     rows = SimilarityCheck.objects.filter(state=State.QUEUED, attempt=0).exclude(signature=b"")
     rows = rows.select_related("prediction__submission__system").order_by("phase", "pk")[:AT_ONCE]
     for _, of_phase in groupby(rows, key=lambda row: row.phase_id):

@@ -65,9 +65,9 @@ def _sketches(phase_id: int) -> Iterator[list[_Sketch]]:
 
 
 def _similar(row: SimilarityCheck, sketches: Sequence[_Sketch], earlier: bool) -> Iterator[tuple[float, _Sketch]]:
-    """Return the sketches of other teams that agree with the row's well enough, each with its agreement.
+    """Return (agreement, sketch) of each sketch of another team that agrees well enough with the sketch of `row`.
 
-    earlier: True to search only those of earlier checks.
+    earlier: True to search only sketches of checks that were created before `row`.
     """
     own, team = _numbers(row.signature), row.prediction.submission.system.team_id
     ordered = predictions.orders_units(own)
@@ -78,9 +78,9 @@ def _similar(row: SimilarityCheck, sketches: Sequence[_Sketch], earlier: bool) -
 
 
 def without_similar(rows: Sequence[SimilarityCheck]) -> list[int]:
-    """Return the keys of those rows of one phase whose sketches agree with no sketch of another team's earlier check.
+    """Return the primary keys of those checks whose sketches agree with no sketch of another team's earlier check.
 
-    rows: with sketches that the scorer computed.
+    rows: checks of one phase, with sketches that the scorer computed.
     """
     left = list(rows)
     for sketches in _sketches(rows[0].phase_id):
@@ -92,9 +92,9 @@ def most_similar(row: SimilarityCheck, *, earlier: bool) -> list[Prediction]:
     """Return the candidates for near-duplicates: for each other team, its most similar prediction by sketch.
 
     Predictions whose sketches agree too little are left out. At most MAX_CANDIDATES are returned, those that agree
-    best, in the order in which they were queued. earlier: True to search only those of earlier checks. That suffices if
-    the scorer computed the row's sketch: it was stored when the row was inserted, under a lock on the phase's row, so
-    every check whose sketch is stored later finds this row.
+    best, in the order in which they were queued. earlier: True to search only the sketches of earlier checks. That is
+    enough if the scorer computed the sketch of `row`: the sketch was stored together with `row`, under a lock on the
+    phase, so each later check finds it.
     """
     best: dict[int, tuple[float, Any]] = {}
     for sketches in _sketches(row.phase_id):

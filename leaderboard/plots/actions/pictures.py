@@ -1,8 +1,8 @@
-"""Background work that renders the plots of public boards as pictures, once a revision.
+"""Background work that renders the plots of public boards as pictures, once for each revision of a board.
 
 The sweep queues boards that have changed, so many results at once cause one rendering. Pictures show what everybody
-sees: each belongs to the digest of a specification made without a user, and is served only while the board still has
-that specification (`leaderboard/plots/web/pictures.py`).
+sees: each is stored with the digest of the plot's specification for the public, and is served only while the board
+still has that specification (`leaderboard/plots/web/pictures.py`).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _public_specs(board: Leaderboard) -> dict[str, Spec]:
 
 
 def _queue() -> None:
-    """Create a row for each public board with results that has changed since its plots were rendered."""
+    """Create a PlotRendering for each public board with results that has changed since its plots were rendered."""
     if not settings.PLOT_PICTURES:
         return
     renderings = PlotRendering.objects.filter(leaderboard=OuterRef("pk"))

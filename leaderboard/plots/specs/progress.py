@@ -167,7 +167,7 @@ def _named(best: Sequence[ScoreAtTime]) -> list[ScoreAtTime]:
 
 
 def reference_values(levels: Sequence[Level], values: Sequence[float]) -> list[Spec]:
-    """Return the reference results, best value first, with the value at which each label is: they must not overlap."""
+    """Return the reference results, highest value first, each with a position of its label, so that none overlap."""
     ends = [level.value for level in levels] + list(values)
     gap = MIN_GAP * (max(ends) - min(ends))
     placed: list[Spec] = []
