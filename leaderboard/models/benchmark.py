@@ -65,7 +65,7 @@ class Benchmark(models.Model):
     """A benchmark: a task, a dataset and rules, with a page."""
 
     class State(models.TextChoices):
-        """PRIVATE: published, but only for registered teams. Code that lists what is public need not know of it."""
+        """State of a benchmark. PRIVATE: published for registered teams only, so public lists leave it out."""
 
         DRAFT = "draft"
         PUBLIC = "public"
@@ -75,7 +75,7 @@ class Benchmark(models.Model):
     PUBLISHED = (State.PUBLIC, State.PRIVATE)
 
     class Access(models.TextChoices):
-        """Who may submit. A published benchmark is private if, and only if, it is for invited teams."""
+        """Who may submit to a benchmark. With INVITED, a published benchmark is private; otherwise it is public."""
 
         OPEN = "open", "everybody"
         APPROVAL = "approval", "teams that the organisers approve"
@@ -192,9 +192,9 @@ class Phase(models.Model):
         SEALED = "sealed"
 
     class Scope(models.TextChoices):
-        """Whose best revealed score a new score must beat to be revealed, in a phase with the ladder policy.
+        """Scope of a ladder: the teams whose best revealed score a new score must beat to be revealed.
 
-        TEAM: the same team's. TASK: that of any team.
+        TEAM: only the submitting team. TASK: all teams.
         """
 
         TEAM = "team", "each team its own"

@@ -53,12 +53,12 @@ class WorkerReport(models.Model):
 
     @property
     def starts_containers(self) -> bool:
-        """Return whether it starts containers, according to its last report, unless that is too old (`is_fresh`)."""
+        """Return whether the host starts containers, according to its last report, however old (see `is_fresh`)."""
         return self.ready and not self.draining and not self.ending
 
 
 class Placement(models.Model):
-    """Where a container was last started, and what it takes there while its prediction is running."""
+    """The host on which a prediction's container was last started, and the resources that it has while it runs."""
 
     prediction = models.OneToOneField(Prediction, primary_key=True, on_delete=models.CASCADE, related_name="placement")
     worker = models.ForeignKey(WorkerReport, on_delete=models.CASCADE, related_name="placements")

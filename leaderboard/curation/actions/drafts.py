@@ -1,4 +1,4 @@
-"""Creation of draft splits from the parts of a preview. A draft that was created so is an ordinary split."""
+"""Creation of draft splits from the parts of a preview. These drafts are ordinary splits."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
     """Create draft splits, each with a part's gold as its first gold version: all of them or none.
 
     The parts are generated again and must have the same sha256 as in the preview. Raises Refused: NOT_READY for an
-    unfinished preview, a part that already is a split, or parts that differ from the preview; INVALID_NAME for no
-    requests; NAME_TAKEN; SANDBOX_UNAVAILABLE; and the codes of `splits.create_split` and `splits.add_gold`.
+    unfinished preview, a part from which a split was already made, or parts that differ from the preview; INVALID_NAME
+    for no requests; NAME_TAKEN; SANDBOX_UNAVAILABLE; and the codes of `splits.create_split` and `splits.add_gold`.
     """
     datasets.check_manages(generation.dataset, by)
     if generation.state != State.DONE:
@@ -55,7 +55,7 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
 
 
 def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> None:
-    """Raise Refused if a part already is a split, or the name of a split is taken or occurs twice.
+    """Raise Refused if a split was already made from a part, or if the name of a split is taken or occurs twice.
 
     The check also refuses a request that was sent twice.
     """
@@ -63,13 +63,14 @@ def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> Non
     for request in requests:
         if request.part.pk in split_names:
             raise Refused(
-                Code.NOT_READY, f"The part {request.part.name} is already the split {split_names[request.part.pk]}."
+                Code.NOT_READY,
+                f"The split {split_names[request.part.pk]} was already made from the part {request.part.name}.",
             )
     names = [request.name for request in requests]
     for index, name in enumerate(names):
         splits.check_name_is_free(generation.dataset, name)
         if name.casefold() in {other.casefold() for other in names[:index]}:
-            raise Refused(Code.NAME_TAKEN, f"Two parts would become the split {name}; expected different names.")
+            raise Refused(Code.NAME_TAKEN, f"Two draft splits are named {name}; expected different names.")
 
 
 def _create(generation: Generation, request: DraftRequest, contents: dict[str, bytes], by: User) -> Split:
@@ -96,12 +97,12 @@ def _create(generation: Generation, request: DraftRequest, contents: dict[str, b
 
 @transaction.atomic
 def _link(part: GeneratedPart, split: Split, by: User) -> None:
-    """Record that the split was created from the part; of two concurrent requests only one succeeds.
+    """Record that the split was created from the part.
 
-    Raises Refused NOT_READY in the other.
+    Of two concurrent requests only one succeeds; the other raises Refused NOT_READY.
     """
     if not GeneratedPart.objects.filter(pk=part.pk, split=None).update(split=split):
-        raise Refused(Code.NOT_READY, f"The part {part.name} is already a split, which another request has made.")
+        raise Refused(Code.NOT_READY, f"Another request has already made a split from the part {part.name}.")
     details = {"generation": part.generation_id, "split": split.name, "sha256": part.sha256}
     AuditEntry.record("generation.used", part.generation.dataset, by=by, **details)
 

@@ -176,7 +176,7 @@ def _watched(
 def _boards(
     benchmark: Benchmark, split: Split, report: dry_run_report.DryRunReport
 ) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
-    """Return each open phase to which baselines can be submitted, with (dry run, its submission or None) of each."""
+    """Return (phase, [(dry run, its submission or None)]) of each open phase to which baselines can be submitted."""
     phases = [
         phase
         for phase in benchmark.phases.filter(split=split).select_related("benchmark", "split")

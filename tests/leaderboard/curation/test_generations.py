@@ -339,7 +339,7 @@ def test_of_two_simultaneous_requests_for_drafts_the_second_is_refused(
     monkeypatch.setattr(run_generator, "run", overtaken)
     n_splits = Split.objects.count()
     refused = refusal(drafts.make, generation=preview, requests=draft_requests(preview), by=world.curator)
-    assert refused.code is Code.NOT_READY and "is already the split my-train" in refused.message
+    assert refused.code is Code.NOT_READY and "split my-train was already made" in refused.message
     assert Split.objects.count() == n_splits + 2
 
 
