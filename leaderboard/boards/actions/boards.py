@@ -1,4 +1,4 @@
-"""Changes of leaderboards: creation, standings, ranks, and the switch to a prepared board once it is complete."""
+"""Changes of leaderboards: creation, standings, ranks, and the switch to the board in preparation once it is done."""
 
 from __future__ import annotations
 

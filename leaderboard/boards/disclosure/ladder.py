@@ -102,7 +102,7 @@ class Bounds(NamedTuple):
         return Bounds(_tidy(low), _tidy(high), is_range=True)
 
     def within(self, other: Bounds) -> Bounds:
-        """Return the bounds of a score that both of these bound."""
+        """Return the narrower bounds that follow if both of these hold for a score."""
         lows = [low for low in (self.at_least, other.at_least) if low is not None]
         highs = [high for high in (self.at_most, other.at_most) if high is not None]
         return Bounds(max(lows, default=None), min(highs, default=None), self.is_range)

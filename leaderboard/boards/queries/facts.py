@@ -21,7 +21,7 @@ Stored = list[dict[str, str]]
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact that a benchmark asks for. name: for programs; title: heading of its column; kind: a key of KINDS."""
+    """A fact that a benchmark asks for. name: in the API, CSV and URLs; title: on pages; kind: a key of KINDS."""
 
     name: str
     title: str
@@ -36,7 +36,7 @@ class Fact:
         return self.kind == "number"
 
     def value(self, stored: Mapping[str, Any]) -> Value | None:
-        """Return a system's value; None if it has none of this kind."""
+        """Return a system's value of this fact; None if it has no value of the fact's kind."""
         value = stored.get(self.name)
         return value if type(value) in _TYPES[self.kind] else None
 

@@ -37,7 +37,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Column:
-    """Column of a rank histogram: the units whose scores by the metric rank in bins `start` (from 0) to `end` - 1.
+    """Column of a rank histogram: the units that the system (a metric) ranks in bins `start` (from 0) to `end` - 1.
 
     counts: number of these units in each bin of the ranking by human ratings. Both rankings start with the lowest.
     """

@@ -74,7 +74,7 @@ class Change:
 
 
 def changes(shown: Leaderboard, prepared: Leaderboard) -> Sequence[Change]:
-    """Return the rank changes from the shown board to the prepared one, by rank on the prepared board.
+    """Return the rank changes from the shown board to the board in preparation, in the order of the new ranks.
 
     Only organisers may see them while the board is in preparation.
     """

@@ -1,4 +1,4 @@
-"""Badge layout: two plates with a text each. Text widths are estimated, so that the layout depends on no font."""
+"""Badge layout: two halves with a text each. Text widths are estimated, so that the layout depends on no font."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ROC curves of the table below their plot."""
+"""ROC curves as rows of the table below their plot."""
 
 from __future__ import annotations
 
