@@ -33,7 +33,7 @@ class Width:
 
 
 def proportion(units: Numbers) -> Width:
-    """Return the width for a proportion: half of the answers are right.
+    """Return the expected half-widths of the interval of a proportion, if half of the answers are right.
 
     units: number of units in each group; zeros are ignored.
     """
@@ -41,18 +41,20 @@ def proportion(units: Numbers) -> Width:
 
 
 def f1(units: Numbers) -> Width:
-    """Return the width for an F1 of .5 = 2 tp / (2 tp + fp + fn) with equal precision and recall, by the delta method.
+    """Return the expected half-widths of the interval of an F1 of .5, by the delta method.
 
-    A unit is a true positive (tp) with probability .5. Its number of false positives (fp) is Poisson with mean .5. If
-    mistakes are shared, the units of a group have all one false positive or all none, with probability .5 each.
+    F1 is 2 tp / (2 tp + fp + fn), with equal precision and recall. A unit is a true positive (tp) with probability .5.
+    Its number of false positives (fp) is Poisson with mean .5. If mistakes are shared, the units of a group have all
+    one false positive or all none, with probability .5 each.
     units: number of units in each group; zeros are ignored.
     """
     return _half_widths(0.5, units, (2.25 * 0.25 + 0.25 * 0.5) / 4, (2.25 * 0.25 + 0.25 * 0.25) / 4)
 
 
 def correlation(units: Numbers) -> Width:
-    """Return the width for a Spearman correlation of .5: Fisher's z with the variance of Bonett & Wright 2000.
+    """Return the expected half-widths of the interval of a Spearman correlation of .5.
 
+    They are those of Fisher's z with the variance of Bonett & Wright 2000.
     units: number of units in each group; zeros are ignored.
     """
     n = float(units.sum())
@@ -63,7 +65,7 @@ def correlation(units: Numbers) -> Width:
 
 
 def auroc(positive: Numbers, negative: Numbers, area: float = 0.75) -> Width:
-    """Return the width for an AUROC of `area` (Hanley & McNeil 1982).
+    """Return the expected half-widths of the interval of an AUROC of `area` (Hanley & McNeil 1982).
 
     positive, negative: number of units of each class in each group, over the same groups.
     """

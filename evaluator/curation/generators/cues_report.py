@@ -55,7 +55,7 @@ class _Cues:
     dev: CueTable | None
 
     def ranked(self, label: str) -> list[dict[str, Any]]:
-        """Return the label's cues as JSON values, highest LMI first; the other tables add their own keys."""
+        """Return the label's cues as JSON values, highest LMI first. `weighted` and `dev` add keys of their own."""
         cues = [cue._asdict() for cue in self.plain.ranked(label)]
         column, order = self.plain.labels.index(label), self.plain.order(label).tolist()
         if self.weighted is not None:

@@ -91,12 +91,12 @@ class WalkSteps:
         self.reach = np.bincount(begin[order], weights=degree[self.to], minlength=graph.size)
 
     def of(self, entity: int) -> tuple[Ints, Ints]:
-        """Return the codes of the steps from the entity, sorted, and the entities that they lead to."""
+        """Return (codes, entities): the steps from the entity, sorted by code, and the entities that they lead to."""
         steps = slice(self.first[entity], self.first[entity + 1])
         return self.codes[steps], self.to[steps]
 
     def along(self, entity: int, code: int) -> Ints:
-        """Return the entities that steps of this code lead to from the entity."""
+        """Return the entities that the entity is linked to by the predicate and in the direction of the code."""
         codes, to = self.of(entity)
         first, end = np.searchsorted(codes, [code, code + 1])
         return to[first:end]

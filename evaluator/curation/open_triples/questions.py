@@ -39,18 +39,18 @@ class TripleLike(Protocol):
 
 @dataclass
 class KnownAnswers:
-    """Known answers of each registered prefix (a triple without its subject or object), in the order of `learn`."""
+    """Known answers of each registered prefix (a triple without its subject or object), in the order of addition."""
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
     def ask(self, triples: Iterable[OpenTriple]) -> None:
-        """Register the prefixes of evaluation triples. Call it for all of them before `learn`."""
+        """Register the prefixes of evaluation triples, whose answers `learn` adds. Call it for all triples before."""
         for triple in triples:
             for prefix, _ in sides(triple):
                 self.answers.setdefault(prefix, {})
 
     def learn(self, triples: Iterable[OpenTriple]) -> None:
-        """Add the answers that these triples give to the registered prefixes."""
+        """Add the subjects and objects of these triples to the answers of the registered prefixes."""
         for triple in triples:
             for prefix, mentions in sides(triple):
                 if (known := self.answers.get(prefix)) is not None:

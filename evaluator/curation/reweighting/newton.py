@@ -1,6 +1,7 @@
 """Precise solver for a few hundred claims: Newton's method on ever less smooth objectives, from several starts.
 
-At tau = 1e-9 the smooth objective is within 1e-6 of the true one, kinks included. A path follows the minimum while tau
+The objectives, alpha (weights of the claims), lambda (the penalty) and tau (the smoothing) are those of `problem`. At
+tau = 1e-9 the smooth objective is within 1e-6 of the true one, kinks included. A path follows the minimum while tau
 falls. The path from alpha = 0 begins at a tau so large that most local minima are smoothed away, and its end is rarely
 improved. For small lambda other paths sometimes end lower: those from random starts, and those from starts near the
 best alpha so far. Their tau falls faster, so that they reach other minima.
@@ -30,7 +31,7 @@ Hear = Callable[[Numbers], None]
 
 
 def solve(problem: ReweightingProblem, seed: int, hear: Hear) -> None:
-    """Call `hear` with every alpha on the paths; the best of them by the true objective is the solution."""
+    """Call `hear` with every alpha (weights of the claims) on the paths; the best by the true objective solves it."""
     random = np.random.default_rng([seed, problem.n_claims])
     start = lbfgs.follow(problem, np.zeros(problem.n_claims), _COARSE)
     best = first = _follow(problem, start, _COARSE[-1], 4.0, hear)
@@ -47,7 +48,7 @@ def solve(problem: ReweightingProblem, seed: int, hear: Hear) -> None:
 
 
 def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
-    """Return a start near alpha: its weights times random factors, and random weights added to a fifth of them."""
+    """Return a start near alpha: each weight times a random factor, and a fifth of them plus a random weight."""
     width = float(random.choice((0.1, 0.3, 1.0)))
     others = (random.random(len(alpha)) < 0.2) * random.exponential(width * (alpha.mean() + 0.1), len(alpha))
     near: Numbers = alpha * np.exp(width * random.normal(size=len(alpha))) + others

@@ -27,7 +27,8 @@ SCHEMA = ("domain", "range")
 class Plausible(NamedTuple):
     """A plausible false pair.
 
-    path: the codes of the steps that lead to it, from subject to object if from_subject, else from object to subject.
+    path: the codes of steps (`WalkSteps`) that link the pair: from subject to object if from_subject, else from object
+    to subject.
     """
 
     pair: Pair

@@ -16,7 +16,7 @@ _TABLE = 1 << 24
 
 
 class Paths:
-    """Sequence of all paths of one to three steps from one entity to another, by their codes, each once.
+    """Sequence of all paths of one to three steps from one entity to another, each once, as codes of `WalkSteps`.
 
     The order is fixed. A path visits no entity twice, and may go along or against a triple. There are thousands of
     paths between hubs, of which few are walked. So paths are stored as numbers, with one digit per step, and decoded on
@@ -76,7 +76,7 @@ def _reversed(numbers: Ints, base: int) -> Ints:
 
 
 def _next_steps(steps: WalkSteps, codes: Ints, entities: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return all next steps from these entities: (the code before each step, its own code, the entity it leads to)."""
+    """Return each step from one of `entities`: (the code in `codes` of its entity, its own code, where it leads)."""
     lengths = steps.first[entities + 1] - steps.first[entities]
     indices = _ranges(steps.first[entities], lengths)
     return np.repeat(codes, lengths), steps.codes[indices], steps.to[indices]
@@ -110,9 +110,9 @@ def _ranges(first: Ints, lengths: Ints) -> Ints:
 
 
 def walk(steps: WalkSteps, begin: int, path: Path, rng: random.Random) -> int | None:
-    """Return the end of a random walk along the path, or None if it gets stuck.
+    """Return the end of a random walk along the path, or None if an entity on it has no such step.
 
-    Each step goes to a random one of the entities that its code leads to.
+    If a code leads to several entities, one of them is chosen at random.
     """
     entity = begin
     for code in path:

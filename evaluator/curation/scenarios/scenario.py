@@ -161,13 +161,13 @@ class Scenarios:
         return [(self.graph.entities[s], self.graph.entities[o]) for s, o in _pairs(facts)]
 
     def clustered(self, flavour: str) -> list[tuple[str, str, str]]:
-        """Return (subject, object, cluster) of every fact in the pool of a popularity, sorted by cluster."""
+        """Return (subject, object, cluster) of the facts that are clustered for a popularity, sorted by cluster."""
         clusters = self._clusters_of(ScenarioParams("1", "1", flavour))
         rows = sorted(clusters.items(), key=lambda item: (item[1], item[0]))
         return [(self.graph.entities[s], self.graph.entities[o], str(number)) for (s, o), number in rows]
 
     def _order(self, flavour: str) -> Ints:
-        """Return the indices of facts in order of preference by popularity, without those of `avoid`."""
+        """Return the indices of facts in order of preference for a popularity, without the pairs of `avoid`."""
         if flavour not in POPULARITIES:
             raise UsageError(f"popularity is {shown(flavour)}, expected one of: {', '.join(POPULARITIES)}")
         if flavour not in self._orders:
@@ -177,7 +177,7 @@ class Scenarios:
         return self._orders[flavour]
 
     def _clusters_of(self, params: ScenarioParams) -> dict[Pair, int]:
-        """Return the cluster of each fact in the scenario's pool."""
+        """Return the cluster of each fact in the scenario's pool, the first facts in order of preference."""
         pool = max(self.params.pool, self.n_positives)
         indices = self._order(params.popularity)[:pool].copy()
         indices.sort()

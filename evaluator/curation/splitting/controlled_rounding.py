@@ -48,14 +48,14 @@ class _Table:
         ]
 
     def open_columns(self, row: int) -> list[int]:
-        """Return the columns where the row is not whole: none or at least two, since all sums are whole."""
+        """Return the columns of the row's fractional entries: none or at least two, since row sums are integers."""
         return [column for column, cell in enumerate(self.cells[row]) if cell % self.unit]
 
     def whole(self, row: int) -> list[int]:
         return [cell // self.unit for cell in self.cells[row]]
 
     def push(self, row: int, rng: random.Random) -> None:
-        """Shift an amount along a cycle reached from the row, so that an entry of the cycle becomes whole."""
+        """Shift an amount along a cycle reached from the row, so that an entry of the cycle becomes a whole number."""
         cycle = self._cycle(row)
         up = [self.unit - self._rest(cell) if index % 2 == 0 else self._rest(cell) for index, cell in enumerate(cycle)]
         down = [
@@ -71,13 +71,13 @@ class _Table:
         return self.cells[entry[0]][entry[1]] % self.unit
 
     def _farther(self, cycle: Sequence[Entry], step: int) -> int:
-        """Return how much a step along the cycle increases the squared distance from the shares."""
+        """Return how much the shift of `step` along the cycle increases the squared distance from the shares."""
         signs = [step if index % 2 == 0 else -step for index in range(len(cycle))]
         deviations = [self.cells[row][column] - self.targets[row][column] for row, column in cycle]
         return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, deviations, strict=True))
 
     def _cycle(self, row: int) -> list[Entry]:
-        """Return a cycle of entries that are not whole; neighbours alternately share a row and a column."""
+        """Return a cycle of fractional entries, of which neighbours alternately share a row and a column."""
         path: list[Entry] = []
         row_steps: dict[int, int] = {}
         column_steps: dict[int, int] = {}
@@ -95,7 +95,7 @@ class _Table:
                 return path[row_steps[row] :]
 
     def _other(self, column: int, row: int) -> int:
-        """Return another row whose entry in the column is not whole."""
+        """Return another row whose entry in the column is fractional."""
         stack, own_rows = self.stacks[column], []
         while stack[-1] == row or not self._rest((stack[-1], column)):
             if (line := stack.pop()) == row:

@@ -60,7 +60,7 @@ def pairwise(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairwise:
 
 
 def each_pair(judged: Mapping[Value, Mapping[Hashable, Hashable]]) -> dict[tuple[Value, Value], Pairwise]:
-    """Compare each pair of annotators that have a unit in common. judged: each annotator's values, by unit."""
+    """Return the agreement of each pair of annotators that judged a common unit. judged: annotators' values by unit."""
     comparisons = {}
     for a, b in itertools.combinations(judged, 2):
         common = [unit for unit in judged[a] if unit in judged[b]]

@@ -192,7 +192,7 @@ def _competing(board: Leaderboard) -> list[_Competing]:
 
 @transaction.atomic
 def _store(lease: Lease[Ranking], rows: list[Comparison], **progress: int) -> None:
-    """Store one batch in its own transaction, so that a worker that dies loses only one batch."""
+    """Store one batch of comparisons in its own transaction, so that a worker that dies loses only one batch."""
     lease.write(lease_until=lease_end(), **progress)
     Comparison.objects.bulk_create(rows)
 

@@ -127,7 +127,7 @@ def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Map
 
 
 def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
-    """Inspect a part: store its FACTS, audit tables and first lines. Return False if it is not valid gold."""
+    """Inspect a part: store counts and other FACTS, audit tables and first lines. Return False for invalid gold."""
     row = lease.row
     params: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
     with temporary_file(content) as file:

@@ -100,7 +100,7 @@ class DryRunReport:
     def knowing_nothing(self, one: BaselineRun) -> float | None:
         """Return the chance level of the measure by which a baseline is judged (`audited_measure`); None: not known.
 
-        It is the score of the baseline's reference baseline if it has one, else the level that the baseline declares.
+        If the baseline names another baseline as its `reference`, it is that one's score, else the declared `chance`.
         """
         if one.baseline is None:
             return None

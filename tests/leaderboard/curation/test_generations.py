@@ -349,7 +349,7 @@ def test_a_draft_name_in_use_is_refused_before_its_subset_is_computed(
     preview = completed(started(world))
     monkeypatch.setattr(run_generator, "run", lambda row: pytest.fail("the generator ran"))
     train, test = preview.parts.all()
-    for names, message in ((("other", "TEST"), "already has a split test"), (("one", "ONE"), "Two parts")):
+    for names, message in ((("other", "TEST"), "already has a split test"), (("one", "ONE"), "Two draft splits")):
         requests = [
             DraftRequest(part, name=name, kind="test", gold_public=False)
             for part, name in zip((train, test), names, strict=True)

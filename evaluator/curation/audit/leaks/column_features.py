@@ -50,7 +50,7 @@ def _number(value: Any) -> float | None:
 
 
 def _binned(numbers: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Indices:
-    """Return the bin of each number, from 0: up to twenty bins with about equal counts; equal numbers share a bin."""
+    """Return the index of each number's bin: up to twenty bins with about equal counts; equal numbers share a bin."""
     edges = np.unique(np.quantile(numbers, np.arange(1, _BINS) / _BINS))
     codes = np.searchsorted(edges, numbers, side="left")
     dense: Indices = np.unique(codes, return_inverse=True)[1].astype(np.int64)

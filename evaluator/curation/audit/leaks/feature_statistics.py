@@ -14,7 +14,7 @@ PERIODS = (2, 3, 4, 5)
 
 
 def by_value(name: str, codes: Indices) -> Feature:
-    """Return a feature whose statistic is high if hidden values differ between the codes.
+    """Return a public feature whose statistic is high if lines with different codes have different hidden values.
 
     The statistic is the cube root of Pearson's chi-square for classes, and of the Kruskal-Wallis statistic, up to
     constants, for ranks. codes: one per line, from 0.

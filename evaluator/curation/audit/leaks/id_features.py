@@ -99,7 +99,7 @@ def _character(name: str, values: Sequence[str]) -> Iterator[tuple[str, Sequence
 
 
 def _range(values: Sequence[int]) -> list[int]:
-    """Return the range of each value, 0 to 19: each range has a twentieth of the sorted distinct values."""
+    """Return the index of each value's range, 0 to 19: each range has a twentieth of the distinct values, in order."""
     rank = {value: number for number, value in enumerate(sorted({*values}))}
     return [rank[value] * _RANGES // len(rank) for value in values]
 

@@ -53,7 +53,7 @@ class _PublicSource:
         self.orders[name] = order
 
     def effect(self, name: str, guesses: EffectSizes) -> Effect:
-        """Return the effect size of the feature of this name."""
+        """Return the effect size of guessing the hidden values from the source's feature of this name."""
         if name in self.codes:
             return guesses.by_value(self.codes[name])
         source, _, statistic = name.rpartition(": ")

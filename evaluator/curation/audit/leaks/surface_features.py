@@ -71,7 +71,7 @@ def surface_features(texts: Sequence[str], split: Split) -> dict[str, Indices]:
 
 
 def _ranges(values: Sequence[float]) -> list[int]:
-    """Return the range of each value, from 0: up to twenty ranges with about equal counts; equal values share one."""
+    """Return the index of each value's range: up to twenty ranges with about equal counts; equal values share one."""
     numbers = np.array(values, dtype=np.float64)
     edges = np.unique(np.quantile(numbers, np.arange(1, _BINS) / _BINS))
     return [int(code) for code in np.searchsorted(edges, numbers, side="left")]

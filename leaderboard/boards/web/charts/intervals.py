@@ -11,7 +11,7 @@ from leaderboard.core.web.scale import Scale, covering
 
 @dataclass(frozen=True)
 class Strip:
-    """One system in the plot.
+    """One system's row in the plot: its value as a point, and its interval as a line.
 
     point, low, high: positions of the value and of its interval's ends, as SVG lengths. On a ladder low and high are
     the bounds of the true score, and there is no point.
@@ -26,7 +26,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class IntervalPlot:
-    """Strips on one scale.
+    """Interval plot: a strip for each system, all on one scale.
 
     leader: (position, width), as SVG lengths, of a band behind all strips: the interval of the system of rank 1; None:
     there is no such interval.
@@ -37,7 +37,7 @@ class IntervalPlot:
     leader: tuple[str, str] | None
 
     def strip(self, row: Row) -> Strip | None:
-        """Return the strip of a row; None if the row has no value."""
+        """Return the strip that shows the value and interval of a row; None if the row has no value."""
         return next((strip for strip in self.strips if strip.row is row), None)
 
 

@@ -55,7 +55,7 @@ class Grid:
         return self.lines[-1][-1]
 
     def entry(self, key: str) -> MatrixEntry:
-        """Return the cell with this key; for any other text the overall cell."""
+        """Return the cell with this key; for any other text the cell of all units."""
         return next((entry for entry in self.entries if entry.key == key), self.whole)
 
 
