@@ -61,7 +61,7 @@ class ArchiveExport(LeasedWork):
 
     @property
     def pasted_keys(self) -> list[str]:
-        """Return the public keys that the requester pasted, without that of the passphrase."""
+        """Return the public keys that the requester pasted: `recipients` without the key made from a passphrase."""
         return self.recipients.splitlines()[1 if self.protected_key else 0 :]
 
 

@@ -36,7 +36,7 @@ class User(AbstractUser):
 
 
 class TokenDetails(models.Model):
-    """Name, scope and last use of an API token. Tokens from before these existed have no row until they are used."""
+    """Name, scope and last use of an API token. Tokens older than this table have no row until they are used."""
 
     class Scope(models.TextChoices):
         READ = "read", "read only"

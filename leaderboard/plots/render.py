@@ -1,6 +1,6 @@
 """Renders Vega-Lite specifications. Run as a program: it reads {name: specification}, and writes {name: pictures}.
 
-vl-convert starts a JavaScript engine, which takes a second and 100 MB; a process of its own gives them back.
+vl-convert starts a JavaScript engine, which takes a second and 100 MB; so it runs in a process that ends afterwards.
 """
 
 from __future__ import annotations

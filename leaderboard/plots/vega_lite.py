@@ -121,7 +121,7 @@ def score_values(shown: ShownScore) -> Spec:
 
 
 def quantitative(field: str, title: str | None = None, **scale: Any) -> Spec:
-    """Return the encoding of a number on a position; its axis need not begin at 0."""
+    """Return the encoding of a numeric field as a position (x or y); its axis need not begin at 0."""
     axis = {"tickCount": {"expr": "narrow ? 4 : 8"}}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": {"zero": False, **scale}}
 

@@ -29,7 +29,7 @@ class AuditContext:
     """Files that the audit compares with the split.
 
     public: the inputs as they will be published; None: not given. train_splits: public training files. judgements:
-    those of the annotators; None: not given. judgements_file: the name of their file.
+    the annotators' judgements; None: not given. judgements_file: the name of their file.
     """
 
     public: PublicInputs | None = None

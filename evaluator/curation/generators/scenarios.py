@@ -174,7 +174,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _vectors(args: argparse.Namespace, bench: Workspace, graph: Any, warnings: list[str]) -> Any:
-    """Return the vectors of the graph's entities, one row each: from --embeddings, or else from the graph.
+    """Return the vectors of the graph's entities, one row each: from --embeddings, or else computed from the graph.
 
     Raises GoldError where the file lacks an entity of the relation.
     """

@@ -16,7 +16,7 @@ STEPS_EACH = 120
 def solve(problem: ReweightingProblem, hear: Callable[[Numbers], None], step: Callable[[], None]) -> None:
     """Minimise the smooth objectives of TAUS in turn.
 
-    hear: called with alpha after each objective. step: called after each iteration, to report progress.
+    hear: called with alpha (the claims' weights) after each objective. step: called after each iteration, for progress.
     """
     alpha = np.zeros(problem.n_claims)
     for tau in TAUS:

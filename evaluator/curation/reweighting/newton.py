@@ -67,7 +67,7 @@ def _quick(problem: ReweightingProblem, alpha: Numbers, tau: float, best: float,
 def _follow(
     problem: ReweightingProblem, alpha: Numbers, tau: float, factor: float, hear: Hear, *, last: float = _LAST
 ) -> Numbers:
-    """Follow the minimum of the smooth objective, dividing tau by `factor` down to `last`; return the final alpha."""
+    """Follow the minimum of the objective, dividing its smoothing tau by `factor` down to `last`; return that alpha."""
     while True:
         alpha = _descend(problem, alpha, tau)
         hear(alpha)

@@ -52,7 +52,7 @@ class ReweightingProblem:
         self._dense: list[Numbers] | None = None
 
     def objective(self, alpha: Numbers) -> float:
-        """Return the true objective."""
+        """Return the objective without smoothing."""
         weight = self._weight_of_classes(alpha)
         return float((weight.max(axis=1) / weight.sum(axis=1)).sum()) + self.penalty * float(np.linalg.norm(alpha))
 

@@ -21,7 +21,10 @@ FEW = 0.1
 def combinations(
     transparencies: Sequence[str], homogeneities: Sequence[str | None], popularities: Sequence[str]
 ) -> list[ScenarioParams]:
-    """Return every combination of values. Raises UsageError for a repeated value, and for a share outside 0 to 1."""
+    """Return the parameters of each scenario: every combination of the values.
+
+    Raises UsageError for a repeated value, and for a share outside 0 to 1.
+    """
     for what, values in (("transparency", transparencies), ("homogeneity", homogeneities)):
         shares = [exact(what, value) for value in values if value is not None]
         _check_once(what, shares, [str(value) for value in values])

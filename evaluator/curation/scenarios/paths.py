@@ -76,7 +76,7 @@ def _reversed(numbers: Ints, base: int) -> Ints:
 
 
 def _next_steps(steps: WalkSteps, codes: Ints, entities: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return each step from one of `entities`: (the code in `codes` of its entity, its own code, where it leads)."""
+    """Return (codes of the previous steps, codes of the steps, entities reached) of all steps from `entities`."""
     lengths = steps.first[entities + 1] - steps.first[entities]
     indices = _ranges(steps.first[entities], lengths)
     return np.repeat(codes, lengths), steps.codes[indices], steps.to[indices]

@@ -38,7 +38,7 @@ class ScenarioParams:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim of a scenario; its predicate is that of all claims.
+    """A claim of a scenario, without the predicate, which is the same for all claims.
 
     origin: "true", "walks", "closed-world" or "unrelated". source: for a plausible false claim, the subject and object
     of the fact that it is derived from. cluster: of a true claim, or of the source; None if facts are not clustered.
@@ -177,7 +177,7 @@ class Scenarios:
         return self._orders[flavour]
 
     def _clusters_of(self, params: ScenarioParams) -> dict[Pair, int]:
-        """Return the cluster of each fact in the scenario's pool, the first facts in order of preference."""
+        """Return the cluster of each fact in the scenario's pool (the facts that its popularity prefers)."""
         pool = max(self.params.pool, self.n_positives)
         indices = self._order(params.popularity)[:pool].copy()
         indices.sort()
@@ -206,7 +206,7 @@ class Scenarios:
         return candidates[:n]
 
     def _batches(self, params: ScenarioParams, positives: list[Pair]) -> Iterator[list[Pair]]:
-        """Yield the true claims, then the other facts in batches of equal size, in case more are needed."""
+        """Yield the facts to derive plausible false claims from: the true claims, then other facts in equal batches."""
         yield positives
         sample = set(positives)
         rest = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in sample]

@@ -32,7 +32,7 @@ def round_table(
 
 
 class _Table:
-    """Table of the entries, in units of one over the common denominator.
+    """Table of the entries as integers, in units of one over the common denominator of the shares.
 
     The last row, which is added, fills every column up to a whole number.
     """

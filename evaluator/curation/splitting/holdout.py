@@ -82,7 +82,7 @@ def _one_by_one(
 def _whole(
     sizes: Mapping[Id, Mapping[Hashable, int]], order: Sequence[Id], shares: Mapping[str, Fraction], seed: int
 ) -> dict[Id, str]:
-    """Assign each group to the part of least cost, then move groups while another part costs less."""
+    """Assign each group to the part of least cost (`_PartExcess`), then move groups while another part costs less."""
     counted = {group: [*size.items(), (_ALL, sum(size.values()))] for group, size in sizes.items()}
     totals: Counter[Hashable] = Counter()
     for size in counted.values():

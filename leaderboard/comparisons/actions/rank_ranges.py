@@ -38,7 +38,7 @@ PLANNED_AT_ONCE = 1000
 
 
 class RankingColumns(StateColumns):
-    """The columns of `Ranking` that hold the state of this work. It is queued while the ranges are due.
+    """The columns of `Ranking` that hold the state of the computation, which is queued while rank ranges are due.
 
     `attempt` counts how often a worker has claimed the row; `failures` counts failed attempts since the last change.
     """
@@ -175,7 +175,7 @@ def _requeue(lease: Lease[Ranking]) -> None:
 
 
 class _Competing(NamedTuple):
-    """A ranked standing."""
+    """A ranked standing. pk: its primary key. run: id of the run that represents the system."""
 
     pk: int
     value: float
@@ -200,7 +200,7 @@ def _store(lease: Lease[Ranking], rows: list[Comparison], **progress: int) -> No
 def _finish(lease: Lease[Ranking], standings: Sequence[_Competing], family: PairFamily) -> None:
     """Compute the ranges and store them; if the standings have changed since they were read, enqueue the board again.
 
-    The phase's row is locked only to store them: publishers wait for it.
+    The phase's row is locked only while they are stored, because publishing a release waits for this lock.
     """
     ranges = correct_and_rank([standing.value for standing in standings], family)
     board = lease.row.leaderboard

@@ -66,7 +66,7 @@ def differences_of(board: Board, pairs: RankedPairs | tuple[()]) -> tuple[Sequen
 
 
 def _links(board: Board, row: Row, peers: Sequence[Row]) -> SafeString:
-    """Return links to the head-to-head pages of `row` and each of its peers. A template is slow for 60 * 60 links."""
+    """Return links to the head-to-head pages of `row` and each of its peers. A template would be slow."""
     prefix, version = ("frozen_", board.frozen) if board.frozen else ("", ())
     url = reverse(f"{prefix}head_to_head", args=[board.phase.benchmark.slug, board.phase.slug, *version])
     others = (

@@ -65,7 +65,7 @@ def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission
 
 
 def is_eligible(row: DryRun, phase: Phase) -> bool:
-    """Return True if a dry run is done on the phase's split, with the phase's settings or with those of no phase."""
+    """Return True if a dry run is done on the phase's split, with the settings of the phase or of the split."""
     return row.state == State.DONE and row.gold.split_id == phase.split_id and row.scored_as in ("", phase.slug)
 
 
@@ -87,8 +87,8 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
     if not is_eligible(row, phase):
         raise Refused(
             Code.NOT_READY,
-            f"{row.name} was not scored for {phase.title}; expected a dry run that is done, with the settings of this "
-            "phase or of no phase.",
+            f"{row.name} was not scored for {phase.title}; expected a finished dry run with the settings of this "
+            "phase or of the split.",
             heading=HEADING,
         )
     if row.inputs_sha256 != phase.split.inputs_sha256:

@@ -75,7 +75,7 @@ class BaselineRun:
 
 @dataclass(frozen=True)
 class DryRunReport:
-    """All dry runs on a gold version with the settings of one phase, or of no phase."""
+    """All dry runs on a gold version with the settings of one phase, or of the split."""
 
     task: Task[Any, Any, Any]
     gold: GoldVersion
@@ -210,7 +210,7 @@ def _key(slice_: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 def report_of(gold: GoldVersion, scored_as: str = "") -> DryRunReport:
     """Return the report on the dry runs of a gold version: first trivial baselines, in the task's order, then files.
 
-    scored_as: slug of the phase whose settings they used; empty: those of no phase. Only managers may see the report.
+    scored_as: slug of the phase whose settings they used; empty: the split's settings. Only for managers of the split.
     """
     task = TASKS[gold.split.dataset.task]
     baselines = {baseline.name: (index, baseline) for index, baseline in enumerate(task.baselines)}

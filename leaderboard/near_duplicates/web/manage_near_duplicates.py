@@ -57,7 +57,7 @@ def near_duplicates(request: PersonRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Ask for a reason; a POST dismisses all open near-duplicates between the two systems of the one with id `pk`."""
+    """Ask for a reason; a POST dismisses all open near-duplicates of the two systems of near-duplicate `pk`."""
     benchmark = managed_or_404(request.user, slug)
     near_duplicate = get_object_or_404(_of(benchmark).filter(dismissed_at=None), pk=pk)
     form, refusal = DismissForm(request.POST or None), None

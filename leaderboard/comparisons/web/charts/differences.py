@@ -20,7 +20,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Differences:
-    """One strip per line of a table, None for lines without a difference. zero: position of 0, as an SVG length."""
+    """Chart of a table's lines: a strip per line, None without a difference. zero: position of 0, as an SVG length."""
 
     scale: Scale
     zero: str
