@@ -19,6 +19,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
+from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import msgspec
@@ -311,11 +312,13 @@ def _escaped(match: re.Match[str]) -> str:
 
 def _write_separated(kind: str) -> Callable[[list[str], Iterable[Sequence[str | None]]], bytes]:
     def write(header: list[str], rows: Iterable[Sequence[str | None]]) -> bytes:
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, delimiter=_SEPARATORS[kind], lineterminator="\n")
+        lines: list[str] = []
+        # Before Python 3.13, the writer quotes a cell with a carriage return only if the line terminator has one.
+        file = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n")))
+        writer = csv.writer(file, delimiter=_SEPARATORS[kind], lineterminator="\r\n")
         writer.writerow(header)
         writer.writerows(rows)
-        return text.getvalue().encode()
+        return "\n".join([*lines, ""]).encode()
 
     return write
 

@@ -60,6 +60,7 @@ def values_of(content: bytes, name: str) -> list[dict[str, Any]]:
 @given(lines)
 @example([{"id": value} for value in MANGLED])
 @example([{"id": 7}, {"id": "7"}, {"claim": None}])
+@example([{"id": "0\r", "claim": "a\rb"}])
 def test_lines_survive_a_table(kind: str, lines: list[dict[str, Any]]) -> None:
     written = write_table([json.dumps(line).encode() for line in lines], kind)
     assert values_of(written, f"gold.{kind}") == lines
