@@ -121,7 +121,7 @@ PLOTS: dict[str, Callable[[PlotRequest], Spec | None]] = {
 
 
 def spec_or_404(name: str, request: PlotRequest) -> Spec:
-    """Return the specification of a plot.
+    """Return the Vega-Lite specification of a plot.
 
     Raises Http404 if there is no such plot, if it has nothing to show, or if the user may not see the phase; raises
     InvalidQuery for an invalid parameter.

@@ -50,7 +50,7 @@ class KnownAnswers:
                 self.answers.setdefault(prefix, {})
 
     def learn(self, triples: Iterable[OpenTriple]) -> None:
-        """Add the subjects and objects of these triples to the answers of the registered prefixes."""
+        """Add all mentions of the subjects and objects of these triples to the answers of registered prefixes."""
         for triple in triples:
             for prefix, mentions in sides(triple):
                 if (known := self.answers.get(prefix)) is not None:

@@ -114,8 +114,8 @@ def matrix_statistics(scenarios: Scenarios, params: ScenarioParams, claims: Sequ
 def degenerate(statistics: dict[str, Any]) -> str | None:
     """Return a warning if the true claims of a scenario have few subjects or objects, else None.
 
-    statistics: the scenario's `matrix_statistics`. Few means fewer than one for ten claims. The published scenarios
-    have one for six or more (24 objects of 150 claims).
+    statistics: the scenario's `matrix_statistics`. Few means fewer than one distinct subject, or object, for every ten
+    claims. In the published scenarios there is at least one for every 6.25 claims (24 objects of 150 claims).
     """
     true = statistics["true"]
     few = {name: n for name in ("subjects", "objects") if (n := statistics[f"{name}_of_true"]) < FEW * true}

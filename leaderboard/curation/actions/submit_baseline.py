@@ -130,7 +130,7 @@ def _team(benchmark: Benchmark, by: User) -> Team:
 
 
 def _create_team(benchmark: Benchmark, by: User) -> Team:
-    """Create the baselines team. Its name has a number if another team took the name before it was reserved."""
+    """Create the baselines team. Its name gets a number if another team took the name before it became reserved."""
     name = f"Baselines of {benchmark.slug}"
     for number in range(2, 100):
         try:

@@ -125,8 +125,8 @@ class _Sets:
 def _similar(sets: _Sets, border: int | None, threshold: float) -> Iterator[tuple[list[Pair], int]]:
     """Yield, for each text, its pairs with texts seen before it, and the number of comparisons.
 
-    border: the index from which the other texts begin: texts before it are compared only with texts from it on. None:
-    all texts are compared with each other.
+    border: index of the first of the other texts; each text before it is compared only with the other texts. None: all
+    texts are compared with each other.
     """
     texts_by_gram: dict[int, list[int]] = defaultdict(list)  # the texts that have the bigram among their rarest ones
     sizes = sets.sizes
