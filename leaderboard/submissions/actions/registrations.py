@@ -18,6 +18,10 @@ from leaderboard.models import AuditEntry, Benchmark, Membership, Registration, 
 
 REQUESTED, APPROVED, DECLINED = Registration.State.REQUESTED, Registration.State.APPROVED, Registration.State.DECLINED
 LONGEST_MESSAGE = 500
+_WITHOUT_REQUESTS = {
+    Benchmark.Access.OPEN: "Everybody may take part in this benchmark: submit without registering.",
+    Benchmark.Access.INVITED: "Only teams that the organisers invite may take part in this benchmark.",
+}
 
 
 def check(*, benchmark: Benchmark, team: Team, by: User) -> None:
@@ -98,9 +102,7 @@ def request(*, benchmark: Benchmark, team: Team, message: str, by: User) -> Regi
     if not Membership.objects.filter(team=team, user=by).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of this team.")
     if benchmark.access != Benchmark.Access.APPROVAL:
-        raise Refused(
-            Code.NOT_ACCEPTED, "This benchmark takes no registrations.", heading="The team was not registered"
-        )
+        raise Refused(Code.NOT_ACCEPTED, _WITHOUT_REQUESTS[benchmark.access], heading="The team was not registered")
     check_signs(message, of="message", lines=True)
     if len(message) > LONGEST_MESSAGE:
         raise Refused(

@@ -245,3 +245,11 @@ def test_next_leads_to_this_site_only(world):
     client = browser(world.researcher)
     for target, expected in (("https://evil.example/", ""), ("//evil.example/", ""), (SUBMIT, SUBMIT)):
         assert client.get(JOIN, {"next": target}).context["next"] == expected
+
+
+@pytest.mark.parametrize(("access", "sentence"), [("open", "submit without registering"), ("invited", "invite")])
+def test_a_request_is_refused_where_none_is_needed_or_none_helps(world, access, sentence):
+    benchmark = ask_for(world, access)
+    with pytest.raises(Refused, match=sentence) as refused:
+        registrations.request(benchmark=benchmark, team=world.system.team, message="", by=world.researcher)
+    assert refused.value.code == Code.NOT_ACCEPTED
