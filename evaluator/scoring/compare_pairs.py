@@ -165,16 +165,16 @@ class _SequentialPValue:
 
     def add(self, differences: Numbers) -> None:
         """Add the absolute differences of more permutations; NaN (no difference) does not count."""
-        valid = differences[~np.isnan(differences)]
-        hits = np.flatnonzero(valid >= self._least)
+        n_hits = int(np.count_nonzero(differences >= self._least))
         missing = STOP_AFTER_EXCEEDANCES - self.as_large
-        if len(hits) >= missing:
-            self.n_sampled += int(hits[missing - 1]) + 1
+        if n_hits >= missing:
+            valid = differences[~np.isnan(differences)]
+            self.n_sampled += int(np.flatnonzero(valid >= self._least)[missing - 1]) + 1
             self.as_large, self.is_over = STOP_AFTER_EXCEEDANCES, True
             self.p = STOP_AFTER_EXCEEDANCES / self.n_sampled
         else:
-            self.n_sampled += len(valid)
-            self.as_large += len(hits)
+            self.n_sampled += len(differences) - int(np.count_nonzero(np.isnan(differences)))
+            self.as_large += n_hits
             self.p = (1 + self.as_large) / (1 + self.n_sampled)
 
 

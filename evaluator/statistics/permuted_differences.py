@@ -11,10 +11,13 @@ Let a' and b' be systems a and b after some groups are swapped. Then each statis
     sum of a' = sum of a + d,    sum of b' = sum of b - d,    d = (sum of b - sum of a) over the swapped groups
 
 so that one matrix product per system gives its sums over the swapped groups of all permutations, for all its pairs. If
-all statistics are counts, one matrix product for all systems is enough, and no sum is rounded.
+all statistics are counts, one matrix product for all systems is enough, and no sum is rounded. If the two systems
+also differ in one statistic only, as they do by accuracy, the measure's difference is a function of one whole number,
+and is read from a table instead of being computed for each permutation.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +35,7 @@ _MAX_STEP = 1 << 20  # maximum groups x permutations that are drawn at once: 8 M
 _MOST_AT_ONCE = 1000  # maximum permutations of the first block, so that a pair that needs few does not pay for many
 _MOST_STEPS = 4  # maximum number of steps of a later block
 _EXACT = 1 << 24  # whole numbers up to it, and sums of them, are exact in single precision
+_MAX_TABLE = 1 << 14  # maximum entries of a pair's table: more would be computed than read, and leave the CPU cache
 _MAX_EVALUATED = 1 << 15  # maximum pairs x permutations that are evaluated at once: few enough to stay in a CPU cache
 
 
@@ -92,6 +96,19 @@ class _Totals(Sample):
         return self._known[statistic]
 
 
+@dataclass(frozen=True)
+class _Table:
+    """The absolute differences of a pair for each change d of the one statistic in which its systems differ.
+
+    rows: the statistic's rows of counts, of systems a and b; least: the smallest d; differences: for d = least, least +
+    1... up to the largest.
+    """
+
+    rows: tuple[int, int]
+    least: np.float32
+    differences: Numbers
+
+
 class _Sums(PermutedDifferences):
     """Differences between pairs of systems under permutations, for a measure that is a function of sums."""
 
@@ -104,6 +121,7 @@ class _Sums(PermutedDifferences):
         self._parts = np.array([_of_statistics(table, used) for table in tables])
         self._whole = self._parts.sum(axis=2)
         self._counts: npt.NDArray[np.float32] | None = None
+        self._tables: dict[Pair, _Table | None] = {}
         if np.all(self._parts == np.floor(self._parts)) and np.abs(self._parts).sum(axis=2).max(initial=0) < _EXACT:
             # Systems often have statistics in common, such as the number of units.
             counts, self._row_of = np.unique(self._parts.reshape(-1, tables[0].n_groups), axis=0, return_inverse=True)
@@ -111,6 +129,16 @@ class _Sums(PermutedDifferences):
             self._row_of = self._row_of.reshape(self._whole.shape)
 
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+        tables = [table for pair in pairs if (table := self._table(pair)) is not None]
+        if self._counts is not None and len(tables) == len(pairs):
+            rows, index = np.unique([table.rows for table in tables], return_inverse=True)
+            sums = self._counts[rows] @ swapped.astype(np.float32)
+            for table, (a, b) in zip(tables, index.reshape(-1, 2), strict=True):
+                yield table.differences.take((sums[b] - sums[a] - table.least).astype(np.intp))
+        else:
+            yield from self._computed(swapped, pairs)
+
+    def _computed(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         systems, index = np.unique(np.array(pairs).reshape(-1, 2), return_inverse=True)
         moved = self._moved(systems, swapped)
         first, second = index.reshape(-1, 2).T
@@ -121,6 +149,30 @@ class _Sums(PermutedDifferences):
             value_a = self._values(self._whole[systems[a], :, None] + change)
             value_b = self._values(self._whole[systems[b], :, None] - change)
             yield from np.abs(value_a - value_b)
+
+    def _table(self, pair: Pair) -> _Table | None:
+        if pair not in self._tables:
+            self._tables[pair] = self._tabulate(*pair)
+        return self._tables[pair]
+
+    def _tabulate(self, a: int, b: int) -> _Table | None:
+        """Return a pair's table; None if a statistic is no count, if several differ, or if it would be too large."""
+        if self._counts is None:
+            return None
+        differing = np.flatnonzero(self._row_of[a] != self._row_of[b])
+        if len(differing) > 1:
+            return None
+        statistic = differing[0] if len(differing) else 0
+        by_group = self._parts[b, statistic] - self._parts[a, statistic]
+        least, most = np.minimum(by_group, 0).sum(), np.maximum(by_group, 0).sum()
+        if most - least >= _MAX_TABLE:
+            return None
+        change = np.zeros((1, len(self._names), int(most - least) + 1))
+        change[0, statistic] = np.arange(least, most + 1)
+        (value_a,) = self._values(self._whole[[a], :, None] + change)
+        (value_b,) = self._values(self._whole[[b], :, None] - change)
+        rows = int(self._row_of[a, statistic]), int(self._row_of[b, statistic])
+        return _Table(rows, np.float32(least), np.abs(value_a - value_b))
 
     def _moved(self, systems: npt.NDArray[np.int64], swapped: Numbers) -> Numbers:
         """Return the sums over the swapped groups: systems x statistics x permutations."""

@@ -87,11 +87,14 @@ def ranked(board: Leaderboard, spent: Spent, title: str) -> None:
             ranking = Ranking.objects.get()
             assert not ranking.failures, ranking.reason
     compared = Comparison.objects.count() - before
+    numbers = Comparison.objects.values_list("difference", "low", "high", "p", "n_permutations")
+    digest = hashlib.sha256(repr(sorted(numbers, key=repr)).encode()).hexdigest()[:12]
     print(
         f"\n{title}: {compared:,} of {ranking.n_pairs:,} pairs in {spent.jobs} jobs and {turns} turns; processor "
         f"{timer.processor:.1f} s here, {spent.seconds:.1f} s in the sandbox; {timer.wall:.0f} s, of which "
         f"{spent.locked.wall:.3f} s under the phase's lock; peak memory +{timer.memory:.0f} MB; narrowest ranges "
-        f"{sorted((high - low, low, high) for low, high in board.standings.values_list('rank_low', 'rank_high'))[:3]}",
+        f"{sorted((high - low, low, high) for low, high in board.standings.values_list('rank_low', 'rank_high'))[:3]}; "
+        f"digest of all comparisons {digest}",
         end="",
     )
 

@@ -152,6 +152,23 @@ def test_counts_that_single_precision_would_round_are_added_in_double_precision(
     assert differences == pytest.approx(np.abs(1 - 2 * swapped.mean(axis=0)), abs=1e-6)
 
 
+def test_differences_from_a_table_are_those_that_are_computed(monkeypatch):
+    """To the last bit, also of systems with equal or negative counts; other pairs have no table."""
+    draw = np.random.default_rng(3)
+    codes = np.sort(draw.integers(0, 40, 90)).astype(np.int32)
+    correct = [draw.integers(0, 2, 90), draw.integers(0, 2, 90), draw.integers(-3, 4, 90)]
+    tables = [table(codes, 40, {"correct": values}) for values in (*correct, correct[0])]
+    swapped = next(swap_mask_blocks(40, 900, 2))
+    kind, pairs = permuted_differences(ACCURACY, tables), [(0, 1), (2, 0), (0, 3), (1, 2)]
+    computed = [row.tobytes() for row in kind._computed(swapped, pairs)]
+    monkeypatch.setattr(kind, "_computed", None)
+    assert [row.tobytes() for row in kind.differences(swapped, pairs)] == computed
+    few = replace(tables[1], statistics={**tables[1].statistics, "claim": draw.integers(1, 3, 90).astype(float)})
+    assert permuted_differences(ACCURACY, [tables[0], few])._table((0, 1)) is None
+    huge = replace(tables[1], statistics={**tables[1].statistics, "correct": np.full(90, 1000.0)})
+    assert permuted_differences(ACCURACY, [tables[0], huge])._table((0, 1)) is None
+
+
 def test_a_measure_without_a_value_has_no_difference_and_no_p_value():
     tables = systems(10, 2)
     constant = replace(tables[1], statistics={**tables[1].statistics, "y": np.zeros(tables[1].n_rows)})
