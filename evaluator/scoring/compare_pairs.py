@@ -20,7 +20,7 @@ from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring.score import checked, number_or_none
 from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights
 from evaluator.statistics.permuted_differences import is_function_of_sums, permuted_differences, swap_mask_blocks
-from evaluator.statistics.rank_permutation import Pair
+from evaluator.statistics.rank_permutation import Masks, Pair
 
 MAX_PERMUTATIONS = 200_000
 """The maximum number of permutations per pair.
@@ -183,7 +183,7 @@ def _permute(
     tables: Sequence[Outcomes],
     pairs: Sequence[Pair],
     measure: Measure,
-    blocks: Iterable[Numbers],
+    blocks: Iterable[Masks],
 ) -> None:
     kind = permuted_differences(measure, tables)
     unsettled = [index for index, count in enumerate(counts) if not count.is_over]

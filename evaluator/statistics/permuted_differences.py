@@ -28,7 +28,7 @@ from evaluator.measures.correlation import Spearman
 from evaluator.outcomes.pooled import pool
 from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Sample, View
-from evaluator.statistics.rank_permutation import Pair, PermutedAuroc, PermutedDifferences, PermutedSpearman
+from evaluator.statistics.rank_permutation import Masks, Pair, PermutedAuroc, PermutedDifferences, PermutedSpearman
 
 _STREAM = 2  # separates this random stream from those of intervals and single comparisons under the same seed
 _MAX_STEP = 1 << 20  # maximum groups x permutations that are drawn at once: 8 MB
@@ -39,7 +39,7 @@ _MAX_TABLE = 1 << 14  # maximum entries of a pair's table: more would be compute
 _MAX_EVALUATED = 1 << 15  # maximum pairs x permutations that are evaluated at once: few enough to stay in a CPU cache
 
 
-def swap_mask_blocks(n_groups: int, n_permutations: int, seed: int) -> Iterator[Numbers]:
+def swap_mask_blocks(n_groups: int, n_permutations: int, seed: int) -> Iterator[Masks]:
     """Yield random swap masks in blocks: arrays of shape (groups, permutations of the block).
 
     An entry is 1 where the permutation swaps the group's outcomes between the two systems, else 0. n_permutations: the
@@ -56,7 +56,7 @@ def swap_mask_blocks(n_groups: int, n_permutations: int, seed: int) -> Iterator[
             n = min(step, n_permutations - begin)
             steps.append(np.frombuffer(rng.bytes(n * width), dtype=np.uint8).reshape(n, width))
             begin += n
-        yield np.ascontiguousarray(np.unpackbits(np.concatenate(steps), axis=1, count=n_groups).T, dtype=np.float64)
+        yield np.ascontiguousarray(np.unpackbits(np.concatenate(steps), axis=1, count=n_groups).T, dtype=np.float32)
         n_steps = min(2 * n_steps, _MOST_STEPS)
 
 
@@ -128,17 +128,17 @@ class _Sums(PermutedDifferences):
             self._counts = counts.astype(np.float32)
             self._row_of = self._row_of.reshape(self._whole.shape)
 
-    def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+    def differences(self, swapped: Masks, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         tables = [table for pair in pairs if (table := self._table(pair)) is not None]
         if self._counts is not None and len(tables) == len(pairs):
             rows, index = np.unique([table.rows for table in tables], return_inverse=True)
-            sums = self._counts[rows] @ swapped.astype(np.float32)
+            sums = self._counts[rows] @ swapped.astype(np.float32, copy=False)
             for table, (a, b) in zip(tables, index.reshape(-1, 2), strict=True):
                 yield table.differences.take((sums[b] - sums[a] - table.least).astype(np.intp))
         else:
             yield from self._computed(swapped, pairs)
 
-    def _computed(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+    def _computed(self, swapped: Masks, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         systems, index = np.unique(np.array(pairs).reshape(-1, 2), return_inverse=True)
         moved = self._moved(systems, swapped)
         first, second = index.reshape(-1, 2).T
@@ -174,13 +174,14 @@ class _Sums(PermutedDifferences):
         rows = int(self._row_of[a, statistic]), int(self._row_of[b, statistic])
         return _Table(rows, np.float32(least), np.abs(value_a - value_b))
 
-    def _moved(self, systems: npt.NDArray[np.int64], swapped: Numbers) -> Numbers:
+    def _moved(self, systems: npt.NDArray[np.int64], swapped: Masks) -> Numbers:
         """Return the sums over the swapped groups: systems x statistics x permutations."""
         if self._counts is None:
             # One product per system, all of one shape: the rounding of a sum depends on the shape of its matrix.
-            return np.array([self._parts[system] @ swapped for system in systems])
+            numbers = swapped.astype(np.float64)
+            return np.array([self._parts[system] @ numbers for system in systems])
         rows, of_system = np.unique(self._row_of[systems], return_inverse=True)
-        sums = self._counts[rows] @ swapped.astype(np.float32)
+        sums = self._counts[rows] @ swapped.astype(np.float32, copy=False)
         return sums.astype(np.float64)[of_system.reshape(len(systems), -1)]
 
     def _values(self, sums: Numbers) -> Numbers:
@@ -212,7 +213,8 @@ class _Anything(PermutedDifferences):
         self._tables = [measure.transform(table) if measure.transform else table for table in tables]
         self._pooled: dict[Pair, View] = {}
 
-    def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+    def differences(self, swapped: Masks, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+        swapped = swapped.astype(np.float64)
         both_weights = np.concatenate([1 - swapped, swapped]), np.concatenate([swapped, 1 - swapped])
         for pair in pairs:
             if pair not in self._pooled:

@@ -9,6 +9,7 @@ remains is a sum over rows, so the change from swapping a group does not depend 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,9 @@ from evaluator.outcomes.weighted import Rows
 Pair = tuple[int, int]
 """Indices of two systems, (a, b)."""
 
+Masks = npt.NDArray[np.floating[Any]]
+"""Groups x permutations, 1 where the group is swapped, else 0; of any precision, all of which are exact."""
+
 _BLOCK = 1 << 17  # numbers processed at a time: few enough to stay in a CPU cache
 
 
@@ -30,7 +34,7 @@ class PermutedDifferences(ABC):
     """Differences of one measure between pairs of systems under permutations."""
 
     @abstractmethod
-    def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+    def differences(self, swapped: Masks, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         """Yield for each pair an array with one absolute difference of the measure per permutation.
 
         The difference is between the two systems of the pair after the swaps, NaN where one of them has no value.
@@ -65,11 +69,12 @@ class PermutedAuroc(PermutedDifferences):
         self._tables = [measure.transform(table) for table in tables]
         self._cached: dict[Pair, _ConcordanceDifference] = {}
 
-    def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+    def differences(self, swapped: Masks, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         for pair in pairs:
             if pair not in self._cached:
                 self._cached[pair] = self._weigh(*pair)
         terms = [self._cached[pair] for pair in pairs]
+        swapped = swapped.astype(np.float64)
         # Sums of whole numbers and halves are exact in any order, so a pair's results do not depend on other pairs.
         moved = np.array([term.group_changes for term in terms]) @ swapped
         for term, row in zip(terms, moved, strict=True):
@@ -109,7 +114,8 @@ class PermutedSpearman(PermutedDifferences):
         self._tables = [measure.transform(table) for table in tables]
         self._cached: dict[Pair, _Ranked] = {}
 
-    def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+    def differences(self, swapped: Masks, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+        numbers = swapped.astype(np.float64)
         for pair in pairs:
             if pair not in self._cached:
                 a, b = (self._tables[system] for system in pair)
@@ -117,7 +123,7 @@ class PermutedSpearman(PermutedDifferences):
             ranked = self._cached[pair]
             step = max(1, _BLOCK // max(ranked.n_rows, 1))
             starts = range(0, swapped.shape[1], step)
-            yield np.concatenate([ranked.differences(swapped[:, begin : begin + step]) for begin in starts])
+            yield np.concatenate([ranked.differences(numbers[:, begin : begin + step]) for begin in starts])
 
 
 def _centred(column: Numbers) -> Numbers:

@@ -75,7 +75,7 @@ T = TypeVar("T")
 _INPUTS = "inputs.jsonl"
 MAX_FILES = 16
 """Maximum number of files that are sent with one job, except those of outcomes."""
-MAX_TABLES = 128
+MAX_TABLES = 252
 """Maximum number of files of outcomes that are sent with one job."""
 MAX_OUTPUT_BYTES = 256 << 20
 """Maximum bytes of all files that a generator writes."""

@@ -19,7 +19,7 @@ import msgspec
 from evaluator.sandbox.contract import Limits, Verdict
 
 PACKET_BYTES = 128 << 10
-MOST_FILES = 128
+MOST_FILES = 252
 Kind = TypeVar("Kind")
 _MAGIC = b"HOLD"
 _HEADER = struct.Struct("<4sIQ")

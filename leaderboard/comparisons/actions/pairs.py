@@ -32,7 +32,7 @@ class JobSize(NamedTuple):
 
 SMALL = JobSize(20, 16)
 """A job of this size finishes within the limits of scoring, even with the slowest measure on the largest gold."""
-_LARGE = JobSize(250, sandbox_client.MAX_TABLES)
+_LARGE = JobSize(sandbox_client.MAX_TABLES, sandbox_client.MAX_TABLES)
 _MAX_UNITS = 500_000  # units of all runs of a job larger than SMALL: their outcomes take some hundred megabytes
 
 

@@ -47,6 +47,8 @@ def test_a_new_system_takes_few_batches_and_so_does_a_whole_board() -> None:
     newcomer = {(UUID(int=7), UUID(int=100 + index)) for index in range(49)}
     assert len(list(pairs.batches(newcomer, pairs.SMALL))) == 4
     assert len(list(pairs.batches(all_pairs(50), pairs.SMALL))) <= 80
+    large = pairs.JobSize(252, 252)
+    assert len(list(pairs.batches({(UUID(int=0), UUID(int=number)) for number in range(1, 1001)}, large))) == 4
 
 
 def test_a_batch_has_as_many_files_as_the_sandbox_takes() -> None:
@@ -55,9 +57,9 @@ def test_a_batch_has_as_many_files_as_the_sandbox_takes() -> None:
 
 def test_a_job_is_large_only_if_its_pairs_are_fast_and_its_outcomes_small() -> None:
     measures = {measure.name: measure for measure in TASKS["fact-verification"].measures}
-    assert pairs.job_size(measures["accuracy"], 500) == (250, 128)
-    assert pairs.job_size(measures["accuracy"], 5_000) == (250, 100)
-    assert pairs.job_size(measures["accuracy"], 10**6) == (250, pairs.SMALL.runs)
+    assert pairs.job_size(measures["accuracy"], 500) == (252, 252)
+    assert pairs.job_size(measures["accuracy"], 5_000) == (252, 100)
+    assert pairs.job_size(measures["accuracy"], 10**6) == (252, pairs.SMALL.runs)
     ranking = {measure.name: measure for measure in TASKS["fact-checking"].measures}
     assert pairs.job_size(ranking["auroc"], 500) == pairs.SMALL
 
