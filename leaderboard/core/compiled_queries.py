@@ -1,7 +1,8 @@
 """Prepared queries, which Django compiles to SQL only once.
 
 Compiling takes Django several times as long as the database needs to answer, and the queries of a leaderboard differ
-only in a number or a name.
+only in a number or a name. PostgreSQL also keeps the plan of each, as a prepared statement of the session: planning
+the joins of a board takes longer than reading most of them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, router
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 from django.db.models import QuerySet
 from django.db.models.query import ModelIterable, get_related_populators
 from django.utils import timezone
@@ -28,6 +31,9 @@ PLACEHOLDERS: dict[type, Callable[[int], Argument]] = {
 
 No real argument and no stored value equals a placeholder.
 """
+
+
+_ARGUMENT = "\N{REPLACEMENT CHARACTER}argument"
 
 
 class PreparedQuery(Generic[T]):
@@ -103,15 +109,28 @@ class _Compiled(Generic[T]):
             self._related_populators = get_related_populators(known, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are of Django 6
 
     def raw(self, arguments: Sequence[Argument]) -> list[tuple[Any, ...]]:
-        parameters = self._parameters.copy()
-        for index, argument, wrapped in self._positions:
-            value = _stored(arguments[argument])
-            # psycopg marks the size of some integers for PostgreSQL with types of its own.
-            parameters[index] = wrapped(value) if issubclass(wrapped, int) else value
         # A page that reads from a replica reads all from it: its ETag must be that of its content.
-        with connections[router.db_for_read(self._compiler.query.model)].cursor() as cursor:
+        database = connections[router.db_for_read(self._compiler.query.model)]
+        with database.cursor() as cursor:
+            if _can_prepare(database, cursor):
+                values = [_stored(arguments[argument]) for _, argument, _ in self._positions]
+                return _execute_prepared(database, cursor, self._statement, values)
+            parameters = self._parameters.copy()
+            for index, argument, wrapped in self._positions:
+                value = _stored(arguments[argument])
+                # psycopg marks the size of some integers for PostgreSQL with types of its own.
+                parameters[index] = wrapped(value) if issubclass(wrapped, int) else value
             cursor.execute(self._sql, parameters)
             return cursor.fetchall()
+
+    @functools.cached_property
+    def _statement(self) -> str:
+        """The SQL statement for PostgreSQL, with constants, by which it plans, for all parameters but the arguments."""
+        parameters: list[Any] = self._parameters.copy()
+        for index, *_ in self._positions:
+            parameters[index] = _ARGUMENT
+        composed: str = connection.ops.compose_sql(self._sql, parameters)  # type: ignore[attr-defined]  # PostgreSQL's
+        return composed.replace("%", "%%").replace(f"'{_ARGUMENT}'", "%s")
 
     def read(self, lines: list[tuple[Any, ...]]) -> list[Any]:
         rows: Iterable[Sequence[Any]] = lines
@@ -124,6 +143,34 @@ class _Compiled(Generic[T]):
         for populator in self._related_populators:
             populator.populate(line, instance)
         return instance
+
+
+def _can_prepare(database: BaseDatabaseWrapper, cursor: CursorWrapper) -> bool:
+    """Return True if statements can be prepared: PgBouncer's sessions serve several clients.
+
+    Only cursors of Django are replaced; those of OpenTelemetry's instrumentation record what they execute.
+    """
+    if database.vendor != "postgresql" or database.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]:
+        return False
+    from django.db.backends.postgresql.base import Cursor  # imports psycopg
+
+    return type(cursor.cursor) is Cursor
+
+
+def _execute_prepared(
+    database: BaseDatabaseWrapper, cursor: CursorWrapper, statement: str, values: Sequence[Any]
+) -> list[tuple[Any, ...]]:
+    """Execute a statement that the session prepares at its first use; psycopg closes those that are used least."""
+    from django.db.backends.postgresql.base import ServerBindingCursor
+
+    session = database.connection
+    cursor.cursor = ServerBindingCursor(session)  # type: ignore[call-arg]  # the stubs lack psycopg 3
+    session.prepare_threshold = 0
+    try:
+        cursor.execute(statement, values)
+    finally:
+        session.prepare_threshold = None  # Django's default: other statements are not prepared
+    return cursor.fetchall()
 
 
 def _stored(value: Argument) -> Any:

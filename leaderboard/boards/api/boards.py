@@ -208,4 +208,7 @@ def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
 
 def _score(measure: str, on: dict[str, str], score: ShownScore) -> dict[str, Any]:
     value, low, high, n, bounds = score
-    return {"measure": measure, "slice": on, "value": value, "low": low, "high": high, "n": n, **as_fields(bounds)}
+    fields = {"measure": measure, "slice": on, "value": value, "low": low, "high": high, "n": n}
+    if bounds is not None:
+        fields.update(as_fields(bounds))
+    return fields

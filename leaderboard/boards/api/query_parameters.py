@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from rest_framework import serializers
@@ -113,6 +116,12 @@ def version(params: dict[str, Any]) -> dict[str, int]:
 
 def read(query: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
     """Return the validated query parameters; raise ValidationError, which names each invalid parameter."""
-    serializer = query(data=request.query_params.dict())
+    return dict(_validated(query, tuple(request.query_params.dict().items())))
+
+
+@lru_cache(maxsize=256)
+def _validated(query: type[serializers.Serializer[Any]], items: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
+    """Validate parameters; cached, because a serializer copies all of its fields first."""
+    serializer = query(data=dict(items))
     serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
+    return MappingProxyType(serializer.validated_data)

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 import msgspec
-from django.db.models import Count, Exists, Q, QuerySet, Sum, TextField
-from django.db.models.functions import Cast
+from django.db.models import Count, Exists, Q, QuerySet, Subquery, Sum, TextField
+from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from leaderboard.boards.disclosure import costs
@@ -48,13 +48,15 @@ read_json = msgspec.json.decode
 def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
     rows = Standing.objects.filter(leaderboard=leaderboard).order_by().values("leaderboard")
     # Systems and releases are reached through small indexes: joining all of them would take most of the time.
-    others = System.objects.exclude(kind=System.Kind.PARTICIPANT)
+    others = Standing.objects.filter(leaderboard=leaderboard, disqualified="").order_by()
+    others = others.exclude(system__kind=System.Kind.PARTICIPANT)
+    n_others = others.values("leaderboard").annotate(n=Count("pk")).values("n")
     costs_known = Release.objects.filter(phase__leaderboards=leaderboard, cost__isnull=False)
     return rows.annotate(
         n_rows=Count("pk"),
         n_ranked=Count("rank"),
         sum_of_ranks=Sum("rank"),
-        n_competing=Count("pk", filter=Q(disqualified="") & ~Q(system__in=others.values("pk"))),
+        n_competing=Count("pk", filter=Q(disqualified="")) - Coalesce(Subquery(n_others), 0),
         has_costs=Exists(costs_known),
     ).values_list("n_rows", "n_ranked", "sum_of_ranks", "n_competing", "has_costs")
 

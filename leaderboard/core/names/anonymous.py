@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from django.db.models import Case, CharField, F, Q, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Concat
@@ -18,8 +18,7 @@ NOBODY = "anonymous"
 """Text that is shown instead of the name of an anonymous system's team."""
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """A system's details as shown to one viewer.
 
     anonymous_until: the date until which the public sees no name; None: the system is not anonymous now.

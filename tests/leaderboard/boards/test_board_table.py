@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html import unescape
 
 import pytest
 from django.test import Client
+from msgspec import structs
 
 from leaderboard.boards.queries import Ranges
 from leaderboard.boards.web.tables.row_cells import may_lead, rank_html
@@ -113,6 +113,6 @@ def test_links_to_paper_and_code_are_in_the_row(world: World) -> None:
     ],
 )
 def test_who_may_lead_is_marked(rank: int | None, low: int | None, ranges: Ranges, leads: bool) -> None:
-    shown_row = replace(row("A", {}), rank=rank, rank_low=low)
+    shown_row = structs.replace(row("A", {}), rank=rank, rank_low=low)
     assert may_lead(shown_row, ranges) is leads
     assert ("rank-top" in rank_html(shown_row, is_top=leads)) is leads

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 
 from leaderboard.boards.disclosure.costs import Cost
 from leaderboard.boards.queries import Board, Row, ShownScore
@@ -16,7 +16,7 @@ from tests.support.row_factory import board, row
 
 def row_with_cost(name: str, value: float | None, seconds: float | None, **kind: str) -> Row:
     """A row with an AUROC and seconds."""
-    return replace(row(name, {("auroc", ()): ShownScore(value)}, **kind), cost=Cost(wall_seconds=seconds))
+    return structs.replace(row(name, {("auroc", ()): ShownScore(value)}, **kind), cost=Cost(wall_seconds=seconds))
 
 
 def systems(*rows: Row) -> Sequence[CostedSystem]:

@@ -96,3 +96,23 @@ def test_threads_may_share_a_statement(world: World) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(ask, range(20))) == [expected] * 20
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL prepares statements")
+def test_a_session_prepares_each_statement_once_unless_pgbouncer_shares_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def statements() -> list[str]:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%leaderboard_phase%'")
+            return [statement for (statement,) in cursor.fetchall()]
+
+    connection.close()
+    prepared = PreparedQuery(_phases, str, str)
+    monkeypatch.setitem(connection.settings_dict, "DISABLE_SERVER_SIDE_CURSORS", True)
+    assert prepared("tiny", "test") == [world.phase] and statements() == []
+    monkeypatch.setitem(connection.settings_dict, "DISABLE_SERVER_SIDE_CURSORS", False)
+    assert prepared("tiny", "test") == prepared("tiny", "test") == [world.phase] and prepared("tiny", "%s'\\") == []
+    (statement,) = statements()
+    assert "$2" in statement and "tiny" not in statement
+    assert Phase.objects.filter(slug="test").exists() and statements() == [statement], "only compiled queries"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
+from msgspec import structs
 
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
@@ -102,6 +103,6 @@ def _columns(board: Board, measure: Measure, dimension: str) -> list[Column]:
 
 def _track_table(board: Board, track: Track, columns: Sequence[Column]) -> OneTrack:
     # The heading already names the track.
-    rows = [replace(row, track_title="") for row in by_primary(board) if row.track == track.name]
+    rows = [structs.replace(row, track_title="") for row in by_primary(board) if row.track == track.name]
     cells = heat_rows(rows, [column.source for column in columns])
     return OneTrack(track, list(zip(rows, cells, strict=True)), reported_of(board.phase.benchmark).in_track(track.name))

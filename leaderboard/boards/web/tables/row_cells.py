@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from html import escape  # Django's is lazy, which costs more than the escaping
@@ -13,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from msgspec import structs
 
 from leaderboard.boards.queries import Ranges, Row
 from leaderboard.boards.web.tables.number_format import spent
@@ -41,7 +41,7 @@ def rank_html(row: Row, *, is_top: bool = False) -> SafeString:
 
 def ranked_in_track(row: Row) -> SafeString:
     """Return HTML of the rank among the systems of the row's track."""
-    return rank_html(replace(row, rank=row.track_rank, tied=row.track_tied))
+    return rank_html(structs.replace(row, rank=row.track_rank, tied=row.track_tied))
 
 
 def rank_range_html(row: Row, ranges: Ranges) -> SafeString:
