@@ -1,16 +1,21 @@
 """Ids of gold units (strings or integers, one type per split), and the groups and slices that a gold line may have."""
 
 import hashlib
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from evaluator.errors import ProblemList, shown
+from evaluator.jsonl.id_table import Id as Id  # noqa: PLC0414 - modules import it from here
+from evaluator.jsonl.id_table import IdSequence, IdTable, Indices
+from evaluator.jsonl.reader import Block
 from evaluator.outcomes.table import SliceValue
 
-Id = str | int
 MAX_LISTED = 10
+Line = TypeVar("Line", bound=Any)
 
 
 class GoldLine(msgspec.Struct, gc=False, kw_only=True):
@@ -37,29 +42,42 @@ class IdRegister:
     """
 
     def __init__(self, problems: ProblemList, name: str = "id") -> None:
-        self.indices: dict[Id, int] = {}
+        self.indices = IdTable()
         self._problems = problems
         self._name = name
-        self._type: type | None = None
+
+    def add_all(self, lines: Sequence[Any]) -> bool:
+        """Register the ids of a block's records. Return False, and register none, if `add` refuses one."""
+        return self.indices.add_all([line.id for line in lines])
+
+    def added(self, blocks: Iterable[Block[Line]]) -> Iterator[Line]:
+        """Register the ids of all lines. Yield the record of each line whose id is registered."""
+        for block in blocks:
+            if block.records is not None and self.add_all(block.records):
+                yield from block.records
+            else:
+                yield from (line for number, line in block.lines() if self.add(line.id, number))
+
+    def add_blocks(self, blocks: Iterable[Block[Any]]) -> None:
+        """Register the ids of all lines."""
+        for _ in self.added(blocks):
+            pass
 
     def add(self, value: Id, line: int) -> bool:
         """Register a line's id. Return False, after reporting a problem, if it is a duplicate or of the wrong type."""
-        if self._type is None:
-            self._type = type(value)
-        if type(value) is not self._type:
-            expected = "a string" if self._type is str else "an integer"
+        if self.indices.add(value):
+            return True
+        if type(value) is not self.indices.kind:
+            expected = "a string" if self.indices.kind is str else "an integer"
             self._problems.add(
                 line,
                 f"{self._name} has another type than on earlier lines",
                 type_name(value),
                 f"{expected}, as on earlier lines",
             )
-            return False
-        if value in self.indices:
+        else:
             self._problems.add(line, f"duplicate {self._name}", shown(value), f"each {self._name} once")
-            return False
-        self.indices[value] = len(self.indices)
-        return True
+        return False
 
 
 class AnswerRegister:
@@ -71,8 +89,42 @@ class AnswerRegister:
     def __init__(self, index_of: Mapping[Id, int], problems: ProblemList) -> None:
         self._indices = index_of
         self._problems = problems
-        # The line of each index's answer, 0 without one. An array, since a list would hold one object per line.
-        self._first_line = array("Q", bytes(8 * len(index_of)))
+        # The line of each index's answer, 0 without one.
+        self._first_line = np.zeros(len(index_of), dtype=np.uint64)
+
+    def answer_all(self, lines: Sequence[Any] | None, first: int) -> Indices | None:
+        """Return the indices of the ids that a block's records answer, whose lines begin with `first`.
+
+        Return None, and note nothing, without records or if `index_of` refuses a line: they then have to be answered
+        one by one.
+        """
+        if lines is None:
+            return None
+        values = [line.id for line in lines]
+        if isinstance(self._indices, IdTable):
+            indices = self._indices.find(values)
+        else:
+            indices = np.array([self._indices.get(value, -1) for value in values], dtype=np.int64)
+        if (indices < 0).any() or self._first_line[indices].any():
+            return None
+        numbers = np.arange(first, first + len(values), dtype=np.uint64)
+        self._first_line[indices] = numbers
+        if (self._first_line[indices] != numbers).any():  # an id is there twice
+            self._first_line[indices] = 0
+            return None
+        return indices
+
+    def answered(self, blocks: Iterable[Block[Line]]) -> Iterator[tuple[Line, int]]:
+        """Yield the record of each line that gives an answer, with the index of its id."""
+        for block in blocks:
+            indices = self.answer_all(block.records, block.first)
+            if indices is not None and block.records is not None:
+                yield from zip(block.records, indices.tolist(), strict=True)
+                continue
+            for number, line in block.lines():
+                index = self.index_of(line.id, number)
+                if index is not None:
+                    yield line, index
 
     def index_of(self, value: Id, line: int) -> int | None:
         """Return the index of the id that a line answers, or None after reporting a problem."""
@@ -80,7 +132,7 @@ class AnswerRegister:
         if index is None:
             self._problems.add(line, *unknown_id("id", value, self._indices))
             return None
-        first = self._first_line[index]
+        first = self._first_line.item(index)
         if first:
             self._problems.add(line, "duplicate id", f"{shown(value)} (first on line {first})", "each id once")
             return None
@@ -90,7 +142,9 @@ class AnswerRegister:
     @property
     def silent(self) -> list[Id]:
         """The ids that no line has answered."""
-        return [value for value, index in self._indices.items() if not self._first_line[index]]
+        if self._first_line.all():
+            return []
+        return [value for value, line in zip(self._indices, self._first_line.tolist(), strict=True) if not line]
 
     @property
     def warnings(self) -> list[str]:
@@ -140,6 +194,36 @@ def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> N
     verb = "id is" if len(ids) == 1 else "ids are"
     unread = f" (some may be on the {n_unread} lines that could not be read)" if n_unread else ""
     problems.add(None, f"{len(ids)} {verb} missing: {format_ids(ids)}{unread}")
+
+
+class Groups:
+    """The group of each gold line: the one that it declares, else its id."""
+
+    def __init__(self, ids: IdTable) -> None:
+        self._ids = ids
+        self._groups: list[Id] | None = None  # None until a line declares one
+        self._n = 0
+
+    def extend(self, lines: Sequence[Any]) -> None:
+        """Add the groups of lines whose ids are in the table."""
+        unset = msgspec.UNSET
+        if self._groups is None and any(line.group is not unset for line in lines):
+            self._groups = list(self._ids)[: self._n]
+        if self._groups is not None:
+            self._groups.extend(line.id if line.group is unset else line.group for line in lines)
+        self._n += len(lines)
+
+    def sequence(self) -> Sequence[Id]:
+        return self._ids.sequence() if self._groups is None else self._groups
+
+
+def group_codes(groups: Sequence[Id]) -> tuple[tuple[Id, ...], npt.NDArray[np.int32]]:
+    """Return the distinct groups in their first order, and the index of each line's group among them."""
+    if isinstance(groups, IdSequence):
+        return tuple(groups), np.arange(len(groups), dtype=np.int32)
+    names: dict[Id, int] = {}
+    codes = np.array([names.setdefault(group, len(names)) for group in groups], dtype=np.int32)
+    return tuple(names), codes
 
 
 def slice_columns(

@@ -39,10 +39,15 @@ class Dimension:
         Values are distinct as in JSON: 1, 1.0, true and "1" are four values. They are ordered: booleans, numbers,
         strings.
         """
-        indices: dict[tuple[type, SliceValue] | None, int] = {}
-        keys = [None if value is None else (type(value), value) for value in column]
+        indices: dict[Any, int] = {}
+        keys: list[Any] = column
+        of_one_type = len(set(map(type, column)) - {type(None)}) <= 1
+        if not of_one_type:
+            keys = [None if value is None else (type(value), value) for value in column]
         codes = np.array([indices.setdefault(key, len(indices)) for key in keys], dtype=np.int32)
-        distinct = list(indices)
+        distinct: list[tuple[type, SliceValue] | None] = list(indices)
+        if of_one_type:
+            distinct = [None if value is None else (type(value), value) for value in indices]
         ranked = sorted(
             (code for code, key in enumerate(distinct) if key is not None), key=lambda code: _rank(distinct[code])
         )

@@ -6,7 +6,7 @@ import argparse
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     return GeneratorResult({"texts": len(texts), "corrupted": rows}, _text(len(texts), rows))
 
 
-def _read_gold(args: argparse.Namespace, bench: Workspace) -> tuple[dict[Id, int], list[str], list[list[Fact]]]:
+def _read_gold(args: argparse.Namespace, bench: Workspace) -> tuple[Mapping[Id, int], list[str], list[list[Fact]]]:
     """Return (index of each id, texts, facts). Raises GoldError for a line without a text."""
     reader = Reader(str(args.gold), GOLD, GoldError)
     register = IdRegister(reader.problems)
@@ -74,7 +74,7 @@ def _read_gold(args: argparse.Namespace, bench: Workspace) -> tuple[dict[Id, int
     return register.indices, texts, facts
 
 
-def _read_corrupted(path: Path, layout: Format[Any], index_of: dict[Id, int], bench: Workspace) -> list[Any]:
+def _read_corrupted(path: Path, layout: Format[Any], index_of: Mapping[Id, int], bench: Workspace) -> list[Any]:
     """Return the lines in the order of the gold. Raises GoldError unless every id of the gold has one line."""
     reader = Reader(str(path), layout, GoldError)
     register = AnswerRegister(index_of, reader.problems)
@@ -88,7 +88,7 @@ def _read_corrupted(path: Path, layout: Format[Any], index_of: dict[Id, int], be
     return lines
 
 
-def _scores(command: str, index_of: dict[Id, int], generated: Sequence[str], references: Sequence[str]) -> Numbers:
+def _scores(command: str, index_of: Mapping[Id, int], generated: Sequence[str], references: Sequence[str]) -> Numbers:
     """Run the metric and return its score of each text. Raises UsageError, and PredictionError for invalid scores."""
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as inputs, tempfile.TemporaryFile() as output:
         for name, text, reference in zip(index_of, generated, references, strict=True):

@@ -36,9 +36,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
     relations: dict[str, str] = {}  # one string object for each of the few relations
-    for number, line in reader.records(stream):
-        if not register.add(line.id, number):
-            continue
+    for line in register.added(reader.blocks(stream)):
         relation = relations.setdefault(line.relation, line.relation)
         gold.claims.append(Claim(line.id, line.subject, relation, line.object))
         gold.labels.append(line.label)

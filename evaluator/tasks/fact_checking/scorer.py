@@ -4,20 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.jsonl.ids import group_codes, slice_columns
 from evaluator.outcomes.table import Codes, Dimension, Outcomes
 from evaluator.tasks.fact_checking.gold import Gold
 from evaluator.tasks.scored_items.files import Scores
 
 
 def score(task: str, version: int, gold: Gold, answers: Scores) -> Outcomes:
-    names: dict[Id, int] = {}
-    groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
+    names, groups = group_codes(gold.groups)
     return Outcomes(
         task=task,
         task_version=version,
         n_units=len(groups),
-        group_names=tuple(names),
+        group_names=names,
         groups=groups,
         statistics={
             "claim": np.ones(len(groups)),

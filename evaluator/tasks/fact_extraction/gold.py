@@ -28,7 +28,7 @@ class GoldFacts:
 class ValidationData:
     """The data that predictions are checked against: the index of each id and, where gold is available, its facts."""
 
-    index_of: dict[Id, int]
+    index_of: Mapping[Id, int]
     gold: GoldFacts | None = None
 
 
@@ -39,7 +39,7 @@ class Gold:
     ids: id -> index of the text. relations: relation -> its number, in alphabetical order.
     """
 
-    ids: dict[Id, int]
+    ids: Mapping[Id, int]
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
     facts: list[Facts] = field(default_factory=list)
@@ -58,9 +58,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
     texts: dict[str, str] = {}  # one copy of each text
-    for number, line in reader.records(stream):
-        if not register.add(line.id, number):
-            continue
+    for line in register.added(reader.blocks(stream)):
         gold.facts.append(_shared(line.facts, texts))
         gold.inputs.append(InputText(line.id, line.text, line.subject))
         gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
@@ -82,7 +80,6 @@ def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Valid
     """Parse public inputs. Raises InputsError."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
-    for number, line in reader.records(stream):
-        register.add(line.id, number)
+    register.add_blocks(reader.blocks(stream))
     reader.problems.raise_if_any()
     return ValidationData(register.indices)

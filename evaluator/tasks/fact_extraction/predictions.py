@@ -34,9 +34,8 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)
     numbers = array("q")
-    for number, line in reader.records(stream):
-        index = register.index_of(line.id, number)
-        if index is not None and known.gold is not None:
+    for line, index in register.answered(reader.blocks(stream)):
+        if known.gold is not None:
             for counts in tally(line.facts, known.gold.texts[index], known.gold.relations):
                 numbers.append(index)
                 numbers.extend(counts)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.jsonl.ids import group_codes, slice_columns
 from evaluator.outcomes.table import Codes, Dimension, Numbers, Outcomes, SliceValue
 from evaluator.tasks.fact_extraction.gold import Gold
 from evaluator.tasks.fact_extraction.predictions import Answers
@@ -36,13 +36,12 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
         "verifiable": verifiable,
     }
     columns |= _text_columns(own_rows, texts, found, verifiable)
-    names: dict[Id, int] = {}
-    groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
+    names, groups = group_codes(gold.groups)
     return Outcomes(
         task=task,
         task_version=version,
         n_units=len(gold_keys),
-        group_names=tuple(names),
+        group_names=names,
         groups=groups[texts],
         statistics=columns,
         dimensions=_dimensions(gold, texts, codes, groups[texts]),

@@ -23,7 +23,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
     questions = list(zip(gold.claims, gold.evidence_texts, strict=True))
     return AuditColumns(
         ids=list(gold.ids),
-        groups=gold.groups,
+        groups=list(gold.groups),
         slices=gold.slices,
         questions=questions,
         answers=labels,
@@ -31,7 +31,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
         secrets=[Secret("label", labels)],
         texts=[f"{claim} {evidence or ''}" for claim, evidence in questions],
         labels=LABELS,
-        labelled_texts=gold.claims,
+        labelled_texts=list(gold.claims),
         evidence=gold.evidence_texts,
     )
 
@@ -107,7 +107,7 @@ def _symmetric(split: Split) -> Iterator[Finding]:
     if not problems:
         return
     index = next((index for index, _ in problems if index is not None), None)
-    groups = len({gold.groups[line_index] for line_index, _ in problems if line_index is not None})
+    groups = len({lines[line_index]["group"] for line_index, _ in problems if line_index is not None})
     predictors = sum(line_index is None for line_index, _ in problems)
     first = next(problem for line_index, problem in problems if line_index == index)
     yield Finding(

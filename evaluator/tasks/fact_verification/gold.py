@@ -1,5 +1,6 @@
 """Parser of the gold and the public inputs of fact-verification."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -9,10 +10,12 @@ import numpy.typing as npt
 
 from evaluator.errors import GoldError, InputsError
 from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.ids import Id, IdRegister
+from evaluator.jsonl.id_table import IdTable
+from evaluator.jsonl.ids import Groups, Id, IdRegister
 from evaluator.jsonl.reader import Reader
+from evaluator.jsonl.text_column import TextColumn
 from evaluator.outcomes.table import SliceValue
-from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUTS, GoldSentence, label_code
+from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUTS, Claim, GoldSentence, label_code
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class ValidationData:
     `predicted_evidence`.
     """
 
-    index_of: dict[Id, int]
+    index_of: Mapping[Id, int]
     needs_evidence: npt.NDArray[np.bool_]
 
 
@@ -35,14 +38,14 @@ class Gold:
     sufficient; None: the line has no key `evidence`.
     """
 
-    ids: dict[Id, int]
+    ids: IdTable
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
-    claims: list[str] = field(default_factory=list)
+    claims: TextColumn = field(default_factory=TextColumn)
     labels: list[int] = field(default_factory=list)
     evidence: list[list[list[GoldSentence]] | None] = field(default_factory=list)
     evidence_texts: list[str | None] = field(default_factory=list)
-    groups: list[Id] = field(default_factory=list)
+    groups: Sequence[Id] = ()
     slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
 
     @property
@@ -58,6 +61,15 @@ class Gold:
         share = "none" if not with_evidence else "all" if with_evidence == len(self.evidence) else "some"
         return {"evidence": share, "origin": self.declares_origin}
 
+    def extend(self, lines: Sequence[Claim], labels: Sequence[int]) -> None:
+        """Add lines, but not their ids and groups. labels: indices into LABELS."""
+        unset = msgspec.UNSET
+        self.claims.extend(line.claim for line in lines)
+        self.labels.extend(labels)
+        self.evidence.extend(None if line.evidence is unset else line.evidence for line in lines)
+        self.evidence_texts.extend(None if line.evidence_text is unset else line.evidence_text for line in lines)
+        self.slices.extend(None if line.slices is unset else line.slices for line in lines)
+
     def validation_data(self) -> ValidationData:
         needed = np.fromiter((sets is not None for sets in self.evidence), dtype=np.bool_, count=len(self.evidence))
         return ValidationData(self.ids, needed)
@@ -68,20 +80,22 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
-    unset = msgspec.UNSET
-    for number, line in reader.records(stream):
-        label = label_code(line.label)
-        if label < 0:
-            reader.problems.add(number, "unknown label", "another string", EXPECTED_LABEL)
-        if not register.add(line.id, number) or label < 0:
+    groups = Groups(register.indices)
+    for block in reader.blocks(stream):
+        labels = [label_code(line.label) for line in block.records or ()]
+        if block.records is not None and min(labels) >= 0 and register.add_all(block.records):
+            gold.extend(block.records, labels)
+            groups.extend(block.records)
             continue
-        gold.claims.append(line.claim)
-        gold.labels.append(label)
-        gold.evidence.append(None if line.evidence is unset else line.evidence)
-        gold.evidence_texts.append(None if line.evidence_text is unset else line.evidence_text)
-        gold.groups.append(line.id if line.group is unset else line.group)
-        gold.slices.append(None if line.slices is unset else line.slices)
+        for number, line in block.lines():
+            label = label_code(line.label)
+            if label < 0:
+                reader.problems.add(number, "unknown label", "another string", EXPECTED_LABEL)
+            if register.add(line.id, number) and label >= 0:
+                gold.extend([line], [label])
+                groups.extend([line])
     reader.problems.raise_if_any()
+    gold.groups = groups.sequence()
     gold.n_lines = reader.n_lines
     gold.warnings = reader.warnings
     return gold
@@ -95,7 +109,6 @@ def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | No
     """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
-    for number, line in reader.records(stream):
-        register.add(line.id, number)
+    register.add_blocks(reader.blocks(stream))
     reader.problems.raise_if_any()
     return ValidationData(register.indices, np.full(len(register.indices), share == "all"))

@@ -1,5 +1,6 @@
 """Parser of fact-verification predictions: one answer for every claim."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -12,7 +13,7 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import AnswerRegister, report_missing
 from evaluator.jsonl.reader import Reader
 from evaluator.tasks.fact_verification.gold import ValidationData
-from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS, label_code
+from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS, Answer, label_code
 
 
 @dataclass
@@ -40,23 +41,33 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     problems = reader.problems
     register = AnswerRegister(known.index_of, problems)
-    labels: list[int] = [-1] * len(known.index_of)
+    labels = np.full(len(known.index_of), -1, dtype=np.int8)
     evidence: list[list[tuple[str, int]]] = [[]] * len(known.index_of)
-    needs_evidence = known.needs_evidence.tolist()
-    for number, line in reader.records(stream):
-        index = register.index_of(line.id, number)
-        label = label_code(line.predicted_label)
-        if label < 0:
-            problems.add(number, "unknown predicted_label", shown(line.predicted_label), EXPECTED_LABEL)
-        if index is None:
+    for block in reader.blocks(stream):
+        codes = [label_code(line.predicted_label) for line in block.records or ()]
+        indices = register.answer_all(block.records, block.first) if -1 not in codes else None
+        if indices is not None and _without_evidence(block.records, known.needs_evidence[indices]):
+            labels[indices] = codes
             continue
-        labels[index] = label
-        if line.predicted_evidence is not msgspec.UNSET:
-            evidence[index] = line.predicted_evidence
-        elif needs_evidence[index]:
-            problems.add(
-                number, "predicted_evidence is missing", "no such key", "a list of [page, line], which may be empty"
-            )
+        for number, line in block.lines():
+            index = register.index_of(line.id, number) if indices is None else indices.item(number - block.first)
+            label = label_code(line.predicted_label)
+            if label < 0:
+                problems.add(number, "unknown predicted_label", shown(line.predicted_label), EXPECTED_LABEL)
+            if index is None:
+                continue
+            labels[index] = label
+            if line.predicted_evidence is not msgspec.UNSET:
+                evidence[index] = line.predicted_evidence
+            elif known.needs_evidence[index]:
+                problems.add(
+                    number, "predicted_evidence is missing", "no such key", "a list of [page, line], which may be empty"
+                )
     report_missing(problems, register.silent, reader.n_unread)
     problems.raise_if_any()
-    return Answers(np.array(labels, dtype=np.int8), evidence, reader.n_lines, reader.warnings)
+    return Answers(labels, evidence, reader.n_lines, reader.warnings)
+
+
+def _without_evidence(lines: Iterable[Answer] | None, needs_evidence: npt.NDArray[np.bool_]) -> bool:
+    """Return True if no line has evidence, and none needs it."""
+    return not needs_evidence.any() and all(line.predicted_evidence is msgspec.UNSET for line in lines or ())

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.jsonl.ids import group_codes, slice_columns
 from evaluator.outcomes.table import Codes, Dimension, Numbers, Outcomes
 from evaluator.tasks.fact_verification.gold import Gold
 from evaluator.tasks.fact_verification.layout import LABELS, NOT_ENOUGH_INFO, GoldSentence
@@ -19,8 +19,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: i
     """Return the outcomes. max_evidence: how many predicted evidence sentences count, from the first; None: all."""
     labels = np.array(gold.labels, dtype=np.int8)
     correct = labels == answers.labels
-    names: dict[Id, int] = {}
-    groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
+    names, groups = group_codes(gold.groups)
     columns: dict[str, Any] = {"claim": np.ones(len(labels)), "correct": correct}
     if gold.has_evidence:
         columns |= _evidence_columns(gold, answers, labels, correct, max_evidence)
@@ -30,7 +29,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: i
         task=task,
         task_version=version,
         n_units=len(labels),
-        group_names=tuple(names),
+        group_names=names,
         groups=groups,
         statistics={name: np.asarray(column, dtype=np.float64) for name, column in columns.items()},
         dimensions=_dimensions(gold, groups),

@@ -1,6 +1,6 @@
 """Parser of the gold and the public inputs of link-prediction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -24,7 +24,7 @@ class ValidationData:
     there is no gold.
     """
 
-    index_of: dict[Id, int]
+    index_of: Mapping[Id, int]
     mentions: Sequence[tuple[Mentions, Mentions]] | None = None
 
 
@@ -36,7 +36,7 @@ class Gold:
     mentions.
     """
 
-    ids: dict[Id, int]
+    ids: Mapping[Id, int]
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
     questions: list[Triple] = field(default_factory=list)
@@ -56,22 +56,24 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     gold = Gold(register.indices)
     unanswerable: list[Id] = []
     texts: dict[str, str] = {}  # one copy of each mention
-    for number, line in reader.records(stream):
-        unknown_side = side(line.question)
-        if unknown_side is None:
-            expected = '["...", "...", "?"] or ["?", "...", "..."]'
-            reader.problems.add(
-                number, 'question does not have "?" as one of subject and object', "another triple", expected
-            )
-        if not register.add(line.id, number) or unknown_side is None:
-            continue
-        if not line.answers:
-            unanswerable.append(line.id)
-        gold.questions.append(line.question)
-        gold.sides.append(unknown_side)
-        gold.mentions.append((_shared(line.answers, texts), _shared(line.filtered, texts)))
-        gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
-        gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
+    for block in reader.blocks(stream):
+        added = block.records is not None and register.add_all(block.records)
+        for number, line in block.lines():
+            unknown_side = side(line.question)
+            if unknown_side is None:
+                expected = '["...", "...", "?"] or ["?", "...", "..."]'
+                reader.problems.add(
+                    number, 'question does not have "?" as one of subject and object', "another triple", expected
+                )
+            if not (added or register.add(line.id, number)) or unknown_side is None:
+                continue
+            if not line.answers:
+                unanswerable.append(line.id)
+            gold.questions.append(line.question)
+            gold.sides.append(unknown_side)
+            gold.mentions.append((_shared(line.answers, texts), _shared(line.filtered, texts)))
+            gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
+            gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
     reader.problems.raise_if_any()
     gold.n_lines = reader.n_lines
     gold.warnings = reader.warnings
@@ -90,7 +92,6 @@ def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Valid
     """Parse public inputs. Raises InputsError."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
-    for number, line in reader.records(stream):
-        register.add(line.id, number)
+    register.add_blocks(reader.blocks(stream))
     reader.problems.raise_if_any()
     return ValidationData(register.indices)

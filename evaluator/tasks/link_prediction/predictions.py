@@ -39,18 +39,26 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
     """Parse predictions. Raises PredictionError. A missing question counts as an empty ranking, with a warning."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)
-    ranks = [(0, 0)] * len(known.index_of)
-    for number, line in reader.records(stream):
-        index = register.index_of(line.id, number)
-        if len(line.ranking) > MAX_RANKED:
-            reader.problems.add(
-                number, "ranking is too long", f"{len(line.ranking)} mentions", f"at most {MAX_RANKED} mentions"
-            )
-        elif index is not None and known.mentions is not None:
-            ranks[index] = locate(line.ranking, *known.mentions[index])
+    ranks = np.zeros((len(known.index_of), 2), dtype=np.int64)
+    for block in reader.blocks(stream):
+        records = block.records
+        if records is not None and max(len(line.ranking) for line in records) <= MAX_RANKED:
+            indices = register.answer_all(records, block.first)
+            if indices is not None:
+                if known.mentions is not None:
+                    mentions = map(known.mentions.__getitem__, indices.tolist())
+                    ranks[indices] = [locate(line.ranking, *both) for line, both in zip(records, mentions, strict=True)]
+                continue
+        for number, line in block.lines():
+            index = register.index_of(line.id, number)
+            if len(line.ranking) > MAX_RANKED:
+                reader.problems.add(
+                    number, "ranking is too long", f"{len(line.ranking)} mentions", f"at most {MAX_RANKED} mentions"
+                )
+            elif index is not None and known.mentions is not None:
+                ranks[index] = locate(line.ranking, *known.mentions[index])
     reader.problems.raise_if_any()
-    raw, before = np.array(ranks, dtype=np.int64).T
-    return Answers(raw, before, reader.n_lines, [*reader.warnings, *register.warnings])
+    return Answers(ranks[:, 0], ranks[:, 1], reader.n_lines, [*reader.warnings, *register.warnings])
 
 
 def locate(ranking: Sequence[str], answers: Mentions, filtered: Mentions) -> tuple[int, int]:

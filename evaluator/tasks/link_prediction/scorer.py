@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.jsonl.ids import group_codes, slice_columns
 from evaluator.outcomes.table import Codes, Dimension, Outcomes
 from evaluator.tasks.link_prediction.gold import Gold
 from evaluator.tasks.link_prediction.measures import CUTS
@@ -15,8 +15,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers, *, filtered: bo
     """Return the outcomes. filtered: True to remove other known answers from rankings before an answer is ranked."""
     rank = answers.raw - answers.filtered_before if filtered else answers.raw
     has_answer = rank > 0
-    names: dict[Id, int] = {}
-    groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
+    names, groups = group_codes(gold.groups)
     columns: dict[str, Any] = {
         "question": np.ones(len(rank)),
         "reciprocal_rank": np.where(has_answer, 1 / np.maximum(rank, 1), 0.0),
@@ -26,7 +25,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers, *, filtered: bo
         task=task,
         task_version=version,
         n_units=len(rank),
-        group_names=tuple(names),
+        group_names=names,
         groups=groups,
         statistics={name: np.asarray(column, dtype=np.float64) for name, column in columns.items()},
         dimensions=_dimensions(gold, groups),

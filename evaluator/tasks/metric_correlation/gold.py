@@ -41,9 +41,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
-    for number, line in reader.records(stream):
-        if not register.add(line.id, number):
-            continue
+    for line in register.added(reader.blocks(stream)):
         gold.texts.append(Text(line.id, line.generated, line.reference))
         gold.ratings.append(line.human)
         gold.systems.append(None if line.system is msgspec.UNSET else line.system)

@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.jsonl.ids import group_codes, slice_columns
 from evaluator.outcomes.table import Dimension, Outcomes
 from evaluator.tasks.metric_correlation.gold import Gold
 from evaluator.tasks.scored_items.files import Scores
 
 
 def score(task: str, version: int, gold: Gold, answers: Scores) -> Outcomes:
-    names: dict[Id, int] = {}
-    groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
+    names, groups = group_codes(gold.groups)
     statistics = {
         "text": np.ones(len(groups)),
         "human": np.array(gold.ratings, dtype=np.float64),
@@ -25,7 +24,7 @@ def score(task: str, version: int, gold: Gold, answers: Scores) -> Outcomes:
         task=task,
         task_version=version,
         n_units=len(groups),
-        group_names=tuple(names),
+        group_names=names,
         groups=groups,
         statistics=statistics,
         dimensions={name: Dimension.build(column, groups, declared=True) for name, column in columns.items()},

@@ -1,8 +1,7 @@
 """Predictions in which each id has one finite score, and public inputs, of fact-checking and metric-correlation."""
 
 import hashlib
-from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Protocol, TypeVar
 
@@ -16,7 +15,7 @@ from evaluator.jsonl.reader import Format, Reader
 from evaluator.jsonl.strict_json import Schema
 from evaluator.outcomes.table import Numbers
 
-IdIndex = dict[Id, int]
+IdIndex = Mapping[Id, int]
 """The index of each id in the gold or the inputs. Predictions of scores are validated against nothing else."""
 
 
@@ -43,14 +42,19 @@ def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimi
     """Parse predictions. Raises PredictionError for invalid lines, and unless every id has exactly one score."""
     reader = Reader(file, _LAYOUT, PredictionError, limits)
     register = AnswerRegister(index_of, reader.problems)
-    values = array("d", bytes(8 * len(index_of)))  # a list would hold one object per line
-    for number, line in reader.records(stream):
-        index = register.index_of(line.id, number)
-        if index is not None:
-            values[index] = line.score
+    values = np.zeros(len(index_of))
+    for block in reader.blocks(stream):
+        indices = register.answer_all(block.records, block.first)
+        if indices is not None and block.records is not None:
+            values[indices] = [line.score for line in block.records]
+            continue
+        for number, line in block.lines():
+            index = register.index_of(line.id, number)
+            if index is not None:
+                values[index] = line.score
     report_missing(reader.problems, register.silent, reader.n_unread)
     reader.problems.raise_if_any()
-    return Scores(np.array(values, dtype=np.float64), reader.n_lines, reader.warnings)
+    return Scores(values, reader.n_lines, reader.warnings)
 
 
 def no_scores(n_lines: int) -> Scores:
@@ -62,8 +66,7 @@ def read_ids(stream: BinaryIO, file: str, layout: Format[Any], limits: ReadLimit
     """Return the indices of the ids of public inputs. Raises InputsError."""
     reader = Reader(file, layout, InputsError, limits)
     register = IdRegister(reader.problems)
-    for number, line in reader.records(stream):
-        register.add(line.id, number)
+    register.add_blocks(reader.blocks(stream))
     reader.problems.raise_if_any()
     return register.indices
 
