@@ -6,7 +6,11 @@ harmless, because the sweep enqueues the row again; so is one that is delivered 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from contextvars import copy_context
+from functools import partial
+from threading import Thread
 from typing import Any
 
 import structlog
@@ -24,6 +28,8 @@ PATIENCE = 5.0
 """Timeout in seconds of a connection on which messages are counted."""
 CONFIRM_SECONDS = 2.0
 """Timeout in seconds of RabbitMQ's confirmation that it has a message."""
+SEND_SECONDS, SEND_AGAIN_SECONDS = 3.0, 0.1
+"""How long a request waits until its message is sent, and how long after one was not."""
 
 
 REQUEST_ID = "holdout_request_id"
@@ -51,6 +57,40 @@ def after_commit(name: str, key: object, *, queue: str) -> None:
 
 
 def _send(task: str, identifier: str, queue: str = "scoring") -> None:
+    send = partial(_send_now, task, identifier, queue)
+    if settings.CELERY_BROKER_URL.startswith("folder://"):
+        send()
+    elif not _patience.run(send):
+        log.warning("enqueue_failed", kind=task, id=identifier, error="Timeout")
+
+
+class _Patience:
+    """Limits what requests wait for a broker that hangs, whose client takes 12 s to give up.
+
+    Messages are sent in a thread. While one that took too long is under way, no other is sent: the sweep sends them.
+    """
+
+    def __init__(self) -> None:
+        self._hanging: Thread | None = None
+
+    def run(self, send: Callable[[], bool]) -> bool:
+        """Send a message. Return False if the broker did not answer in time, or still owes an earlier answer."""
+        if self._hanging is not None and self._hanging.is_alive():
+            return False
+        sent: list[bool] = []
+        thread = Thread(target=lambda context: sent.append(context.run(send)), args=(copy_context(),), daemon=True)
+        thread.start()
+        # After a failure, requests wait no longer than a broker takes that responds again.
+        thread.join(SEND_SECONDS if self._hanging is None else SEND_AGAIN_SECONDS)
+        self._hanging = None if sent == [True] else thread
+        return bool(sent)
+
+
+_patience = _Patience()
+
+
+def _send_now(task: str, identifier: str, queue: str) -> bool:
+    """Send a message. Return False, after logging the error, if the broker cannot be reached."""
     headers = {REQUEST_ID: request_id} if (request_id := get_contextvars().get("request_id")) else None
     try:
         app.send_task(
@@ -65,6 +105,8 @@ def _send(task: str, identifier: str, queue: str = "scoring") -> None:
         log.error("queue_type_differs", queue=queue, expected=settings.QUEUE_TYPE)
     except (OperationalError, OSError, AMQPError, MessageNacked) as error:
         log.warning("enqueue_failed", kind=task, id=identifier, error=type(error).__name__)
+        return False
+    return True
 
 
 def request_context(message: Any) -> AbstractContextManager[None]:
