@@ -170,9 +170,7 @@ VARIABLES = {
     "GPU_RUNTIME": Variable(str, "nvidia", "how a container gets GPUs: nvidia (its runtime's hook) or cdi"),
     "NVIDIA_SMI": Variable(str, "nvidia-smi", "the nvidia-smi command on the engine's host, with its arguments"),
     "REGISTRIES": Variable(list, [], "registries from which images may be submitted by digest"),
-    "BASE_IMAGE": Variable(
-        str, "python:3.11-slim-bookworm", "base image of the reference systems that `manage.py seed` builds"
-    ),
+    "BASE_IMAGE": Variable(str, "python:3.11-slim-bookworm", "base image of the systems that `manage.py seed` builds"),
     "SYSTEM_SECONDS": Variable(int, 600, "wall-clock limit of a submitted container, unless its phase sets one"),
     "SYSTEM_MEMORY_MB": Variable(int, 4000, "memory limit of a submitted container, swap and /tmp included"),
     "SYSTEM_CPUS": Variable(float, 1.0, "processor limit of a submitted container"),

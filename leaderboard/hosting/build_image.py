@@ -18,10 +18,14 @@ from pathlib import Path
 from django.conf import settings
 
 PULL_SECONDS = 180
+BASE_SECONDS = 600
 BUILD_SECONDS = 300
 ANSWER_SECONDS = 20
 MAX_ERROR_CHARS = 300
 """Maximum number of characters of an engine's error message that are passed on."""
+BASE = "holdout-reference-systems"
+"""Name of the image on which the images of the evaluator's reference systems are based."""
+BASE_SOURCE = Path("fixtures", "systems", "Dockerfile")
 
 
 class CannotBuildError(Exception):
@@ -58,12 +62,35 @@ def _fetch_base() -> None:
         ) from error
 
 
+def is_reference_system(system: Path) -> bool:
+    """Return True if the image of a system is based on BASE. system: the folder of the Dockerfile."""
+    return "ARG REFERENCE_SYSTEMS=" in (system / "Dockerfile").read_text(encoding="utf-8")
+
+
+def build_reference_base() -> None:
+    """Build BASE from this installation's evaluator; the engine does nothing if it has been built from the same files.
+
+    The build fetches packages from the index unless the folder `wheels` has them. Raises CannotBuildError.
+    """
+    # A build argument without a value has that of the environment, if there is one.
+    source = ["--build-arg", "PIP_INDEX_URL"]
+    if (settings.ROOT / "wheels").is_dir():
+        source = ["--network", "none", "--build-arg", "PIP_NO_INDEX=1"]
+    _docker(
+        *("build", "--quiet", "--force-rm", "--tag", BASE, *source),
+        *("--build-arg", f"BASE_IMAGE={settings.BASE_IMAGE}", "--file", str(settings.ROOT / BASE_SOURCE)),
+        str(settings.ROOT),
+        seconds=BASE_SECONDS,
+    )
+
+
 @contextmanager
 def built_archive(*, system: Path, benchmark: Path) -> Iterator[Path]:
     """Build a system for a benchmark; yield the path of its compressed `docker save` archive, which is deleted at exit.
 
     `system` is the folder of the Dockerfile, `benchmark` the folder of the training data. The build context is the
-    parent folder of `benchmark`, limited by the .dockerignore in it; the build has no network. Raises CannotBuildError.
+    parent folder of `benchmark`, limited by the .dockerignore in it; the build has no network. A reference system needs
+    `build_reference_base` first. Raises CannotBuildError.
     """
     image = _docker(
         *("build", "--quiet", "--force-rm", "--network", "none", "--file", str(system / "Dockerfile")),
@@ -86,9 +113,17 @@ def built_archive(*, system: Path, benchmark: Path) -> Iterator[Path]:
 
 
 def sources(system: Path) -> str:
-    """Return a digest of a system's sources, its Dockerfile and .py files, as twelve hexadecimal digits."""
+    """Return a digest of a system's sources as twelve hexadecimal digits.
+
+    Its sources are its Dockerfile and .py files; of a reference system, also the evaluator's reference systems and what
+    BASE is built from.
+    """
+    paths = sorted(path for path in system.iterdir() if path.suffix == ".py" or path.name == "Dockerfile")
+    if is_reference_system(system):
+        paths += [settings.ROOT / BASE_SOURCE, settings.ROOT / "requirements-systems.lock"]
+        paths += sorted((settings.ROOT / "evaluator" / "reference_systems").rglob("*.py"))
     digest = hashlib.sha256()
-    for path in sorted(path for path in system.iterdir() if path.suffix == ".py" or path.name == "Dockerfile"):
+    for path in paths:
         content = path.read_bytes()
         digest.update(f"{path.name} {len(content)}\n".encode() + content)
     return digest.hexdigest()[:12]

@@ -96,6 +96,15 @@ def submit(images: Sequence[ImageToBuild], say: Say) -> list[Submission]:
     except build_image.CannotBuildError as error:
         say(f"skipped, because they are container images: {'; '.join(map(str, missing))}. Reason: {error}")
         return submitted
+    reference_systems = [system for system in missing if build_image.is_reference_system(system.source)]
+    if reference_systems:
+        say(f"building {build_image.BASE}, the base image of the reference systems")
+        try:
+            build_image.build_reference_base()
+        except build_image.CannotBuildError as error:
+            names = "; ".join(map(str, reference_systems))
+            say(f"skipped, because their base cannot be built: {names}. Reason: {error}")
+            missing = [system for system in missing if system not in reference_systems]
     for system in missing:
         try:
             submitted.append(_submit(system))

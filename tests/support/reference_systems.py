@@ -1,4 +1,4 @@
-"""Runs a reference system like its image: its code and public data in one folder, with only the standard library."""
+"""Runs a system of fixtures/systems that needs only the standard library like its image."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from typing import Any
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 Json = dict[str, Any]
+
+
+def let_in() -> list[str]:
+    """Return the patterns of what fixtures/.dockerignore admits to a build."""
+    first, *rest = [line for line in (FIXTURES / ".dockerignore").read_text().splitlines() if not line.startswith("#")]
+    assert first == "*"
+    assert all(line.startswith("!") for line in rest)
+    return [line.removeprefix("!") for line in rest]
 
 
 def lines(path: Path) -> list[Json]:
@@ -30,12 +38,10 @@ def answers(system: str, folder: Path, data: dict[str, str], questions: list[Jso
     for name, content in data.items():
         (folder / name).write_text(content, encoding="utf-8")
     inputs, output = written(folder / "inputs.jsonl", questions), folder / "predictions.jsonl"
-    for program in ("train.py", "learn.py", "main.py"):
-        if (folder / program).exists():
-            environment = {"HOLDOUT_INPUTS": str(inputs), "HOLDOUT_OUTPUT": str(output)}
-            command = [sys.executable, "-S", "-B", program]
-            process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-            assert process.returncode == 0, process.stderr
+    environment = {"HOLDOUT_INPUTS": str(inputs), "HOLDOUT_OUTPUT": str(output)}
+    command = [sys.executable, "-S", "-B", "main.py"]
+    process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
     return lines(output)
 
 

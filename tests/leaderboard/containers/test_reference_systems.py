@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fnmatch
 import io
 import json
+import os
+import re
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from evaluator.jobs import JOBS
+from evaluator.reference_systems.base import System
+from evaluator.reference_systems.registry import SYSTEMS
 from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks import manifest
 from leaderboard.containers.actions import workers
@@ -23,7 +30,7 @@ from leaderboard.models import Image, Phase, Prediction, Run, Standing, State, S
 from leaderboard.operations import demo, processes
 from tests.support import container_images
 from tests.support.api_calls import client_of
-from tests.support.reference_systems import FIXTURES, answers, public
+from tests.support.reference_systems import FIXTURES, let_in
 from tests.support.workers.running_stack import Stack
 
 pytest_plugins = ["tests.support.workers.running_stack"]
@@ -31,16 +38,15 @@ pytestmark = [
     pytest.mark.engine,
     pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
-BUILT = ("atlas-facts", "graph-claims", "mirror-claims", "open-facts")
-# Name on the board: benchmark, folder, content of its image.
-SYSTEMS = {
-    "Majority label, in a container": ("mirror-claims", "majority", "splits/train.jsonl"),
-    "Claim-only, in a container": ("mirror-claims", "claim-only", "splits/train.jsonl"),
-    "PREDICT-WITH-REL, in a container": ("open-facts", "predict-with-rel", "train/triples.tsv"),
-    "PREDICT-WITH-ENT, in a container": ("open-facts", "predict-with-ent", "train/triples.tsv"),
-    "Knowledge Linker, in a container": ("graph-claims", "knowledge-linker", "graph/triples.tsv"),
-    "Pattern extractor, in a container": ("atlas-facts", "pattern-extractor", "splits/train.jsonl"),
+IMAGES = {
+    system.name: (path.parent, Path(system.image).name)
+    for path in sorted(FIXTURES.glob("*/benchmark.json"))
+    for system in manifest.read(path).systems
+    if system.image
 }
+"""Name on the board: folder of the benchmark, name of the folder in fixtures/systems."""
+HAS_WHEELS = (FIXTURES.parent / "wheels").is_dir()
+NEEDS_WHEELS = "needs the wheels of requirements-systems.lock for the base image's Python in wheels/"
 
 
 @pytest.fixture
@@ -57,17 +63,21 @@ def containers(stack: Stack, settings: Any) -> Iterator[Stack]:
     demo.logins().unlink(missing_ok=True)
 
 
-@pytest.fixture(scope="module")
-def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The benchmarks that have a reference system, without systems submitted as files."""
-    folder = tmp_path_factory.mktemp("fixtures")
+def copied(folder: Path, benchmark: str, wanted: Callable[[dict[str, Any]], bool]) -> None:
+    """Copy a benchmark of the demonstration with only the wanted systems."""
+    shutil.copytree(FIXTURES / benchmark, folder / benchmark)
+    plan = json.loads((folder / benchmark / "benchmark.json").read_text())
+    plan["systems"] = [system for system in plan["systems"] if wanted(system)]
+    (folder / benchmark / "benchmark.json").write_text(json.dumps(plan))
+
+
+@pytest.fixture
+def fixtures(tmp_path: Path) -> Path:
+    """Mirror Claims with one system, the image of the majority label."""
+    folder = tmp_path / "fixtures"
     shutil.copytree(FIXTURES / "systems", folder / "systems")
     shutil.copy(FIXTURES / ".dockerignore", folder)
-    for name in BUILT:
-        shutil.copytree(FIXTURES / name, folder / name)
-        plan = json.loads((folder / name / "benchmark.json").read_text())
-        plan["systems"] = [system for system in plan["systems"] if "image" in system]
-        (folder / name / "benchmark.json").write_text(json.dumps(plan))
+    copied(folder, "mirror-claims", lambda system: system.get("image", "").endswith("/majority"))
     return folder
 
 
@@ -77,39 +87,15 @@ def seed(fixtures: Path) -> str:
     return output.getvalue()
 
 
-def score(name: str, folder: Path) -> float:
-    """Primary measure of a system that runs here, without an engine, computed by the sandbox's own functions."""
-    benchmark, system, data = SYSTEMS[name]
-    gold = (FIXTURES / benchmark / "splits" / "test.jsonl").read_bytes()
-    task = json.loads((FIXTURES / benchmark / "benchmark.json").read_text())["task"]
-    options = {"task": task, "options": {}, "resamples": 0, "seed": 0}
-    _, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold)}, {"task": task, "gold_name": "gold.jsonl"})
-    folder.mkdir()
-    answers(system, folder, {Path(data).name: public(benchmark, data)}, [json.loads(i) for i in inputs.splitlines()])
-    predictions = io.BytesIO((folder / "predictions.jsonl").read_bytes())
-    names = {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
-    scored, _ = JOBS["score"]({"gold": io.BytesIO(gold), "predictions": predictions}, {**options, **names})
-    (value,) = (
-        row["value"] for row in scored["result"]["scores"] if row["measure"] == scored["primary"] and not row["slice"]
-    )
-    return float(value)
-
-
-def test_seeding_puts_them_on_the_boards(containers: Stack, fixtures: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_seeding_puts_an_image_on_the_board(containers: Stack, fixtures: Path, monkeypatch: Any) -> None:
     output = seed(fixtures)
-    assert output.count("built and submitted as a container image") == len(SYSTEMS), output + containers.said()
-    states = {p.submission.system.name: (p.state, p.reason, p.log) for p in Prediction.objects.all()}
-    assert {name: state for name, (state, *_) in states.items()} == dict.fromkeys(SYSTEMS, State.DONE), states
-    standings = {row.system.name: row for row in Standing.objects.select_related("system", "leaderboard__phase")}
-    assert standings.keys() == SYSTEMS.keys()
-    for number, name in enumerate(SYSTEMS):
-        assert standings[name].leaderboard.phase.benchmark.slug == SYSTEMS[name][0]
-        assert standings[name].value == pytest.approx(score(name, tmp_path / str(number)), abs=1e-9), name
-    claim_only = standings["Claim-only, in a container"].release
-    (values,) = (value for value in claim_only.values if value["measure"] == "accuracy" and not value["slice"])
-    assert values["value"] == 0.5
-    assert values["low"] <= 0.5 <= values["high"]
-    assert "Claim-only, in a container" in Client().get("/benchmarks/mirror-claims/test/").content.decode()
+    assert output.count("built and submitted as a container image") == 1, output + containers.said()
+    prediction = Prediction.objects.get()
+    assert prediction.state == State.DONE, (prediction.reason, prediction.log)
+    standing = Standing.objects.select_related("leaderboard__phase__benchmark").get()
+    assert standing.leaderboard.phase.benchmark.slug == "mirror-claims"
+    assert standing.value == 0.5
+    assert "Majority label, in a container" in Client().get("/benchmarks/mirror-claims/test/").content.decode()
 
     counts = [model.objects.count() for model in (Submission, Prediction, Run, Image)]
     monkeypatch.setattr(build_image, "built_archive", lambda **_: pytest.fail("what is there was built again"))
@@ -119,13 +105,85 @@ def test_seeding_puts_them_on_the_boards(containers: Stack, fixtures: Path, tmp_
     assert counts == [model.objects.count() for model in (Submission, Prediction, Run, Image)]
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_WHEELS, reason=NEEDS_WHEELS)
+def test_seeding_puts_all_images_on_the_boards(containers: Stack, fixtures: Path) -> None:
+    for benchmark in sorted({folder.name for folder, _ in IMAGES.values()} - {"mirror-claims"}):
+        copied(fixtures, benchmark, lambda system: "image" in system)
+    shutil.copy(FIXTURES / "mirror-claims" / "benchmark.json", fixtures / "mirror-claims")
+    output = seed(fixtures)
+    assert output.count("built and submitted as a container image") == len(IMAGES), output + containers.said()
+    images = Prediction.objects.filter(submission__kind=Submission.Kind.IMAGE)
+    states = {p.submission.system.name: (p.state, p.reason, p.log) for p in images}
+    assert {name: state for name, (state, *_) in states.items()} == dict.fromkeys(IMAGES, State.DONE), states
+    shown = Standing.objects.filter(release__submission__kind=Submission.Kind.IMAGE)
+    boards = dict(shown.values_list("system__name", "leaderboard__phase__benchmark__slug"))
+    assert boards == {name: folder.name for name, (folder, _) in IMAGES.items()}
+    assert shown.get(system__name="claim-only, in a container").value == 0.5
+
+
+def data_of(system: System) -> tuple[str, Path, dict[str, Path]]:
+    """Return a task of a system, public gold of it, and the files of its image by their names there."""
+    text = (FIXTURES / "systems" / system.name / "Dockerfile").read_text()
+    benchmark = re.findall(r"^ARG BENCHMARK=(.+)$", text, re.MULTILINE)
+    patterns = [name for line in re.findall(r"^COPY (.+) /data/$", text, re.MULTILINE) for name in line.split()]
+    names = [name.replace("${BENCHMARK}", *benchmark) for name in patterns]
+    files = [FIXTURES / name for pattern in names for name in fnmatch.filter(let_in(), pattern)]
+    task = manifest.read(FIXTURES / benchmark[0] / "benchmark.json").task if benchmark else ""
+    if task not in system.tasks:
+        return system.tasks[0], FIXTURES / "rated-summaries" / "splits" / "dev.jsonl", {f.name: f for f in files}
+    return task, FIXTURES / benchmark[0] / "splits" / "dev.jsonl", {f.name: f for f in files}
+
+
+@pytest.fixture(scope="module")
+def base() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("django.conf.settings.BASE_IMAGE", container_images.BASE)
+        build_image.build_reference_base()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_WHEELS, reason=NEEDS_WHEELS)
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_an_image_predicts_what_the_command_predicts(base: None, system: System, tmp_path: Path) -> None:
+    task, gold, files = data_of(system)
+    _, inputs = JOBS["prepare_gold"]({"gold": gold.open("rb")}, {"task": task, "gold_name": "gold.jsonl"})
+    (tmp_path / "inputs.jsonl").write_bytes(inputs)
+    dockerfile = FIXTURES / "systems" / system.name / "Dockerfile"
+    built = container_images._docker("build", "--quiet", "--network", "none", "--file", str(dockerfile), str(FIXTURES))
+    assert built.returncode == 0, built.stderr
+    command = [sys.executable, "-m", "evaluator"]
+    words = ["--task", task, "--inputs", "inputs.jsonl", "--output", "container.jsonl", "--no-check"]
+    ran = subprocess.run(
+        [*command, "run", built.stdout.strip(), *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(FIXTURES.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    container_images._docker("image", "rm", built.stdout.strip())
+    assert ran.returncode == 0, ran.stderr
+    (line,) = re.findall(r"^CMD (.+)$", dockerfile.read_text(), re.MULTILINE)
+    named = [str(files.get(word.removeprefix("/data/"), word)) for word in json.loads(line)]
+    right = subprocess.run(
+        [*command, "run-baseline", task, *named, "--inputs", "inputs.jsonl"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(FIXTURES.parent), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        check=True,
+    )
+    assert (tmp_path / "container.jsonl").read_bytes() == right.stdout
+    assert len(right.stdout.splitlines()) > 10
+
+
 def test_web_and_api_accept_the_same_image(containers: Stack, fixtures: Path) -> None:
     curator = User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
     ada = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
     teams.create(name="Analytical Engines", by=ada)
     folder = fixtures / "mirror-claims"
     host.host(manifest=manifest.read(folder / "benchmark.json"), folder=folder, by=curator)
-    with build_image.built_archive(system=fixtures / "systems" / "claim-only", benchmark=folder) as archive:
+    with build_image.built_archive(system=fixtures / "systems" / "majority", benchmark=folder) as archive:
         content = archive.read_bytes()
 
     web = Client()
@@ -188,6 +246,5 @@ def test_no_build_contains_a_hidden_answer(tmp_path: Path) -> None:
     listing = container_images._docker("run", "--rm", "--network", "none", image, "python3", "-c", program)
     container_images._docker("image", "rm", image)
     assert listing.returncode == 0, listing.stderr
-    learned = {name for name in listing.stdout.splitlines() if not name.startswith("systems/")}
-    expected = {f"{benchmark}/{data}" for benchmark, _, data in SYSTEMS.values()}
-    assert learned == expected | {"sourced-claims/splits/train.jsonl"}
+    public = {name for name in listing.stdout.splitlines() if not name.startswith("systems/")}
+    assert public == {*let_in()} - {"systems/"}

@@ -63,6 +63,21 @@ def test_a_build_has_no_network_and_leaves_nothing(call_log: Path, folders: dict
     assert (save.split()[-1], remove) == (IMAGE, f"image rm {IMAGE}")
 
 
+def test_the_base_of_the_reference_systems_needs_an_index_or_wheels(
+    call_log: Path, tmp_path: Path, settings: Any
+) -> None:
+    settings.ROOT, settings.BASE_IMAGE = tmp_path, "our-base"
+    build_image.build_reference_base()
+    (tmp_path / "wheels").mkdir()
+    build_image.build_reference_base()
+    by_index, by_wheels = call_log.read_text().splitlines()
+    assert "--network" not in by_index and "--build-arg PIP_INDEX_URL " in by_index
+    assert "--network none --build-arg PIP_NO_INDEX=1 " in by_wheels
+    for build in (by_index, by_wheels):
+        assert f"--tag {build_image.BASE} " in build and "--build-arg BASE_IMAGE=our-base " in build
+        assert build.endswith(f"--file {tmp_path}/fixtures/systems/Dockerfile {tmp_path}")
+
+
 def test_an_image_that_cannot_be_saved_is_removed_too(
     tmp_path: Path, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,3 +139,21 @@ def test_the_digest_of_sources_depends_on_the_code_only(folders: dict[str, Path]
     assert build_image.sources(system) == first
     (system / "main.py").write_text("print(2)\n")
     assert build_image.sources(system) != first
+
+
+def test_the_digest_of_a_reference_system_depends_on_the_evaluators_code(
+    folders: dict[str, Path], tmp_path: Path, settings: Any
+) -> None:
+    settings.ROOT, system = tmp_path, folders["system"]
+    code = tmp_path / "evaluator" / "reference_systems" / "graphs" / "models.py"
+    code.parent.mkdir(parents=True)
+    for path in (code, tmp_path / "requirements-systems.lock", tmp_path / "fixtures/systems/Dockerfile"):
+        path.write_text("first\n")
+    digests = []
+    for text in ("FROM scratch\n", "ARG REFERENCE_SYSTEMS=base\n"):
+        (system / "Dockerfile").write_text(text)
+        for version in ("first\n", "second\n"):
+            code.write_text(version)
+            digests.append(build_image.sources(system))
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 3

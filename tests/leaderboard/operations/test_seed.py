@@ -162,7 +162,9 @@ def test_without_an_engine_skipped_images_are_named(
     monkeypatch.setenv("PATH", "/nowhere")
     output = seed(fixtures=only_images, wait_seconds=0, no_images=False)
     (line,) = (line for line in output.splitlines() if line.startswith("skipped"))
-    expected = [f"mirror-claims: {name}, in a container" for name in ("Majority label", "Claim-only")]
+    expected = [
+        f"mirror-claims: {name}, in a container" for name in ("Majority label", "claim-only", "claim-and-evidence")
+    ]
     assert all(name in line for name in expected)
     assert "the `docker` command is not installed" in line
     assert not System.objects.filter(name__endswith="in a container").exists()
@@ -176,11 +178,36 @@ def test_only_an_image_that_cannot_be_built_is_skipped(
 
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setattr(build_image, "check_ready", lambda say: None)
+    monkeypatch.setattr(build_image, "build_reference_base", lambda: None)
     monkeypatch.setattr(build_image, "built_archive", built)
     engine_is_there()
     output = seed(fixtures=only_images, wait_seconds=0, no_images=False)
-    assert "mirror-claims: Claim-only, in a container: skipped. no claim-only today" in output
-    assert output.count(": skipped. ") == 2
+    assert "mirror-claims: claim-only, in a container: skipped. no claim-only today" in output
+    assert output.count(": skipped. ") == 3
+
+
+def test_without_their_base_only_the_reference_systems_are_skipped(
+    sandbox: str, transactional_db: None, only_images: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_base() -> None:
+        raise build_image.CannotBuildError("no index of packages")
+
+    @contextmanager
+    def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
+        archive = only_images / "archive.tar.gz"
+        archive.write_text(system.name)
+        yield archive
+
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
+    monkeypatch.setattr(build_image, "check_ready", lambda say: None)
+    monkeypatch.setattr(build_image, "build_reference_base", no_base)
+    monkeypatch.setattr(build_image, "built_archive", built)
+    engine_is_there()
+    output = seed(fixtures=only_images, wait_seconds=0, no_images=False)
+    (line,) = (line for line in output.splitlines() if line.startswith("skipped"))
+    names = [f"mirror-claims: {name}, in a container" for name in ("claim-only", "claim-and-evidence")]
+    assert f"base cannot be built: {'; '.join(names)}. Reason: no index of packages" in line
+    assert Submission.objects.get().system.name == "Majority label, in a container"
 
 
 def test_an_image_with_unchanged_sources_is_not_rebuilt(
@@ -202,19 +229,21 @@ def test_an_image_with_unchanged_sources_is_not_rebuilt(
 
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setattr(build_image, "check_ready", lambda say: None)
+    monkeypatch.setattr(build_image, "build_reference_base", lambda: None)
     monkeypatch.setattr(build_image, "built_archive", built)
     engine_is_there()
-    assert again() == ["majority for mirror-claims", "claim-only for mirror-claims"]
+    systems = ("majority", "claim-only", "claim-and-evidence")
+    assert again() == [f"{system} for mirror-claims" for system in systems]
     assert set(Submission.objects.values_list("kind", "system__kind")) == {("image", "baseline")}
     assert again() == []
     ended = Prediction.objects.filter(submission__system__name__startswith="Majority")
     ended.update(state=State.REJECTED, finished_at=timezone.now())
     assert again() == ["majority for mirror-claims"]
-    with (only_images / "systems" / "claim-only" / "main.py").open("a") as program:
+    with (only_images / "systems" / "claim-only" / "Dockerfile").open("a") as program:
         program.write("# another version\n")
     assert again() == ["claim-only for mirror-claims"]
     assert again() == []
-    assert Submission.objects.count() == 4
+    assert Submission.objects.count() == 5
 
 
 def test_an_engine_without_a_worker_is_reported(
