@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evaluator.errors import FileError, UsageError
 from evaluator.reference_systems.files import INPUTS
 from evaluator.reference_systems.registry import systems_of
-from tests.fixtures.test_systems_texts import document
 
 pytest.importorskip("sklearn")
 TASK = "knowledge-base-population"
@@ -17,20 +17,30 @@ TOWNS = ("Chur", "Bern", "Thun", "Visp", "Olten", "Sion", "Biel", "Zug")
 
 
 def text(number: int, sentence: str, *facts: tuple[str, str, str]) -> dict:
-    """Return a document without a title. Every property is annotated."""
-    line = document(number, "", sentence, *facts)
-    line["passages"][0]["exhaustivelyAnnotatedProperties"] = [
-        {"propertyId": name, "propertyName": f"P{name}"} for name in ("2", "9")
-    ]
-    for fact in line["passages"][0]["facts"]:
-        fact["subjectUri"] = fact["objectUri"] = ""
-    return line
+    """Return a document of one passage, without a title. facts: property, subject, object, by their first occurrence.
+
+    Every property is annotated.
+    """
+
+    def ends(role: str, name: str) -> dict[str, Any]:
+        start = 2 + sentence.index(name)
+        return {f"{role}Start": start, f"{role}End": start + len(name), f"{role}Uri": ""}
+
+    passage = {
+        "passageId": f"{number}:2:{len(sentence) + 2}",
+        "passageStart": 2,
+        "passageEnd": len(sentence) + 2,
+        "passageText": sentence,
+        "exhaustivelyAnnotatedProperties": [{"propertyId": name, "propertyName": f"P{name}"} for name in ("2", "9")],
+        "facts": [{"propertyId": p, **ends("subject", s), **ends("object", o)} for p, s, o in facts],
+    }
+    return {"documentId": str(number), "documentText": f"\n\n{sentence}", "passages": [passage]}
 
 
 def train() -> list[dict]:
     lines = []
-    for person in PEOPLE:
-        for town in TOWNS[:3]:
+    for person in PEOPLE[:5]:
+        for town in TOWNS[:2]:
             n = len(lines)
             lines += [
                 text(n, f"{person} was born in {town}.", ("2", person, town)),

@@ -29,7 +29,7 @@ def train(folder: Path) -> Path:
             text = f"{person} was born in {town} on May {n}, 1901. {later} in {home}. The town of Bern grew."
             facts = [(person, BORN, town), (person, DAY, f"{n} May 1901"), (person, HOME, home)]
             lines.append({"id": n, "text": text, "subject": person, "facts": facts})
-    return write(folder / "train", lines[:31])
+    return write(folder / "train", lines[:19])
 
 
 def run(folder: Path, task: str, name: str, inputs: list[dict], seed: int = 0) -> list[dict]:
