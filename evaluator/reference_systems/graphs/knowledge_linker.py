@@ -111,9 +111,15 @@ class KnowledgeLinker:
 
     def _score_without(self, triple: Ints) -> float:
         """Return the score of a claim in the graph without its triple. The entities' weights stay the same."""
-        others = self._triples[(self._triples != triple).any(axis=1)]
-        network = _Network(others[:, [0, 2]], self._weights, self._closure)
-        return _score(network.to(network.costs(triple[:1])[0], int(triple[2]), int(triple[0])))
+        others = self._triples[(self._triples != triple).any(axis=1)][:, [0, 2]]
+        subject, object_ = int(triple[0]), int(triple[2])
+        joining = [(others == pair).all(axis=1).any() for pair in ((subject, object_), (object_, subject))]
+        if subject == object_ or any(joining):
+            return _score(0)
+        if self._closure == "metric":
+            return _score(self._network.cost_without_edge(subject, object_))
+        network = _Network(others, self._weights, self._closure)
+        return _score(network.to(network.costs(triple[:1])[0], object_, subject))
 
 
 def weights(ends: Ints, n_entities: int, degree: str, logarithm: str) -> Numbers:
@@ -160,6 +166,16 @@ class _Network:
         if entity == source:
             return 0.0
         return float(costs[self._tails[self._first[entity] : self._first[entity + 1]]].min(initial=np.inf))
+
+    def cost_without_edge(self, source: int, entity: int) -> float:
+        """Return the least cost, by the metric closure, of a path to a neighbour that does not follow their edge."""
+        first, last = self._first[source : source + 2]
+        edge = first + np.searchsorted(self._tails[first:last], entity)
+        self._matrix.data[edge] = np.inf
+        costs = self.costs(np.array([source]))[0]
+        self._matrix.data[edge] = self._weights[entity]
+        costs[source] = np.inf
+        return self.to(costs, entity, source)
 
     def to_all(self, costs: Numbers) -> Numbers:
         """Return the least cost of a path to each entity, its own weight excluded. costs: a row of `costs`."""
