@@ -108,9 +108,11 @@ def test_seeding_puts_an_image_on_the_board(containers: Stack, fixtures: Path, m
 @pytest.mark.slow
 @pytest.mark.skipif(not HAS_WHEELS, reason=NEEDS_WHEELS)
 def test_seeding_puts_all_images_on_the_boards(containers: Stack, fixtures: Path) -> None:
-    for benchmark in sorted({folder.name for folder, _ in IMAGES.values()} - {"mirror-claims"}):
+    shutil.rmtree(fixtures / "mirror-claims")
+    for benchmark in sorted({folder.name for folder, _ in IMAGES.values()}):
         copied(fixtures, benchmark, lambda system: "image" in system)
-    shutil.copy(FIXTURES / "mirror-claims" / "benchmark.json", fixtures / "mirror-claims")
+    call_command("seed", fixtures=fixtures, no_images=True, stdout=io.StringIO())
+    workers.report()  # hosting may take longer than a report is valid
     output = seed(fixtures)
     assert output.count("built and submitted as a container image") == len(IMAGES), output + containers.said()
     images = Prediction.objects.filter(submission__kind=Submission.Kind.IMAGE)
