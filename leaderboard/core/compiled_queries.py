@@ -40,8 +40,8 @@ class PreparedQuery(Generic[T]):
     """A query with typed arguments, compiled once for each database vendor.
 
     `build` takes one value for each of the `argument_types` and returns the queryset. Each value must reach the SQL
-    statement unchanged, as a parameter. The queryset returns model instances (T), with select_related if needed, or
-    rows of `values_list`.
+    statement unchanged, as a parameter. The queryset returns model instances (T), with select_related and annotations
+    if needed, or rows of `values_list`.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Any, T]], *argument_types: type[Argument]) -> None:
@@ -106,6 +106,7 @@ class _Compiled(Generic[T]):
             start, *_, end = known["select_fields"]
             self._model, self._own = known["model"], slice(start, end + 1)
             self._names = [column.target.attname for column, *_ in compiler.select[self._own]]
+            self._annotations = compiler.annotation_col_map
             self._related_populators = get_related_populators(known, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are of Django 6
 
     def raw(self, arguments: Sequence[Argument]) -> list[tuple[Any, ...]]:
@@ -142,6 +143,8 @@ class _Compiled(Generic[T]):
         instance = self._model.from_db(DEFAULT_DB_ALIAS, self._names, line[self._own])
         for populator in self._related_populators:
             populator.populate(line, instance)
+        for name, index in self._annotations.items():
+            setattr(instance, name, line[index])
         return instance
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import Leaderboard, Phase, Standing
 
 
-def phases_of(benchmarks: Iterable[Any]) -> list[Phase]:
+def phases_of(benchmarks: Iterable[int]) -> QuerySet[Phase]:
     """Return the phases of some benchmarks, in order, with `has_results`: True if the phase's board has a row."""
     rows = Standing.objects.filter(leaderboard__phase=OuterRef("pk"), leaderboard__state=Leaderboard.State.CURRENT)
     phases = Phase.objects.filter(benchmark__in=benchmarks).select_related("benchmark__dataset", "split", "scorer")
-    return list(phases.annotate(has_results=Exists(rows)))
+    return phases.annotate(has_results=Exists(rows))
+
+
+OF_A_BENCHMARK = PreparedQuery(lambda benchmark: phases_of([benchmark]), int)
 
 
 def main_phase(phases: Sequence[Phase]) -> Phase | None:
-    """Return the main phase of a benchmark; None if it has no phase. phases: its phases, a result of `phases_of`.
+    """Return the main phase of a benchmark; None if it has no phase. phases: its phases, as `phases_of` returns them.
 
     It is the organisers' choice; else the last phase with results; else the last that has opened and is not sealed;
     else the last that has opened; else the first. A phase on hidden gold is preferred at each step.

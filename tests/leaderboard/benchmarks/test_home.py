@@ -158,7 +158,7 @@ def test_a_board_in_preparation_is_not_shown(world: World) -> None:
 
 
 def phase_of(world: World) -> str:
-    found = main_phase(phases_of([world.benchmark.pk]))
+    found = main_phase(list(phases_of([world.benchmark.pk])))
     return found.slug if found else ""
 
 

@@ -10,8 +10,10 @@ from django.db import connection
 from django.db.models import FloatField, QuerySet, Value
 from django.utils import timezone
 
+from leaderboard.boards.queries.main_phase import OF_A_BENCHMARK
 from leaderboard.core.compiled_queries import PLACEHOLDERS, PreparedQuery
 from leaderboard.models import Benchmark, Leaderboard, Phase, Submission
+from tests.support.rows.board_rows import stand
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -52,6 +54,13 @@ def test_related_objects_may_be_missing(world: World, django_assert_num_queries:
         (loaded,) = of_phase(world.phase.pk)
         assert getattr(loaded, "ranking", None) is None
     assert loaded == board
+
+
+def test_annotations_are_attributes(world: World) -> None:
+    """The benchmark's page reads its phases so, each with `has_results`."""
+    assert [vars(phase)["has_results"] for phase in OF_A_BENCHMARK(world.benchmark.pk)] == [False]
+    stand(world, "Ada")
+    assert [vars(phase)["has_results"] for phase in OF_A_BENCHMARK(world.benchmark.pk)] == [True]
 
 
 def test_values_are_converted_as_django_converts_them(world: World) -> None:
