@@ -5,7 +5,7 @@ import io
 from evaluator.errors import GoldError, ProblemList, UsageError
 from evaluator.jobs.base import Files, Report, Request, TaskRequest
 from evaluator.jsonl.decompress import ReadLimits, chunks
-from evaluator.jsonl.tables import SANDBOX_FORMATS, line_chunks, write_table
+from evaluator.jsonl.tables import FORMATS, line_chunks, write_table
 
 
 class ReadTableRequest(TaskRequest, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ def read_table(files: Files, request: ReadTableRequest) -> tuple[TableReport, by
 
 
 class WriteTableRequest(Request, frozen=True, kw_only=True):
-    """Arguments of `write_table_of_gold`. format: one of SANDBOX_FORMATS."""
+    """Arguments of `write_table_of_gold`. format: one of FORMATS."""
 
     job = "write_table"
     gold_name: str
@@ -46,8 +46,8 @@ def write_table_of_gold(files: Files, request: WriteTableRequest) -> tuple[Table
 
     Raises UsageError for another format, and for gold that the format cannot hold.
     """
-    if request.format not in SANDBOX_FORMATS:
-        raise UsageError(f"format is {request.format!r}, expected one of: {', '.join(SANDBOX_FORMATS)}")
+    if request.format not in FORMATS:
+        raise UsageError(f"format is {request.format!r}, expected one of: {', '.join(FORMATS)}")
     content = b"".join(chunks(files["gold"], request.limits, ProblemList(request.gold_name, GoldError)))
     lines = io.BytesIO(content).readlines()
     return TableReport(len(lines)), write_table(lines, request.format)

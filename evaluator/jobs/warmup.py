@@ -27,7 +27,7 @@ from evaluator.jobs.gold_diff import GoldDifferenceRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRequest
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest
 from evaluator.jobs.tables import ReadTableRequest, WriteTableRequest
-from evaluator.jsonl.tables import SANDBOX_FORMATS
+from evaluator.jsonl.tables import FORMATS
 from evaluator.tasks.registry import TASKS
 
 Jobs = Mapping[str, Job[Any]]
@@ -184,7 +184,7 @@ def _baselines(once: Once, task: str, gold: bytes, inputs: bytes, expects: dict[
 
 def _tables(once: Once) -> None:
     """Write gold to each format, and read it again, whole and damaged."""
-    for kind in SANDBOX_FORMATS:
+    for kind in FORMATS:
         report, table = once(WriteTableRequest(gold_name="gold.jsonl", format=kind), gold=_LINES)
         if not report["ok"]:
             raise ValueError(f"gold cannot be written as {kind}: {report['problems'][0]['text']}")

@@ -28,13 +28,13 @@ from evaluator.errors import GoldError, ProblemList, UsageError, shown
 from evaluator.jsonl.decompress import ReadLimits, chunks
 
 FORMATS = ("csv", "tsv", "xlsx", "parquet")
-SANDBOX_FORMATS = FORMATS[:3]
-"""Formats that the process sandbox reads and writes; pyarrow starts threads, which the sandbox server refuses."""
 JSON_SUFFIX = ":json"
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
 _MOST_COLUMNS = 1000
 _LONGEST_XLSX_CELL = 32_767
 _MOST_XLSX_ROWS = 1_048_576
+_PARQUET_BATCH = 100
+"""Rows in memory at a time: a dictionary may make each of them as long as the file."""
 _CREATED = datetime.datetime(2000, 1, 1)
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|x[0-9A-Fa-f]{4}_")
@@ -233,36 +233,66 @@ def _xlsx_cell(cell: Any) -> Any:
 
 
 def _parquet(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
-    _library("pyarrow.parquet", problems)
-    pyarrow = _library("pyarrow", problems)
+    """Yield the rows of the file, its columns' names first. Read without threads, of which the sandbox has none."""
+    parquet, pyarrow = _library("pyarrow.parquet", problems), _library("pyarrow", problems)
     try:
-        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content))
-        if file.metadata.num_rows > limits.lines:
-            problems.stop(None, "too many rows", str(file.metadata.num_rows), f"at most {limits.lines}")
-        names = file.schema_arrow.names
-        texts = [
-            pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) for kind in file.schema_arrow.types
-        ]
-        # A column of another type has JSON values by itself.
-        yield [
-            name if is_text or name.endswith(JSON_SUFFIX) else name + JSON_SUFFIX
-            for name, is_text in zip(names, texts, strict=True)
-        ]
-        for batch in file.iter_batches(batch_size=1000, use_threads=False):
+        file = parquet.ParquetFile(pyarrow.BufferReader(content), pre_buffer=False)
+        _check_size(file.metadata, len(content), limits, problems)
+        header = []
+        for column in file.schema_arrow:
+            if not _has_json_type(column.type, pyarrow.types):
+                expected = "text, numbers, Booleans, or lists and structs of them"
+                problems.stop(1, f"column {shown(column.name)} has another type", str(column.type)[:80], expected)
+            kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+            is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
+            # A column of another type has JSON values by itself.
+            header.append(column.name if is_text else column.name.removesuffix(JSON_SUFFIX) + JSON_SUFFIX)
+        yield header
+        for batch in file.iter_batches(batch_size=_PARQUET_BATCH, use_threads=False):
             columns = [column.to_pylist() for column in batch.columns]
             for row in zip(*columns, strict=True):
                 yield [value if isinstance(value, str | None) else _parquet_cell(value) for value in row]
-    except pyarrow.ArrowException as error:
+    except GoldError:
+        raise
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - pyarrow raises whatever a malformed part of the file causes
         problems.stop(None, "not a readable Parquet file", type(error).__name__, "a Parquet file")
 
 
+def _check_size(metadata: Any, n_bytes: int, limits: ReadLimits, problems: ProblemList) -> None:
+    """Raise the file's error if its metadata declare too many rows, columns, bytes or values.
+
+    Each value counts as a byte at least: repeated values take none in the file.
+    """
+    if metadata.num_rows > limits.lines:
+        problems.stop(None, "too many rows", str(metadata.num_rows), f"at most {limits.lines}")
+    if metadata.num_columns > _MOST_COLUMNS:
+        problems.stop(1, "too many columns", str(metadata.num_columns), f"at most {_MOST_COLUMNS}")
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    n_values = sum(group.column(index).num_values for group in groups for index in range(group.num_columns))
+    unpacked = max(n_values, sum(group.total_byte_size for group in groups))
+    if unpacked > min(limits.file_bytes, limits.ratio * n_bytes + (1 << 20)):
+        problems.stop(None, "the table is too large", f"{unpacked} bytes unpacked", "a smaller table")
+
+
+def _has_json_type(kind: Any, types: Any) -> bool:
+    """Return True if the values of an Arrow type are JSON. types: the module pyarrow.types."""
+    if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind):
+        return _has_json_type(kind.value_type, types)
+    if types.is_struct(kind):
+        return all(_has_json_type(kind.field(index).type, types) for index in range(kind.num_fields))
+    simple = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
+    return types.is_null(kind) or any(is_type(kind) for is_type in simple)
+
+
 def _parquet_cell(value: Any) -> _Typed:
-    kind = f"a value of type {type(value).__name__}"
+    """Return a cell that is not text; without value if JSON cannot hold it, such as NaN, also in a list."""
     try:
-        _DECODER.decode(msgspec.json.encode(value))
+        is_json = bool(_DECODER.decode(msgspec.json.encode(value)) == value)
     except (msgspec.MsgspecError, TypeError):
-        return _Typed(None, kind)
-    return _Typed(value if isinstance(value, bool | int | float | list | dict) else None, kind)
+        is_json = False
+    return _Typed(value if is_json else None, f"a value of type {type(value).__name__}, {shown(str(value))}")
 
 
 _READERS: dict[str, Callable[[bytes, ReadLimits, ProblemList], Iterator[Cells]]] = {
@@ -352,8 +382,11 @@ def _write_parquet(header: list[str], rows: Iterable[Sequence[str | None]]) -> b
     import pyarrow
     import pyarrow.parquet
 
-    columns = zip(*rows, strict=True)
-    arrays = [pyarrow.array(column, type=pyarrow.string()) for column in columns]
+    arrays = []
+    for column in zip(*rows, strict=True):
+        builder = pyarrow.lib.StringBuilder()  # pyarrow.array would import pandas
+        builder.append_values(column)
+        arrays.append(builder.finish())
     content = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.Table.from_arrays(arrays, names=header), content)
     return content.getvalue()

@@ -273,7 +273,7 @@ def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str,
 def read_table(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
     """Check gold in a table; the answer's attachment is the gold as JSON Lines. Raises SandboxError.
 
-    name: the file's name, whose suffix is one of SANDBOX_FORMATS.
+    name: the file's name, whose suffix is one of FORMATS.
     """
     request = ReadTableRequest(task=task, options=dict(options), gold_name=name)
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=MAX_OUTPUT_BYTES, report=TableReport)
@@ -282,7 +282,7 @@ def read_table(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, s
 def write_table(*, gold: GoldVersion, kind: str) -> Answer:
     """Convert a gold version to a table, which is the answer's attachment. Raises SandboxError.
 
-    kind: one of SANDBOX_FORMATS.
+    kind: one of FORMATS.
     """
     request = WriteTableRequest(gold_name=str(gold.file.name), format=kind)
     with opened(gold.file, sha256=gold.sha256) as file:

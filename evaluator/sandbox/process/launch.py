@@ -15,14 +15,17 @@ from evaluator.errors import SandboxError
 
 ROOT = Path(__file__).resolve().parents[3]
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_ARROW = {"ARROW_DEFAULT_MEMORY_POOL": "system", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+"""Make pyarrow use malloc. The allocator jemalloc, which it loads all the same, would start a thread on import."""
 
 
 def environment() -> dict[str, str]:
     """Return all environment variables of the server.
 
-    None is inherited from this process, whose variables may hold secrets. Each BLAS library gets one thread.
+    None is inherited from this process, whose variables may hold secrets. Each BLAS library gets one thread, pyarrow
+    none.
     """
-    return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | dict.fromkeys(_ONE_THREAD, "1")
+    return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | _ARROW | dict.fromkeys(_ONE_THREAD, "1")
 
 
 def command(python: str, arguments: Sequence[str], root: Path = ROOT) -> list[str]:

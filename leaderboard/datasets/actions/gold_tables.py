@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from django.conf import settings
 from django.core.files import File
 
-from evaluator.jsonl.tables import SANDBOX_FORMATS, table_format
+from evaluator.jsonl.tables import table_format
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import GoldVersion, Split
@@ -22,19 +22,11 @@ _FAILURE = "The gold could not be converted"
 def as_json_lines(*, split: Split, file: File[bytes]) -> File[bytes]:
     """Return gold as JSON Lines: a table is checked and converted in the sandbox, any other file is returned unchanged.
 
-    Raises Refused: INVALID_GOLD with the invalid rows, or for a format that the sandbox cannot read;
-    SANDBOX_UNAVAILABLE.
+    Raises Refused: INVALID_GOLD with the invalid rows, SANDBOX_UNAVAILABLE.
     """
     name = (file.name or "").rpartition("/")[2][-255:]
-    kind = table_format(name)
-    if not kind:
+    if not table_format(name):
         return file
-    if kind not in SANDBOX_FORMATS:
-        raise Refused(
-            Code.INVALID_GOLD,
-            f"The file is a {kind.capitalize()} file, which this site does not read; expected JSON Lines, CSV, TSV or "
-            "XLSX. `holdout-eval split` reads Parquet on your machine.",
-        )
     assert file.file is not None, "an uploaded file is open"
     try:
         answer = sandbox_client.read_table(task=split.dataset.task, gold=file.file, name=name, options=split.options)
@@ -49,7 +41,7 @@ def as_json_lines(*, split: Split, file: File[bytes]) -> File[bytes]:
 
 
 def table_of(gold: GoldVersion, kind: str) -> bytes:
-    """Return a gold version as a table. kind: one of SANDBOX_FORMATS.
+    """Return a gold version as a table. kind: one of FORMATS.
 
     Raises Refused: INVALID_GOLD for gold that the format cannot hold, SANDBOX_UNAVAILABLE.
     """

@@ -89,7 +89,7 @@ def add_gold(
 ) -> GoldVersion:
     """Store a file as the split's next gold version, with the inputs that the sandbox derives from it.
 
-    A table (CSV, TSV, XLSX) is stored as JSON Lines. Phases on the split are rescored. reason: public. within: called
+    A table (`tables.FORMATS`) is stored as JSON Lines. Phases on the split are rescored. reason: public. within: called
     in the transaction that stores the version; an exception from it rolls everything back. Raises Refused, and then
     stores nothing: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that already is a gold version of
     this split, INPUTS_CHANGED if the file would change the inputs of a split that is published or has submissions,

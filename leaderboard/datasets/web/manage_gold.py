@@ -10,7 +10,7 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluator.curation.generators.catalog import generators_for
-from evaluator.jsonl.tables import SANDBOX_FORMATS
+from evaluator.jsonl.tables import FORMATS
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.boards.queries.prepared_board import progress_of
@@ -28,6 +28,7 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "tsv": "text/tab-separated-values; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
 }
 
 
@@ -85,14 +86,14 @@ def _generation_of(split: Split) -> Generation | None:
 def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResponse:
     """Show the first lines of the inputs with what a gold version adds to them. For curators; each view is recorded.
 
-    `?format=csv`, or another format of SANDBOX_FORMATS, downloads the gold as a table.
+    `?format=csv`, or another format of FORMATS, downloads the gold as a table.
     """
     if not request.user.is_curator:
         raise Http404
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     gold = get_object_or_404(split_row.gold_versions, number=number)
     kind = request.GET.get("format", "")
-    if kind and kind not in SANDBOX_FORMATS:
+    if kind and kind not in FORMATS:
         raise Http404
     AuditEntry.record("gold.read", gold, by=request.user, number=number, **({"format": kind} if kind else {}))
     context = {
@@ -100,7 +101,7 @@ def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResp
         "split": split_row,
         "gold": gold,
         "pairs": first_pairs(split_row, gold),
-        "formats": SANDBOX_FORMATS,
+        "formats": FORMATS,
     }
     try:
         if kind:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import re
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import openpyxl
@@ -46,6 +48,8 @@ texts = st.sampled_from([*MANGLED, "ax005F_", "", "a\r\nb", "\r", "\u2028", '"',
 scalars = texts | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | st.booleans()
 values = scalars | st.none() | st.lists(scalars, max_size=2) | st.dictionaries(texts, scalars, max_size=2)
 keys = st.sampled_from(["id", "claim", "slices", "x:json", "a.b", "_x0041_", "é"])
+TOO_LARGE = "the table is too large"
+NESTED = functools.reduce(lambda kind, _: pyarrow.list_(kind), range(500), pyarrow.int32())
 lines = st.lists(st.dictionaries(keys, values, min_size=1, max_size=4), min_size=1, max_size=4)
 
 
@@ -152,8 +156,54 @@ def test_typed_columns_of_parquet() -> None:
     assert values_of(content.getvalue(), "x.parquet") == [{"id": "a", "n": 2**60, "tags": ["x"]}, {"id": "b"}]
     content = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table({key: columns[key] for key in ("id", "day")}), content)
-    assert problems_of(content.getvalue(), "x.parquet")[0] == (2, "day is not valid", "a value of type date")
+    assert problems_of(content.getvalue(), "x.parquet") == [(1, 'column "day" has another type', "date32[day]")]
     assert problems_of(b"PAR1 no", "x.parquet")[0][1] == "not a readable Parquet file"
+
+
+def parquet(columns: dict[str, Any], **options: Any) -> bytes:
+    content = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(columns), content, **options)
+    return content.getvalue()
+
+
+def test_text_of_parquet_stays_text_and_no_number_is_lost() -> None:
+    """pandas writes categories as a dictionary; JSON has no NaN, also not in a list."""
+    categories = pyarrow.array(["7", None, "true"]).dictionary_encode()
+    content = parquet({"id": ["007", "a", "b"], "label": categories, "x": [{"a": [0.1]}, {"a": None}, None]})
+    expected = [
+        {"id": "007", "label": "7", "x": {"a": [0.1]}},
+        {"id": "a", "x": {"a": None}},
+        {"id": "b", "label": "true"},
+    ]
+    assert values_of(content, "x.parquet") == expected
+    found = [problem[:2] for problem in problems_of(parquet({"x": [0.5, float("inf")]}), "x.parquet")]
+    assert found == [(3, "x is not valid")]
+    found = [problem[:2] for problem in problems_of(parquet({"x": [[float("nan")]]}), "x.parquet")]
+    assert found == [(2, "x is not valid")]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        pytest.param(lambda: parquet({"x": ["x" * 3_000_000]}, compression="zstd"), TOO_LARGE, id="bytes"),
+        pytest.param(lambda: parquet({"x": [[None] * 2_000_000]}), TOO_LARGE, id="values"),
+        pytest.param(
+            lambda: parquet({"x": pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 50), ["x" * 100_000])}),
+            TOO_LARGE,
+            id="dictionary",
+        ),
+        pytest.param(lambda: parquet({str(index): ["x"] for index in range(1001)}), "too many columns", id="columns"),
+        pytest.param(lambda: parquet({"x": pyarrow.array([None], NESTED)}), "not a readable Parquet file", id="nested"),
+        pytest.param(lambda: parquet({"x": [b"x"]}), 'column "x" has another type', id="binary"),
+        pytest.param(lambda: parquet({"x": ["x"]})[:-9] + b"\xff" * 9, "not a readable Parquet file", id="damaged"),
+    ],
+)
+def test_hostile_parquet_files_are_refused(content: Callable[[], bytes], expected: str) -> None:
+    hostile = content()
+    assert len(hostile) < 1_000_000
+    assert problems_of(hostile, "gold.parquet", ReadLimits(file_bytes=2_000_000))[0][1] == expected
+    many = parquet({"x": ["x"] * 11})
+    assert problems_of(many, "gold.parquet", ReadLimits(lines=10))[0][1:] == ("too many rows", "11")
 
 
 def repacked(content: bytes, name: str, change: Any) -> bytes:

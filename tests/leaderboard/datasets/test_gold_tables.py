@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluator.errors import GoldError, ProblemList
 from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.tables import SANDBOX_FORMATS, line_chunks, write_table
+from evaluator.jsonl.tables import FORMATS, line_chunks, write_table
 from leaderboard.core.storage import opened
 from leaderboard.models import AuditEntry, Correction, Split
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
@@ -40,7 +40,7 @@ def decoded(content: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content.splitlines()]
 
 
-@pytest.mark.parametrize("kind", SANDBOX_FORMATS)
+@pytest.mark.parametrize("kind", FORMATS)
 def test_gold_is_downloaded_changed_and_uploaded_as_a_table(world: World, kind: str) -> None:
     Split.objects.update(**DRAFT)
     response = client_of(world.curator).get(f"{GOLD_URL}1/", {"format": kind})
@@ -68,7 +68,7 @@ def test_errors_have_the_rows_of_the_spreadsheet_and_nothing_is_stored(world: Wo
     for content, name, expected in (
         (b"PK\x03\x04 no workbook", "gold.xlsx", "not a readable XLSX file"),
         (b"id;claim\n1;2\n", "gold.csv", "wrong separator"),
-        (b"PAR1", "gold.parquet", "which this site does not read"),
+        (b"PAR1 no table", "gold.parquet", "not a readable Parquet file"),
     ):
         response = upload(world, content, name)
         assert response.status_code == 422 and expected in text(response)
@@ -89,6 +89,6 @@ def test_only_curators_download_gold(world: World) -> None:
     world.benchmark.organisers.add(organiser)
     for user in (organiser, world.researcher):
         assert client_of(user).get(f"{GOLD_URL}1/", {"format": "csv"}).status_code == 404
-    assert client_of(world.curator).get(f"{GOLD_URL}1/", {"format": "parquet"}).status_code == 404
+    assert client_of(world.curator).get(f"{GOLD_URL}1/", {"format": "ods"}).status_code == 404
     assert not AuditEntry.objects.filter(action="gold.read").exists()
     assert "?format=xlsx" in client_of(world.curator).get(f"{GOLD_URL}1/").content.decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
-FORMATS = "JSON Lines (also .jsonl.gz), or a table: CSV, TSV or XLSX. Row 1 of a table has the keys."
+FORMATS = "JSON Lines (also .jsonl.gz), or a table: CSV, TSV, XLSX or Parquet. Row 1 of a table has the keys."
 
 
 class GoldForm(forms.Form):
