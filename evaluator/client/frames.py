@@ -70,13 +70,15 @@ def score_rows(scores: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     The keys of `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high` and `accuracy_n`; on a ladder also two that
     end in the names of BOUNDS.
     """
+    is_ladder = any(score.get(bound) is not None for score in scores for bound in BOUNDS)
     rows: dict[str, dict[str, Any]] = {}
     for score in scores:
         name, measure = slice_name(score["slice"]), score["measure"]
         row = rows.setdefault(name, {"slice": name})
         row |= {measure: score["value"], f"{measure}_low": score["low"], f"{measure}_high": score["high"]}
         row[f"{measure}_n"] = score["n"]
-        row |= {f"{measure}_{bound}": score[bound] for bound in BOUNDS if bound in score}
+        if is_ladder:
+            row |= {f"{measure}_{bound}": score.get(bound) for bound in BOUNDS}
     return list(rows.values())
 
 

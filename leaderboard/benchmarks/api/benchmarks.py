@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.db.models import Prefetch, Q
 from django.http import FileResponse, Http404, HttpResponse
 from django.http.response import HttpResponseBase
-from django.views.decorators.http import etag
+from django.views.decorators.http import conditional_page, etag
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -108,12 +110,13 @@ def _team(request: Request) -> Team | None:
 class CroissantView(View):
     @extend_schema(
         operation_id="benchmark_croissant",
-        responses={(200, "application/ld+json"): OpenApiTypes.OBJECT, **errors()},
+        responses={(200, "application/ld+json"): OpenApiTypes.OBJECT, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         """Return the Croissant 1.0 description of a public benchmark's files, as JSON-LD."""
         document = document_of(lookup.benchmark_or_404(None, slug))
-        return HttpResponse(document, content_type="application/ld+json")
+        respond = conditional_page(lambda _: HttpResponse(document, content_type="application/ld+json"))
+        return cast(HttpResponse, respond(request))
 
 
 class InputsView(View):

@@ -31,10 +31,11 @@ class NothingView(View):
     authentication_classes = ()
     permission_classes = ()
     http_method_names = ("get", "head", "post", "put", "patch", "delete")
-    MESSAGE = "There is nothing at this address. Addresses of the API end with a slash; /api/v1/docs/ lists them."
+    MESSAGE = "There is nothing at this address: check its names and ids. /api/v1/docs/ lists all addresses."
+    NO_SLASH = "There is nothing at this address. Addresses of the API end with a slash; /api/v1/docs/ lists them."
 
     @extend_schema(exclude=True)
     def get(self, request: Request, rest: str) -> HttpResponse:
-        return answer(request, 404, "not_found", self.MESSAGE)
+        return answer(request, 404, "not_found", self.MESSAGE if request.path.endswith("/") else self.NO_SLASH)
 
     post = put = patch = delete = get

@@ -142,6 +142,8 @@ def test_the_bounds_of_a_ladder_are_columns() -> None:
     assert list(frame["slice"]) == ["all", "a=x, b=y"]
     assert list(frame["f1_at_least"]) == [0.5, 0.5] and frame["f1_at_most"].dtype == np.float64
     assert pandas.isna(frame["f1_at_most"][0]) and frame["f1_at_most"][1] == 0.6 and frame["f1_low"].isna().all()
+    elsewhere = frames.score_frame([{**LADDER, "at_least": None, "at_most": None}])
+    assert list(elsewhere) == ["slice", "f1", "f1_low", "f1_high", "f1_n"], "no columns without a bound"
 
 
 PAIR = {"difference": 0.1, "low": -0.1, "high": 0.3, "p": 0.2, "p_holm": None, "significant": False, "n_groups": 4}

@@ -159,6 +159,18 @@ def test_the_page_and_the_api_have_the_same_document(world: World) -> None:
     assert Client().get(f"{PAGE}about/rules/").content.count(b"ld+json") == 0
 
 
+@pytest.mark.parametrize("address", [ADDRESS, f"/api/v1{ADDRESS}"])
+def test_readers_revalidate_the_document(world: World, address: str) -> None:
+    tag = Client().get(address)["ETag"]
+    assert Client().get(address, HTTP_IF_NONE_MATCH=tag).status_code == 304
+    Benchmark.objects.update(title="Renamed")
+    response = Client().get(address, HTTP_IF_NONE_MATCH=tag)
+    assert response.status_code == 200 and response["ETag"] != tag
+    Benchmark.objects.update(state="draft")
+    response = Client().get(address, HTTP_IF_NONE_MATCH=tag)
+    assert response.status_code == 404 and not response.has_header("ETag")
+
+
 def test_no_text_ends_the_script(world: World) -> None:
     hostile = "</script><script>alert(1)</script><!-- & ]]>"
     Benchmark.objects.update(title=hostile, description=hostile)

@@ -465,7 +465,8 @@ def test_errors_have_one_shape(world, method, path, status, code):
     client = client_of(world.curator)
     answer = getattr(client, method)(ROOT + path)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert answer["Content-Type"] == "application/problem+json" and answer.json()["message"]
+    assert answer["Content-Type"] == "application/problem+json"
+    assert ("end with a slash" in answer.json()["message"]) == (path == "/tasks"), "a hint only where the slash lacks"
 
 
 def test_any_accept_header_is_accepted(world):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.core.cache.backends.redis import RedisCache
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
@@ -102,6 +105,27 @@ def test_processes_count_together(settings: Any) -> None:
     """Each learns of the others' requests once in BATCH requests."""
     limit = settings.REQUESTS_PER_MINUTE = 4 * throttle.BATCH
     assert limit <= Site(3).served(3 * limit) <= limit + 3 * throttle.BATCH
+
+
+def test_hosts_count_together_on_redis(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Each host has web processes and connections of its own, to one Redis."""
+    limit = settings.REQUESTS_PER_MINUTE = 4 * throttle.BATCH
+    address = tmp_path / "redis.sock"
+    command = ["redis-server", "--port", "0", "--unixsocket", str(address), "--save", "", "--dir", str(tmp_path)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # its end closes the pipe
+    request.addfinalizer(server.communicate)
+    request.addfinalizer(server.terminate)
+    assert server.stdout and any("ready to accept" in line.lower() for line in server.stdout)
+    hosts = [(RedisCache(f"unix://{address}", {}), Site()) for _ in range(2)]
+    served = 0
+    for _ in range(limit):
+        for connections, site in hosts:
+            monkeypatch.setattr(throttle, "cache", connections)
+            served += site.served(1)
+    assert limit <= served <= limit + 2 * throttle.BATCH
+    assert hosts[0][0].get(f"requests-{int(Clock().now // throttle.PERIOD)}-{HOME}") == 2 * limit
 
 
 def test_a_cache_that_fails_does_not_end_pages(monkeypatch: pytest.MonkeyPatch) -> None:
