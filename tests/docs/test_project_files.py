@@ -9,11 +9,13 @@ import shlex
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from jsonschema import Draft7Validator
 
 ROOT = Path(__file__).resolve().parents[2]
 GITHUB = ROOT / ".github"
@@ -72,6 +74,26 @@ def test_dependabot_and_the_forms_are_complete() -> None:
         assert form["name"] and form["description"]
         fields = [field for field in form["body"] if field["type"] != "markdown"]
         assert fields and all(field["id"] and field["attributes"]["label"] for field in fields)
+
+
+@pytest.mark.parametrize(
+    ("schema", "pattern"),
+    [
+        ("github-workflows", "workflows/*.yaml"),
+        ("dependabot", "dependabot.yml"),
+        ("github-issue-forms", "ISSUE_TEMPLATE/*.yaml"),
+        ("github-issue-config", "ISSUE_TEMPLATE/config.y*ml"),
+    ],
+)
+def test_the_files_for_github_fit_its_schemas(schema: str, pattern: str) -> None:
+    vendored = resources.files("check_jsonschema") / "builtin_schemas" / "vendor" / f"{schema}.json"
+    validator = Draft7Validator(json.loads(vendored.read_text(encoding="utf-8")))
+    paths = list(GITHUB.glob(pattern))
+    assert paths
+    for path in paths:
+        # `on` is a key, not the Boolean of YAML 1.1.
+        content = json.loads(json.dumps(yaml.safe_load(path.read_text(encoding="utf-8"))).replace('"true":', '"on":'))
+        assert [f"{path.name}: {error.json_path}: {error.message}" for error in validator.iter_errors(content)] == []
 
 
 def test_the_hooks_run_what_exists() -> None:
