@@ -25,6 +25,26 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SHOTS = ROOT / "artifacts" / "screenshots"
 WIDTHS = {"wide": 1280, "phone": 390}
 AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text()
+SMALL_TARGETS = """() => {
+  const small = new Set();
+  for (const control of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")) {
+    let box = control.getBoundingClientRect();
+    if (!box.width || !control.checkVisibility() || control.closest(".visually-hidden, .skip, svg")) continue;
+    // A click on the label checks the box, and some targets are larger than what is seen of them.
+    const label = ["checkbox", "radio"].includes(control.type) && control.labels[0];
+    if (label && label.getBoundingClientRect().height > box.height) box = label.getBoundingClientRect();
+    const around = getComputedStyle(control, "::after");
+    const isWider = around.content !== "none" && around.position === "absolute";
+    const height = isWider ? parseFloat(around.height) : box.height, width = isWider ? parseFloat(around.width) : box.width;
+    if (height > 23.9 && width > 23.9) continue;
+    // WCAG excepts links inside a sentence.
+    const line = control.closest("p, li, dd, td, th, div, figcaption, summary, label");
+    const isInline = control.tagName === "A" && getComputedStyle(control).display === "inline";
+    if (isInline && line && line.textContent.trim() !== control.textContent.trim()) continue;
+    small.add(`${control.tagName} "${control.textContent.trim().slice(0, 40)}" ${Math.round(width)} x ${Math.round(height)} px`);
+  }
+  return [...small];
+}"""
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
 
@@ -79,7 +99,7 @@ def page(chromium: Browser, site: Site) -> Iterator[Page]:
 
 
 def shoot(page: Page, name: str) -> None:
-    """Check that the page does not scroll sideways at either width; with TEST_SCREENSHOTS, save screenshots."""
+    """Check at both widths that nothing scrolls sideways and every target has 24 px; TEST_SCREENSHOTS saves pictures."""
     SHOTS.mkdir(parents=True, exist_ok=True)
     for label, width in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": 900})
@@ -87,6 +107,7 @@ def shoot(page: Page, name: str) -> None:
             page.screenshot(path=SHOTS / f"{name}-{label}.png", full_page=True)
         sticks_out = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert sticks_out <= 0, f"{name} at {width} px is {sticks_out} px too wide"
+        assert page.evaluate(SMALL_TARGETS) == [], f"{name} at {width} px has targets of less than 24 px"
     page.set_viewport_size({"width": WIDTHS["wide"], "height": 900})
 
 
