@@ -92,7 +92,7 @@ class System(Renamable):
     class Kind(models.TextChoices):
         PARTICIPANT = "participant"
         BASELINE = "baseline"
-        ORGANISER = "organiser", "organiser's own"
+        ORGANISER = "organiser", "organiser\N{RIGHT SINGLE QUOTATION MARK}s own"
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="systems")
     name = models.CharField(max_length=200)

@@ -27,7 +27,8 @@ WIDTHS = {"wide": 1280, "phone": 390}
 AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text()
 SMALL_TARGETS = """() => {
   const small = new Set();
-  for (const control of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")) {
+  const controls = "a[href], button, input:not([type=hidden]), select, textarea, summary";
+  for (const control of document.querySelectorAll(controls)) {
     let box = control.getBoundingClientRect();
     if (!box.width || !control.checkVisibility() || control.closest(".visually-hidden, .skip, svg")) continue;
     // A click on the label checks the box, and some targets are larger than what is seen of them.
@@ -35,13 +36,15 @@ SMALL_TARGETS = """() => {
     if (label && label.getBoundingClientRect().height > box.height) box = label.getBoundingClientRect();
     const around = getComputedStyle(control, "::after");
     const isWider = around.content !== "none" && around.position === "absolute";
-    const height = isWider ? parseFloat(around.height) : box.height, width = isWider ? parseFloat(around.width) : box.width;
+    const height = isWider ? parseFloat(around.height) : box.height;
+    const width = isWider ? parseFloat(around.width) : box.width;
     if (height > 23.9 && width > 23.9) continue;
     // WCAG excepts links inside a sentence.
     const line = control.closest("p, li, dd, td, th, div, figcaption, summary, label");
     const isInline = control.tagName === "A" && getComputedStyle(control).display === "inline";
     if (isInline && line && line.textContent.trim() !== control.textContent.trim()) continue;
-    small.add(`${control.tagName} "${control.textContent.trim().slice(0, 40)}" ${Math.round(width)} x ${Math.round(height)} px`);
+    const text = control.textContent.trim().slice(0, 40);
+    small.add(`${control.tagName} "${text}" ${Math.round(width)} x ${Math.round(height)} px`);
   }
   return [...small];
 }"""
@@ -99,7 +102,7 @@ def page(chromium: Browser, site: Site) -> Iterator[Page]:
 
 
 def shoot(page: Page, name: str) -> None:
-    """Check at both widths that nothing scrolls sideways and every target has 24 px; TEST_SCREENSHOTS saves pictures."""
+    """Check at both widths that nothing scrolls sideways and targets have 24 px; TEST_SCREENSHOTS saves it."""
     SHOTS.mkdir(parents=True, exist_ok=True)
     for label, width in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": 900})

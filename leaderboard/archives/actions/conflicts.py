@@ -121,12 +121,12 @@ def _image(fields: Line, _: Renumbered) -> Image | None:
 
 def _no_benchmark(fields: Line, _: Renumbered) -> str:
     exists = Benchmark.objects.filter(slug=fields["slug"]).exists()
-    return f"the benchmark {fields['slug']}: one with this name already exists on this server" if exists else ""
+    return f"the benchmark {fields['slug']} already exists on this server" if exists else ""
 
 
 def _no_dataset(fields: Line, _: Renumbered) -> str:
     exists = Dataset.objects.filter(slug=fields["slug"]).exists()
-    return f"the dataset {fields['slug']}: one with this name already exists on this server" if exists else ""
+    return f"the dataset {fields['slug']} already exists on this server" if exists else ""
 
 
 def _moment(text: str) -> datetime:

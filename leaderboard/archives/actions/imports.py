@@ -66,9 +66,9 @@ def find_conflicts(archive_import: ArchiveImport) -> list[str]:
     slug = str(archive_import.head["slug"])
     conflicts = []
     if Benchmark.objects.filter(slug=slug).exists():
-        conflicts.append(f"the benchmark {slug}: one with this name already exists on this server")
+        conflicts.append(f"the benchmark {slug} already exists on this server")
     if Dataset.objects.filter(slug=slug).exists():
-        conflicts.append(f"the dataset {slug}: one with this name already exists on this server")
+        conflicts.append(f"the dataset {slug} already exists on this server")
     if archive_import.head["closed"] is None:
         conflicts.append("the archive was exported without a key: it has no gold and no submissions")
     return conflicts

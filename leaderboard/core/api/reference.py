@@ -40,8 +40,10 @@ GROUPS = {
     "other": ("Other", r""),
 }
 """Groups of calls by the name of their page: the title, and a pattern of paths. The first that matches counts."""
-TITLE = re.compile(r"[^.;:,(\n]*")
+TITLE = re.compile(r"(?:[^.;:,(\n]|\.(?=\d))*")
 """The part of a call's description that is its title."""
+ENUMERATION = re.compile(r"(?:^|\n\n)\* `.*", re.DOTALL)
+"""The list of an enumeration's values, which the generator appends to a description; it says nothing more."""
 COMMON_CODES = {
     400: ("invalid", "parse_error"),
     401: ("not_authenticated", "authentication_failed"),
@@ -352,19 +354,17 @@ def _field(name: str, part: Json, text: str, *, note: str = "") -> Field:
     notes += ["or null"] if part.get("nullable") else []
     notes += [f"one of {', '.join(map(str, inner['enum']))}"] if "enum" in inner else []
     notes += [f"default {part['default']}"] if part.get("default") not in (None, "") else []
-    # The generator appends a list of an enumeration's values, which says nothing more.
-    text = text.partition("\n\n* `")[0]
     return Field(
         name=name,
         type=f"list of {kind}" if inner is not part else kind,
         link=reference,
         note=", ".join(notes),
-        text=mark_safe(_markdown.renderInline(text)),  # noqa: S308  HTML in it is escaped
+        text=mark_safe(_markdown.renderInline(ENUMERATION.sub("", text))),  # noqa: S308  HTML in it is escaped
     )
 
 
 def _text(text: str) -> SafeString:
-    return mark_safe(_markdown.render(text.partition("\n\n* `")[0]))  # noqa: S308  HTML in it is escaped
+    return mark_safe(_markdown.render(ENUMERATION.sub("", text)))  # noqa: S308  HTML in it is escaped
 
 
 def sample(part: Json, name: str = "", depth: int = 0) -> Any:

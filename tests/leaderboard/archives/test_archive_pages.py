@@ -272,8 +272,8 @@ class TestImport:
     def test_existing_rows_are_named(self, world: World, keys: tuple[str, str]) -> None:
         archive_import = received(world, written(world, keys[1]).file.open().read())
         assert imports.find_conflicts(archive_import) == [
-            "the benchmark tiny: one with this name already exists on this server",
-            "the dataset tiny: one with this name already exists on this server",
+            "the benchmark tiny already exists on this server",
+            "the dataset tiny already exists on this server",
         ]
         refused = refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=world.curator)
         assert (refused.code, "he dataset tiny: one with this name" in refused.message) == (Code.NAME_TAKEN, True)
