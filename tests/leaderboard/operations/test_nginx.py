@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import re
@@ -23,6 +24,7 @@ from tests.support import nginx
 
 SITE = settings.ROOT / "deploy" / "nginx-site.conf"
 LARGE = {"Content-Length": "2000000"}
+PAGE = b"<p>The same words again and again.</p>" * 1000
 
 
 @dataclass
@@ -38,9 +40,12 @@ class Upstream:
             def do_GET(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 requests.append((self.command, self.path, dict(self.headers), body))
+                page = PAGE if "Accept-Encoding" in self.headers else b""
                 self.send_response(200)
-                self.send_header("Content-Length", "0")
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(page)))
                 self.end_headers()
+                self.wfile.write(page)
 
             do_POST = do_GET
 
@@ -106,6 +111,23 @@ def test_forwarded_headers_of_clients_are_replaced(site: Proxied) -> None:
         "Forwarded": None,
         "Host": "board.example:8000",
     }
+
+
+@nginx.needs_nginx
+@pytest.mark.parametrize(
+    ("address", "cookie", "is_compressed"),
+    [("/", "", True), ("/?q=a", "", True), ("/", "a=b; sessionid=c", True), ("/?q=a", "a=b; sessionid=c", False)],
+)
+def test_pages_are_compressed_except_a_sessions_with_a_query(
+    site: Proxied, address: str, cookie: str, is_compressed: bool
+) -> None:
+    """What a query puts on a page must not be compressed with what only its user may see."""
+    headers = {"Accept-Encoding": "gzip", "Cookie": cookie} if cookie else {"Accept-Encoding": "gzip"}
+    status, got, body = site.ask("GET", address, **headers)
+    assert (status, got.get("Content-Encoding")) == (200, "gzip" if is_compressed else None)
+    assert (gzip.decompress(body) if is_compressed else body) == PAGE
+    ((_, path, passed_on, _),) = site.upstream.requests
+    assert (path, passed_on["X-Forwarded-For"]) == (address, "127.0.0.1")
 
 
 @nginx.needs_nginx
