@@ -16,14 +16,14 @@ BEST = SafeString('<span class="visually-hidden"> best</span>')
 
 @register.filter
 def heat_td(heat: HeatCell, more: str = "") -> SafeString:
-    """Render a cell with three decimals. more: a further CSS class."""
-    return _td(heat, compact_score(heat.score), more)
+    """Render a cell with three decimals; its tooltip has interval and n. more: a further CSS class."""
+    return _td(heat, compact_score(heat.score), more, _reasoned(in_words(heat.score, with_value=False), heat))
 
 
 @register.filter
 def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
     """Render a cell with two decimals, for compact tables; its tooltip has three. more: a further CSS class."""
-    return _td(heat, compact_score(heat.score, 2), more)
+    return _td(heat, compact_score(heat.score, 2), more, why(heat))
 
 
 @register.filter
@@ -37,11 +37,14 @@ def detail_tds(shown_score: ShownScore, has_intervals: bool) -> SafeString:
 @register.filter
 def why(heat: HeatCell) -> str:
     """Describe a cell in words for its tooltip, with the reason if it has no value."""
-    phrase = in_words(heat.score)
+    return _reasoned(in_words(heat.score), heat)
+
+
+def _reasoned(phrase: str, heat: HeatCell) -> str:
     return f"{phrase}: {heat.reason}" if heat.reason else phrase
 
 
-def _td(heat: HeatCell, shown: str, more: str) -> SafeString:
+def _td(heat: HeatCell, shown: str, more: str, title: str) -> SafeString:
     classes = " ".join(filter(None, ("num", heat.shade, "best" if heat.best else "", more)))
     best = BEST if heat.best else ""
-    return format_html('<td class="{}" title="{}">{}{}</td>', classes, why(heat), shown, best)
+    return format_html('<td class="{}" title="{}">{}{}</td>', classes, title, shown, best)

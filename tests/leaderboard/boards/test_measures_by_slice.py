@@ -72,7 +72,7 @@ def test_few_values_open_with_all_measures_grouped_by_value(links):
     assert [head.count(f"n {n}<") for n in (4, 2)] == [1, 2], "n once per group"
     body = markup[markup.index("<tbody>") : markup.index("</tbody>")]
     assert body.count("<td") == 2 * (1 + 3 * len(RANKING))
-    assert 'title="0.600, interval 0.500 to 0.700, n 2"' in body
+    assert 'title="interval 0.500 to 0.700, n 2"' in body
 
 
 def test_every_measure_of_every_value_sorts(links):
