@@ -18,7 +18,7 @@ from leaderboard.models import AuditEntry, Benchmark, Membership, Registration, 
 
 REQUESTED, APPROVED, DECLINED = Registration.State.REQUESTED, Registration.State.APPROVED, Registration.State.DECLINED
 LONGEST_MESSAGE = 500
-_WITHOUT_REQUESTS = {
+_WITHOUT_REQUESTS: dict[str, str] = {
     Benchmark.Access.OPEN: "Everybody may take part in this benchmark: submit without registering.",
     Benchmark.Access.INVITED: "Only teams that the organisers invite may take part in this benchmark.",
 }
