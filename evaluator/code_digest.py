@@ -25,7 +25,8 @@ def digest(root: Path = ROOT, task_packages: Iterable[Path] = ()) -> str:
     """Return the SHA-256, in hex, of the names and contents of all covered files.
 
     Covered are the evaluator's Python files below `root`, without those in EXCLUDED, and every file of `task_packages`:
-    package folders, or files of single modules. Neither their order nor their location matters.
+    package folders, or files of single modules. The digest depends neither on the order nor on the location of these
+    packages.
     """
     files = [(path.relative_to(root), path) for path in covered_files(root)]
     for package in task_packages:
@@ -36,7 +37,10 @@ def digest(root: Path = ROOT, task_packages: Iterable[Path] = ()) -> str:
 
 
 def task_packages(group: str = TASKS) -> list[Path]:
-    """Return the sorted paths of the outermost packages of all installed tasks, without importing them."""
+    """Return the sorted paths of the outermost packages of all installed tasks, without importing them.
+
+    group: the entry point group under which packages declare their tasks.
+    """
     locations = {path for entry in entry_points(group=group) if (path := _location(entry)) is not None}
     return sorted(locations - {ROOT})
 

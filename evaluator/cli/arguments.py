@@ -55,19 +55,25 @@ SERVER_COMMANDS = frozenset(
 
 
 def read_seed(text: str) -> int:
-    """Return the seed that `--seed` states. Raises UsageError."""
+    """Return the seed in the text that `--seed` was given. Raises UsageError unless it is a whole number in range."""
     return read_whole_number("seed", text, _MAX_SEED)
 
 
 def read_whole_number(name: str, text: str, most: int) -> int:
-    """Return the number that an option states. Raises UsageError."""
+    """Return the number in the text that an option was given: whole, and at most `most`. Raises UsageError.
+
+    name: the option's name without hyphens, for the error text.
+    """
     if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) > most:
         raise UsageError(f"--{name} is {shown(text)}, expected a whole number from 0 to {most}")
     return int(text)
 
 
 def read_options(pairs: Sequence[str]) -> dict[str, str]:
-    """Return name -> value of the options of `--option NAME=VALUE`. Raises UsageError."""
+    """Return name -> value of a task's or system's options, each given as `--option NAME=VALUE`.
+
+    pairs: the texts NAME=VALUE. Raises UsageError for a text without `=`, and for a name that is given twice.
+    """
     options: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -114,10 +120,10 @@ def add_run(commands: Any) -> argparse.ArgumentParser:
 
 
 def add_validate(validate: argparse.ArgumentParser, *, is_for_phase: bool) -> None:
-    """Add the arguments of `validate`.
+    """Add the arguments of the command `validate` to its parser.
 
-    is_for_phase: True if the command names a phase of a server, which has the task and the inputs; False if it names
-    the task and a file of inputs.
+    validate: the parser. is_for_phase: True if the command line names a phase of a server, which has the task and the
+    inputs; False if it names the task and a file of inputs.
     """
     validate.usage = (
         "%(prog)s --benchmark BENCHMARK --phase PHASE [--server SERVER] [--json] PREDICTIONS\n"
@@ -164,7 +170,10 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
 
 
 def add_reading(commands: Any) -> None:
-    """Add the commands of SERVER_COMMANDS: log-in, and reading from a server."""
+    """Add the commands `login` and `logout`, and those that read data from a server, such as `show-board`.
+
+    commands: the collection of subcommands that argparse returned.
+    """
     for name, about, add in (
         ("login", "log in to a server", _add_login),
         ("logout", "log out, and revoke the API token", _add_logout),

@@ -50,7 +50,7 @@ class Progress:
         self._write(_CLEAR + printable(text))
 
     def end(self) -> None:
-        """Clear the line, before anything else is printed."""
+        """Clear the progress line, before anything else is printed."""
         self._write(_CLEAR)
 
     def _write(self, text: str) -> None:

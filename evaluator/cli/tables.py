@@ -82,7 +82,7 @@ def board_table(board: Row) -> str:
 
 
 def top_table(board: Row, width: int = 80) -> str:
-    """Render the rows of a leaderboard with one score each, cut to `width` characters.
+    """Render the rows of a leaderboard with one score each, every line cut to `width` characters.
 
     board: in the form of the API. The score is that of the primary measure on the whole if the board has it, else that
     of the first column.
@@ -118,12 +118,16 @@ def _value(score: Row) -> str:
 
 
 def _is_bounded(score: Row) -> bool:
-    """Return True for a score of a ladder. In other scores both bounds are missing or None."""
+    """Return True if the score was rounded by the disclosure policy Ladder, and so has a bound of the true score."""
     return score.get("at_least") is not None or score.get("at_most") is not None
 
 
 def _bounds(score: Row) -> str:
-    """Return the range of the true score behind a ladder's rounded one, with its ends rounded outwards."""
+    """Return the range of the true score behind one that the Ladder rounded, as text, such as `0.8100 to 0.8200`.
+
+    The lower end is rounded down and the upper end up, to four decimals. With one bound the text is such as `>=
+    0.8100`.
+    """
     low, high = score["at_least"], score["at_most"]
     least = None if low is None else math.floor(round(low * 10_000, 6)) / 10_000
     most = None if high is None else math.ceil(round(high * 10_000, 6)) / 10_000

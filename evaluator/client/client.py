@@ -70,7 +70,7 @@ class Client:
 
     @property
     def server(self) -> str:
-        """The server's address."""
+        """The address of the server, such as `https://board.example`."""
         return self._server.address
 
     def benchmarks(self, search: str = "", task: str = "") -> DataFrame:
@@ -250,9 +250,9 @@ class Client:
         return result.astype(dict.fromkeys(numbers, "float64"))
 
     def plot(self, benchmark: str, phase: str, name: str, **query: str) -> dict[str, Any]:
-        """Return a plot as a Vega-Lite specification with its data, which Altair shows in a notebook.
+        """Return a plot of a phase's board as a Vega-Lite specification with data, which Altair shows in a notebook.
 
-        name: such as `intervals`; the API's reference lists all. query: the parameters of the plot's page.
+        name: such as `intervals`; the API's reference lists all. query: the parameters of the plot's page on the site.
         """
         spec: dict[str, Any] = self._server.get(f"{phase_path(benchmark, phase)}/leaderboard/plots/{name}/", **query)
         return spec
@@ -274,7 +274,7 @@ _PAIR_COLUMNS = (
 
 
 def _is_reversed(pair: Mapping[str, Any], a: str | None, b: str | None) -> bool:
-    """Return True if `a` and `b` name the pair's systems in the opposite order; None matches any system."""
+    """Return True if a compared pair has system `b` first and `a` second. One that is None matches any; both: False."""
     names = (pair["b"]["system"], pair["a"]["system"])
     return (a is not None or b is not None) and a in (None, names[0]) and b in (None, names[1])
 
@@ -294,7 +294,7 @@ def _pair(pair: Mapping[str, Any], *, is_reversed: bool) -> dict[str, Any]:
 
 @contextmanager
 def _opened(predictions: Predictions) -> Iterator[tuple[BinaryIO, str]]:
-    """Yield an open file with the predictions as JSON Lines, and its name."""
+    """Yield (an open file with the predictions as JSON Lines, the name of this file)."""
     if isinstance(predictions, str | os.PathLike):
         path = Path(predictions)
         try:

@@ -55,7 +55,7 @@ def _column(library: Any, values: list[Any]) -> Any:
 
 
 def _dtype(values: list[Any]) -> str | None:
-    """Return the dtype of a column that preserves all values except null; None: pandas infers the dtype."""
+    """Return the dtype of a column with these values that preserves all of them except null; None: pandas infers it."""
     present = {type(value) for value in values if value is not None}
     if present == {int} and all(value is None or abs(value) < 2**63 for value in values):
         return "Int64" if None in values else "int64"
@@ -109,7 +109,7 @@ def board_frame(board: Mapping[str, Any], measures: Iterable[str]) -> DataFrame:
 
 
 def _with_floats(result: DataFrame, measures: Iterable[str]) -> DataFrame:
-    """Make columns of scores float64, where null becomes NaN."""
+    """Return the table with float64 columns for the scores of the measures, in which null becomes NaN."""
     ends = ("", "_low", "_high", *(f"_{bound}" for bound in BOUNDS))
     columns = [f"{measure}{end}" for measure in measures for end in ends]
     return result.astype({column: "float64" for column in columns if column in result})
@@ -139,7 +139,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a NumPy number or array as a Python number or list. Raises TypeError for any other type."""
+    """Return a NumPy number or array as a Python number or list, which JSON has.
+
+    Raises TypeError for any other type.
+    """
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"a value is a {type(value).__name__}")

@@ -77,13 +77,16 @@ class Server:
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     def get(self, path: str, **query: str) -> Any:
-        """Send a GET request and return the response's JSON. Raises RefusedError, UnavailableError."""
+        """Send a GET request to a path below `/api/v1/` and return the response's JSON.
+
+        Raises RefusedError, UnavailableError.
+        """
         return self.request("GET", path, query=query)
 
     def post(self, path: str, payload: Mapping[str, Any], *, seconds: float = _SECONDS) -> Any:
-        """Send a POST request with a JSON body and return the response's JSON.
+        """Send a POST request with `payload` as its JSON body, and return the response's JSON.
 
-        Raises RefusedError, UnavailableError.
+        path: below `/api/v1/`. seconds: the timeout. Raises RefusedError, UnavailableError.
         """
         return self.request(
             "POST", path, body=json.dumps(payload).encode(), content_type="application/json", seconds=seconds
@@ -113,9 +116,9 @@ class Server:
             return _json(self._read(response, _MOST_BYTES))
 
     def fetch(self, path: str, to: IO[bytes], *, query: Mapping[str, str | list[str]] | None = None) -> str:
-        """Send a GET request and write the response's bytes to `to`; return its ETag without quotes.
+        """Send a GET request and write the response's bytes to the file `to`; return its ETag without quotes.
 
-        Raises RefusedError, UnavailableError.
+        path: below `/api/v1/`. Raises RefusedError, UnavailableError.
         """
         with self._opened("GET", path, query=query, body=None, headers={}, seconds=_SECONDS) as response:
             expected_size, received = int(response.headers.get("Content-Length") or -1), 0

@@ -48,7 +48,7 @@ def submission_path(submission: str) -> str:
 
 
 def find_phase(benchmark: Any, phase: str | None) -> dict[str, Any]:
-    """Return a phase of a benchmark, both in the form of the API. Raises UsageError if there is none of this name."""
+    """Return the phase of this name of a benchmark, both in the form of the API. Raises UsageError if there is none."""
     phases: dict[str, dict[str, Any]] = {row["slug"]: row for row in benchmark["phases"]}
     if phase not in phases:
         text = "--phase is not given" if phase is None else f"phase is {shown(phase)}"

@@ -37,8 +37,8 @@ def send_once(
 ) -> dict[str, Any]:
     """Send a submission at most once, since it uses quota. If the response is lost, check if the submission arrived.
 
-    names: the submission's `benchmark`, `phase`, `system` and `team`. on_recovery: called if the response was lost and
-    the submission had arrived.
+    send: the function that sends it and returns it. names: the submission's `benchmark`, `phase`, `system` and `team`.
+    on_recovery: called if the response was lost and the submission had arrived.
     """
     newest = _newest(server, names)
     try:
@@ -52,6 +52,9 @@ def send_once(
 
 
 def _newest(server: Server, names: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the latest submission of this system in this phase; None if there is none."""
+    """Return the user's latest submission that fits `names`, as the API represents it; None if there is none.
+
+    names: its `benchmark`, `phase`, `system` and `team`.
+    """
     rows: list[dict[str, Any]] = server.get("submissions/", **names, page_size="1")["results"]
     return rows[0] if rows else None

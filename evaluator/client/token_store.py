@@ -31,7 +31,7 @@ def token_path() -> Path:
 
 
 def read() -> StoredTokens:
-    """Return the content of the token file; if there is no file, a content without tokens.
+    """Return the content of the token file; if there is no file, StoredTokens without any token.
 
     Raises UsageError if other users can read the file, or if it is invalid.
     """
@@ -53,7 +53,7 @@ def read() -> StoredTokens:
 
 
 def write(tokens: StoredTokens) -> None:
-    """Replace the token file atomically. Raises UsageError if it cannot be written."""
+    """Replace the token file atomically by one with these tokens. Raises UsageError if it cannot be written."""
     path = token_path()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

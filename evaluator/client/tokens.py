@@ -33,7 +33,10 @@ def find_token(address: str, file: str | None = None) -> str | None:
 
 
 def from_file(path: str) -> str:
-    """Return the token in a file. Raises UsageError if it cannot be read; the message does not quote its content."""
+    """Return the API token in a file.
+
+    Raises UsageError if it cannot be read; the message does not quote its content.
+    """
     try:
         return Path(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:

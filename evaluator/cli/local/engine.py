@@ -101,7 +101,7 @@ def open_image(local: Local, name: str, *, check: bool) -> Iterator[str]:
 
 
 def id_of(engine: Engine, name: str) -> str:
-    """Return the id of an image. Raises UsageError if the engine does not have it."""
+    """Return the engine's id of the image with this tag or id. Raises UsageError if the engine does not have it."""
     from evaluator.sandbox.containers.engine import NotFoundError
 
     try:
@@ -115,7 +115,10 @@ def id_of(engine: Engine, name: str) -> str:
 
 @contextlib.contextmanager
 def save_image(engine: Engine, image: str) -> Iterator[IO[bytes]]:
-    """Yield an unnamed temporary file with the output of `docker save`. Raises SandboxError if the engine fails."""
+    """Yield an unnamed temporary file with the output of `docker save` for an image.
+
+    Raises SandboxError if the engine fails.
+    """
     progress, size = Progress(), 0
     with tempfile.TemporaryFile() as archive:
         for piece in engine.save(image):

@@ -1,4 +1,4 @@
-"""Result of a local run, as text and as JSON."""
+"""Result of a local run (verdict, cost and the container's log), as text and as JSON."""
 
 from __future__ import annotations
 

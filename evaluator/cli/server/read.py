@@ -33,7 +33,7 @@ def benchmarks(args: argparse.Namespace) -> int:
 
 
 def teams(args: argparse.Namespace) -> int:
-    """List the user's teams, which `submit --team` accepts."""
+    """Print the user's teams, which `submit --team` accepts, and return the exit status."""
     rows = read_list(connect(args.server, args.token_file), "teams/")
     if not rows:
         say("you are in no team; your first submission creates one with your name")
@@ -42,7 +42,7 @@ def teams(args: argparse.Namespace) -> int:
 
 
 def submissions(args: argparse.Namespace) -> int:
-    """List the submissions of the user's teams, the latest first."""
+    """Print the submissions of the user's teams, the latest first, and return the exit status."""
     names = ("benchmark", "phase", "system", "state", "search")
     rows = read_list(
         connect(args.server, args.token_file), "submissions/", **{name: getattr(args, name) for name in names}
@@ -52,7 +52,7 @@ def submissions(args: argparse.Namespace) -> int:
 
 
 def inputs(args: argparse.Namespace) -> int:
-    """Download a split's public inputs, check their SHA-256, and then create the output file."""
+    """Download a split's public inputs, check their SHA-256 and create the output file. Return the exit status."""
     server = connect(args.server, args.token_file, needs_token=False)
     split = args.split or _split_of(server, args.benchmark, args.phase)
     output = Path(args.output or f"{Path(args.benchmark).name}-{Path(split).name}-inputs.jsonl")

@@ -46,7 +46,7 @@ def submit(args: argparse.Namespace) -> int:
 
 
 def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
-    """Send the submission and return it as the API represents it."""
+    """Send the submission that the arguments describe, and return it as the API represents it."""
     metadata: dict[str, Any] = {"system": args.system, "team": args.team, "track": args.track, "note": args.note}
     if args.fact:  # a server of an earlier version does not know it
         metadata["fact"] = args.fact
@@ -74,7 +74,7 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
 
 
 def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:
-    """Upload the archive completely and return the upload's id."""
+    """Upload all of an image's archive, and return the id of the upload."""
     if args.resume:
         upload = uploading.resumed(server, archive, args.resume)
     else:

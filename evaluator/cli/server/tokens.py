@@ -11,9 +11,9 @@ from evaluator.errors import UsageError
 def connect(address: str | None, token_file: str | None, *, needs_token: bool = True) -> Server:
     """Return a client for the server at `address`; if that is None, for the server of the last log-in.
 
-    token_file: the path of a file with the token; None: HOLDOUT_TOKEN, then the stored token. needs_token: False for
-    commands that read public data, and so need no token. Raises UsageError if there is no address, or a token is
-    needed and there is none.
+    token_file: the path of a file with the API token; None: the token is that of the variable HOLDOUT_TOKEN, else the
+    stored one. needs_token: False for commands that read public data, and so need no token. Raises UsageError if there
+    is no address, or a token is needed and there is none.
     """
     server_address = find_address(address)
     token = find_token(server_address, token_file)

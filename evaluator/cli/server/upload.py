@@ -82,7 +82,11 @@ def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[fl
 
 
 def _send_chunk(server: Server, archive: IO[bytes], upload: str, state: Any) -> int:
-    """Send the next chunk and return its length in bytes."""
+    """Send the part of the archive that follows the bytes received so far, and return its length in bytes.
+
+    upload: the upload's id. state: the upload as the server last described it, with the number of bytes received and
+    the size of a chunk.
+    """
     archive.seek(state["received"])
     chunk = archive.read(state["chunk_bytes"])
     server.request(

@@ -17,8 +17,9 @@ from evaluator.errors import UsageError
 def validate(args: argparse.Namespace, run: Callable[[argparse.Namespace], int]) -> int:
     """Download the inputs and the options of a phase, check the predictions with them, and return the exit status.
 
-    run: validates with the arguments `task`, `inputs` and `option`, which are set to the downloaded ones. Raises
-    UsageError for a phase that the benchmark does not have, and SandboxError if the server does not respond.
+    run: the function that checks predictions locally. It gets `args`, in which `task`, `inputs` and `option` are set to
+    those of the phase. Raises UsageError for a phase that the benchmark does not have, and SandboxError if the server
+    does not respond.
     """
     if args.inputs is not None or args.option:
         raise UsageError("--inputs and --option belong to a TASK; with --benchmark the server knows both")
