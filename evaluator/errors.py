@@ -77,7 +77,8 @@ class ProblemGroup:
 
     @property
     def lines(self) -> str:
-        """The numbers of the first lines, such as `lines 1, 2, 3, ...`; empty for problems of the file as a whole."""
+        """The line numbers of the first problems, as `lines 1, 2, 3, ...`; empty for problems of the file as a whole.
+        """
         numbers = [str(row["line"]) for row in self.rows if row["line"] is not None]
         if not numbers:
             return ""
@@ -86,9 +87,9 @@ class ProblemGroup:
 
 
 def group_problems(problems: Iterable[Mapping[str, Any]]) -> list[ProblemGroup]:
-    """Group problems, as `Problem.as_dict` serializes them, by file and description, in the order of their first lines.
+    """Group problems by file and description, in the order in which the descriptions first occur.
 
-    Stored problems may lack `count`.
+    problems: as `Problem.as_dict` serializes them; those stored by earlier versions may lack `count`.
     """
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for problem in problems:

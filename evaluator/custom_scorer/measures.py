@@ -38,7 +38,7 @@ class MeasureDeclaration(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Mean(Ratio):
-    """Mean of the per-unit values; units without a value do not count."""
+    """A measure whose value is the mean of the per-unit values; units without a value do not count."""
 
     def values(self, sample: Sample) -> Numbers:
         # Rounding may put a mean just outside the bounds that all its terms respect.
@@ -46,7 +46,11 @@ class Mean(Ratio):
 
 
 def check_declaration(declaration: object, primary: str) -> list[MeasureDeclaration]:
-    """Return the checked declaration. Raises UsageError naming the invalid measure, the value and what was expected."""
+    """Return the declared measures of a custom scorer, checked, in their order.
+
+    declaration: the measures as decoded JSON. primary: the name of the measure that ranks. Raises UsageError naming the
+    invalid measure, the value and what was expected.
+    """
     try:
         measures = msgspec.convert(declaration, list[MeasureDeclaration])
     except msgspec.ValidationError as error:
@@ -83,13 +87,13 @@ def _check(measure: MeasureDeclaration) -> None:
 
 
 def bounds(measure: MeasureDeclaration) -> tuple[float, float]:
-    """Return (lower, upper), infinite where unbounded."""
+    """Return (the smallest, the largest) possible value of a declared measure, infinite where it is unbounded."""
     low = -math.inf if measure.lower is None else measure.lower
     return low, math.inf if measure.upper is None else measure.upper
 
 
 def presence_statistic(name: str) -> str:
-    """Return the name of the statistic that is 1 if a unit has a value of the measure."""
+    """Return the name of the column of outcomes that is 1 for units that have a value of this measure, else 0."""
     return f"has {name}"
 
 

@@ -50,8 +50,9 @@ def read_outcomes(stream: BinaryIO, expected: Expected, scores: Scores, most_byt
     """Read outcomes.jsonl into a table.
 
     For each measure that any unit has a value of, the table has two statistics: one of its name with the values (0
-    where a unit has none), and `presence_statistic`. most_bytes: the maximum size of the file. Raises ScorerError if
-    the file is invalid or does not fit scores.json.
+    where a unit has none), and `presence_statistic`. expected: what the file must agree with, such as the declared
+    measures. scores: the content of scores.json. most_bytes: the maximum size of the file. Raises ScorerError if the
+    file is invalid or does not fit scores.json.
     """
     reader = Reader(OUTCOMES, LAYOUT, ScorerError, ReadLimits(file_bytes=most_bytes))
     register = IdRegister(reader.problems)
@@ -135,9 +136,9 @@ def with_intervals(
 ) -> tuple[list[Score], list[str]]:
     """Return (the scores as boards show them, the names of the measures that have per-unit values).
 
-    Scores of measures with per-unit values get the value and the interval that are computed from the table; the others
-    are as in scores.json, without interval. Raises ScorerError if the mean of a measure's per-unit values differs from
-    its value in scores.json by more than TOLERANCE.
+    scores: the content of scores.json; table: the per-unit outcomes. Scores of measures with per-unit values get the
+    value and the interval that are computed from the table; the others are as in scores.json, without interval. Raises
+    ScorerError if the mean of a measure's per-unit values differs from its value in scores.json by more than TOLERANCE.
     """
     measures = [measure for measure in measures_of(expected.measures) if measure.name in table.statistics]
     computed = score_outcomes(table, measures, resamples=resamples, seed=seed)

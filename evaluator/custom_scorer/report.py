@@ -29,9 +29,10 @@ class Read:
 
 
 def read(files: Mapping[str, BinaryIO], expected: Expected, *, resamples: int, seed: int) -> Read:
-    """Read and check the output. Raises ScorerError if it is invalid.
+    """Read and check the output files of a custom scorer. Raises ScorerError if one is invalid.
 
-    files: `scores`, and `outcomes` if the scorer wrote outcomes.jsonl.
+    files: `scores`, and `outcomes` if the scorer wrote outcomes.jsonl. expected: what they must agree with, such as the
+    declared measures. resamples, seed: of the bootstrap for the confidence intervals.
     """
     content = read_scores(files["scores"], expected)
     if "outcomes" not in files:

@@ -65,10 +65,10 @@ class Scores(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Expected:
-    """Requirements on a scorer's output.
+    """Requirements on a custom scorer's output.
 
-    task_version: the number of the scorer's version; primary: the name of the measure that ranks, which must have a
-    value; dimensions: the gold version's dimensions, with their values.
+    task_version: the number of the scorer's version; measures: as the scorer declares them; primary: the name of the
+    measure that ranks, which must have a value; dimensions: the gold version's dimensions, with their values.
     """
 
     task: str
@@ -91,7 +91,10 @@ SliceKey = tuple[tuple[str, str, SliceValue], ...]
 
 
 def slice_key(slice_: Mapping[str, SliceValue]) -> SliceKey:
-    """Return a hashable key that ignores the order of dimensions and distinguishes 1, 1.0, true and "1"."""
+    """Return a hashable key of a slice.
+
+    It ignores the order of the slice's dimensions, and distinguishes the values 1, 1.0, true and "1".
+    """
     return tuple(sorted((name, type(value).__name__, value) for name, value in slice_.items()))
 
 

@@ -46,7 +46,10 @@ class FindingRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AuditPart(msgspec.Struct, forbid_unknown_fields=True):
-    """One part of the audit's report. keys: key -> value in the report's JSON object; findings: those of the part."""
+    """One part of the audit's report.
+
+    keys: the part's entries of the report, which is a JSON object: key -> value. findings: those of the part.
+    """
 
     keys: dict[str, Any]
     findings: list[FindingRow]

@@ -25,7 +25,7 @@ _CUT = {"value", "low", "high", "a", "b", "difference"}
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Arguments of one job. The site and the command line build it; the job receives it decoded and checked."""
+    """Arguments of one job. The site or the command line builds it; the job receives it decoded and checked."""
 
     job: ClassVar[str]
     """Name of its job in `evaluator.jobs.JOBS`."""

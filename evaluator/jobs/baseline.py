@@ -27,7 +27,7 @@ class BaselineRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class BaselineReport(Report):
-    """Result of `make_baseline`. says: True if the baseline made predictions; n_lines: their number of lines."""
+    """Result of `make_baseline`. says: True if the baseline made predictions; n_lines: the number of their lines."""
 
     says: bool
     n_lines: int

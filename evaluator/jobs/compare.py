@@ -32,7 +32,7 @@ class CompareRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class ComparisonRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.scoring.compare.Comparison`: one measure on one slice."""
+    """Serialized `evaluator.scoring.compare.Comparison`: two systems compared by one measure on one slice."""
 
     measure: str
     slice: Slice

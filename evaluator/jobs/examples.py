@@ -148,7 +148,11 @@ def _slices_of(outcomes: Outcomes, row: int) -> dict[str, str]:
 
 
 def _lines(stream: BinaryIO, name: str, error: type[FileError]) -> Iterator[dict[str, Any]]:
-    """Yield the JSON object on each line of a file that has already been validated."""
+    """Yield the JSON object on each line of a file that has already been validated.
+
+    name: the file's name, which ends in .gz if it is compressed. error: the exception type for a file that cannot be
+    decompressed.
+    """
     stream.seek(0)
     body = b"".join(chunks(stream, ReadLimits(), ProblemList(name, error)))
     return map(msgspec.json.decode, body.splitlines())

@@ -64,7 +64,7 @@ class PartitionRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class PartitionReport(Report):
-    """Numbers of public and of private groups."""
+    """Result of `partition`: the numbers of groups that are public and private."""
 
     n_public: int
     n_private: int

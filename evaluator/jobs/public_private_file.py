@@ -18,7 +18,7 @@ def write_public_private(split: PublicPrivateSplit) -> bytes:
 
 
 def read_public_private(content: bytes) -> PublicPrivateSplit:
-    """Parse the bytes of `write_public_private`.
+    """Return the public/private split that `write_public_private` wrote as these bytes.
 
     Raises SandboxError for anything else: the site wrote these bytes, so other bytes are an internal error.
     """

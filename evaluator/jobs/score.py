@@ -50,7 +50,8 @@ class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `score`.
 
     subset: `public` or `private` to score only these groups of the gold, else empty. sketch: True to report the
-    predictions' similarity sketch too, for which they are read a second time.
+    similarity sketch of the predictions too (`evaluator.similarity.predictions`), for which they are read a second
+    time.
     """
 
     job = "score"

@@ -1,4 +1,4 @@
-"""Sandbox jobs that detect near-duplicate submissions: a file's sketch, and its similarity to other files."""
+"""Sandbox jobs that detect near-duplicate submissions: a predictions file's sketch, and its similarity to others."""
 
 from typing import Any, BinaryIO
 

@@ -175,7 +175,10 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
 
 
 def _baselines(once: Once, task: str, gold: bytes, inputs: bytes, expects: dict[str, Any]) -> None:
-    """Run each baseline without training gold, then with the sample's own gold as training gold."""
+    """Generate each baseline's predictions, without training gold and then with the sample's own gold as training gold.
+
+    once: runs one job.
+    """
     for name in [*(baseline.name for baseline in TASKS[task].baselines), "?"]:
         request = BaselineRequest(task=task, baseline=name, inputs_name="inputs.jsonl", expects=expects, seed=1)
         once(request, inputs=inputs)
@@ -183,7 +186,7 @@ def _baselines(once: Once, task: str, gold: bytes, inputs: bytes, expects: dict[
 
 
 def _tables(once: Once) -> None:
-    """Write gold to each format, and read it again, whole and damaged."""
+    """Write gold to each table format, and read it again, whole and damaged. once: runs one job."""
     for kind in FORMATS:
         report, table = once(WriteTableRequest(gold_name="gold.jsonl", format=kind), gold=_LINES)
         if not report["ok"]:
@@ -193,7 +196,7 @@ def _tables(once: Once) -> None:
 
 
 def _generators(once: Once) -> None:
-    """Run each generator on valid and invalid sources."""
+    """Run each generator of splits on valid and invalid source files. once: runs one job."""
     for task, generator, parameters, sources in GENERATOR_SAMPLES:
         request = GenerateRequest(
             task=task,
@@ -210,7 +213,10 @@ def _generators(once: Once) -> None:
 
 
 def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
-    """Run each part of the audit on gold alone, and with inputs and a training split that repeats the gold."""
+    """Run each part of the audit on gold alone, and with inputs and a training split that repeats the gold.
+
+    once: runs one job.
+    """
     for part in [*NAMES, "?"]:
         request = AuditPartRequest(task=task, part=part, gold_name="gold.jsonl", inputs_name="inputs.jsonl", seed=1)
         once(request, gold=gold)
@@ -218,7 +224,10 @@ def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
 
 
 def _difference(once: Once, task: str, gold: bytes, broken: bytes) -> None:
-    """Compare gold with equal, fewer, no, differently written, compressed and invalid lines."""
+    """Compare gold, as if corrected, with equal, fewer, no, differently written, compressed and invalid lines.
+
+    once: runs one job. broken: the invalid lines.
+    """
     request = GoldDifferenceRequest(task=task, before_name="gold.jsonl", after_name="gold.jsonl")
     fewer, other = gold[: gold.rfind(b"\n", 0, -1) + 1] or gold, gold.replace(b"{", b'{"remark": 1, ', 1)
     for before, after in ((gold, gold), (gold, fewer), (fewer, gold), (gold, other), (gold, broken), (gold, b"")):

@@ -57,7 +57,10 @@ def describe(error: Exception | None, line: bytes = b"", unknown: Collection[str
 
 
 def _missing_key(name: str, keys: list[str], unknown: Collection[str]) -> LineError:
-    """Return the description of a line without the key `name`, with a suggestion if an unknown key is alike."""
+    """Return the description of a line without the key `name`, with a suggestion if an unknown key is similar.
+
+    keys: all keys of the line; unknown: those that the format does not name.
+    """
     named = ", ".join(map(shown, keys[:_MAX_KEYS])) + (", ..." if len(keys) > _MAX_KEYS else "")
     candidates = [key for key in keys if key in unknown][:_MAX_KEYS]
     alike = [key for key in candidates if _words_of(key) & _words_of(name)]
@@ -67,7 +70,7 @@ def _missing_key(name: str, keys: list[str], unknown: Collection[str]) -> LineEr
 
 
 def _words_of(key: str) -> set[str]:
-    """Return the words of a key, such as `document` and `id` for documentId, and `predicted` and `label`."""
+    """Return the lower-case words of a key: `document` and `id` of documentId, `gold` and `label` of gold_label."""
     return {word.lower() for word in _WORD.findall(key)}
 
 

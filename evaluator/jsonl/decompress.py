@@ -32,8 +32,8 @@ class ReadLimits:
 def chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
     """Yield the decompressed bytes of the file in chunks. The file's name is `problems.file`.
 
-    Raises `problems.error` if the file exceeds the limits, if its gzip data is damaged or incomplete, or if it is
-    compressed without a name that ends in .gz, or twice.
+    A file whose name ends in .gz is decompressed with gzip. Raises `problems.error` if the file exceeds the limits, if
+    its gzip data is damaged or incomplete, or if it is compressed without a name that ends in .gz, or twice.
     """
     packed = problems.file.endswith(".gz")
     total = 0

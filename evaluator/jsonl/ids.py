@@ -141,7 +141,7 @@ class AnswerRegister:
 
     @property
     def silent(self) -> list[Id]:
-        """The ids that no line has answered."""
+        """The ids that no line has answered so far."""
         if self._first_line.all():
             return []
         return [value for value, line in zip(self._indices, self._first_line.tolist(), strict=True) if not line]
@@ -229,9 +229,9 @@ def group_codes(groups: Sequence[Id]) -> tuple[tuple[Id, ...], npt.NDArray[np.in
 def slice_columns(
     lines: Sequence[dict[str, SliceValue] | None],
 ) -> dict[str, list[SliceValue | None]]:
-    """Return a column of slice values for each dimension that any line declares, in order of first appearance.
+    """Return a column of slice values for each dimension that any gold line declares, in the order of first occurrence.
 
-    lines: the `slices` of every gold line, None where it has none. Each column has one entry per line, None
+    lines: the `slices` of every gold line, None where it has none. Each column has one entry per line, None for a line
     without a value.
     """
     names = dict.fromkeys(name for slices in lines if slices for name in slices)

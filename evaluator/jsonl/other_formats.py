@@ -43,7 +43,10 @@ def refuse_other_formats(head: bytes, problems: ProblemList) -> None:
 
 
 def _table_format(first: bytes, second: bytes) -> str:
-    """Return CSV or TSV if both lines have the same number of separators and neither begins with `{`, else empty."""
+    """Return `CSV` or `TSV` if a file's first two lines are rows of such a table, else an empty text.
+
+    They are if both have the same number of separators, and neither begins with `{`.
+    """
     if b"\0" in first or any(line.lstrip().startswith((b"{", b"[")) for line in (first, second)):
         return ""
     kinds = (kind for mark, kind in _SEPARATORS.items() if 0 < first.count(mark) == second.count(mark))

@@ -110,7 +110,7 @@ class Reader(Generic[Record]):
 
     @property
     def warnings(self) -> list[str]:
-        """One sentence for each unknown key that was ignored."""
+        """One sentence for each key that the format does not name and that was ignored."""
         sentences = []
         for key, (first, count) in list(self._unknown.items())[:_MAX_NAMED_KEYS]:
             where = f"on line {first}" if count == 1 else f"on {count} lines, first on line {first}"
@@ -267,14 +267,19 @@ def _pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _most_keys(text: bytes) -> int:
-    """Return an upper bound on the number of keys in the text: it counts each closing quote and colon, with or without
-    white space between them. Strings that contain such characters only raise the count.
+    """Return an upper bound on the number of JSON keys in the text.
+
+    It counts each closing quote that is followed by a colon, with or without white space between them. Strings that
+    contain such characters only raise the count.
     """
     return text.count(b'":') + text.count(b" :") + text.count(b"\t:") + text.count(b"\r:")
 
 
 def _most_keys_of_block(block: bytes) -> int:
-    """Return the same upper bound as `_most_keys`, computed faster, from the byte before each colon."""
+    """Return the same upper bound as `_most_keys`, for a block of lines.
+
+    It is computed faster, from the byte before each colon.
+    """
     text = np.frombuffer(block, dtype=np.uint8)
     before = text[np.flatnonzero(text == 0x3A) - 1]
     return int(np.count_nonzero(_BEFORE_COLON[before]))

@@ -98,9 +98,10 @@ _CAREFUL = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant,
 
 
 def unknown_keys(line: bytes, shape: Schema, depth: int) -> set[str]:
-    """Return the keys of the line that the schema does not name, at any level. depth: the maximum levels of nesting.
+    """Return the keys of the line that the format does not name, at any level.
 
-    Raises LineError if the line is not strict JSON.
+    shape: the keys that it names. depth: the maximum levels of nesting. Raises LineError if the line is not strict
+    JSON.
     """
     text = line.decode("utf-8")
     if b"\\u" in line:
@@ -125,7 +126,11 @@ def _too_deep(depth: int) -> LineError:
 
 
 def _walk(value: Any, shape: Schema | None, level: int, depth: int, unknown: set[str]) -> None:
-    """Add to `unknown` the unknown keys of `value`, an object or a list at nesting depth `level`."""
+    """Add to `unknown` the keys inside `value` that the format does not name.
+
+    value: an object or a list at nesting depth `level`. shape: the keys that the format names there. depth: the maximum
+    of `level`. Raises LineError if it is exceeded.
+    """
     if level > depth:
         raise _too_deep(depth)
     if type(value) is list:

@@ -151,7 +151,10 @@ def _line(header: list[tuple[str, bool]], cells: Cells, number: int, problems: P
 
 
 def _value(cell: Any, is_json: bool) -> bytes:
-    """Return a cell as JSON. Raises ValueError, whose text says what was found, if it does not fit its column."""
+    """Return a cell as JSON. Raises ValueError if the cell does not fit its column; its text says what was found.
+
+    is_json: True if the cells of the column are JSON, False if they are text.
+    """
     if isinstance(cell, _Typed):
         if not is_json or cell.value is None:
             raise ValueError(cell.kind)
@@ -190,7 +193,10 @@ def _separated(kind: str) -> Callable[[bytes, ReadLimits, ProblemList], Iterator
 
 
 def _library(name: str, problems: ProblemList) -> Any:
-    """Import a library, or raise the file's error if it is not installed, or cannot be loaded in the sandbox."""
+    """Import and return a library by name.
+
+    Raises the file's error if it is not installed, or cannot be loaded in the sandbox.
+    """
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -20,7 +20,7 @@ class Widened(Generic[Record]):
     """
 
     def __init__(self, record: type[Record], keys: Collection[str]) -> None:
-        """Build the type.
+        """Build the type: the record type `record`, with each of `keys` as an optional field.
 
         Raises ValueError for a key that cannot be a field's name, such as one that contains a quote.
         """
@@ -37,7 +37,10 @@ class Widened(Generic[Record]):
         self._fields = fields
 
     def positions(self, records: Sequence[Record]) -> dict[str, list[int]]:
-        """Return, for each key that occurs: [index of the first record with it, number of records with it]."""
+        """Return additional key -> [index of the first record that has it, number of records that have it].
+
+        A key that no record has is left out.
+        """
         result = {}
         for name, key in self._fields.items():
             indices = [index for index, record in enumerate(records) if getattr(record, name) is not msgspec.UNSET]

@@ -52,7 +52,7 @@ def submissions(args: argparse.Namespace) -> int:
 
 
 def inputs(args: argparse.Namespace) -> int:
-    """Download a split's public inputs, check their SHA-256 and create the output file. Return the exit status."""
+    """Download a split's public inputs, check their SHA-256, then create the output file. Return the exit status."""
     server = connect(args.server, args.token_file, needs_token=False)
     split = args.split or _split_of(server, args.benchmark, args.phase)
     output = Path(args.output or f"{Path(args.benchmark).name}-{Path(split).name}-inputs.jsonl")
