@@ -77,8 +77,7 @@ class ProblemGroup:
 
     @property
     def lines(self) -> str:
-        """The line numbers of the first problems, as `lines 1, 2, 3, ...`; empty for problems of the file as a whole.
-        """
+        """The line numbers of the first problems, as `lines 1, 2, 3, ...`; empty for problems of the whole file."""
         numbers = [str(row["line"]) for row in self.rows if row["line"] is not None]
         if not numbers:
             return ""

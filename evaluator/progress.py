@@ -18,7 +18,10 @@ def progress_listener(hear: Callable[[float], None]) -> Iterator[None]:
 
 
 class Steps:
-    """Counter of work, which reports the fraction that is done to the listener. whole: the total work, in any unit."""
+    """Progress of one job, which reports the fraction that is done to the listener.
+
+    whole: the total amount of work, in the unit of `add`.
+    """
 
     def __init__(self, whole: float) -> None:
         self._whole = whole

@@ -113,7 +113,7 @@ class RankedCounts:
 
 
 class _Downward:
-    """A view's rows in order from the highest score to the lowest, which is the same for all resamples."""
+    """A view's rows, from the one with the highest score to the one with the lowest. All resamples have this order."""
 
     def __init__(self, view: View, score: str, positive: str) -> None:
         ties = Ties.of(view.column(score))
@@ -127,7 +127,7 @@ class _Downward:
         return np.take(self._view.outcomes.groups, np.take(self._view.rows, self._order))
 
     def weights(self, sample: Sample, block: slice) -> Numbers:
-        """Return the weights of a block of rows: resamples x rows."""
+        """Return the weights of a block of rows, in the order of falling score: resamples x rows."""
         if sample.is_plain:
             return np.ones((1, len(self.is_positive[block])))
         return np.ascontiguousarray(np.take(sample.weights, self.groups[block], axis=0).T)

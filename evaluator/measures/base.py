@@ -176,7 +176,7 @@ class Macro(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class MedianRatio(Measure):
-    """The median of one ragged column divided by the median of another.
+    """The median of one ragged column (any number of values per row) divided by the median of another.
 
     0 where the denominator's median is 0, NaN where either column is empty.
     """

@@ -89,7 +89,10 @@ class WithinSystemCorrelation(Correlation):
     system: str
 
     def both(self, sample: Sample) -> tuple[Numbers, Numbers]:
-        """Return (Pearson's, Spearman's) correlation of the residuals, each with one value per resample."""
+        """Return (Pearson's, Spearman's) correlation of x and y after each system's mean is subtracted from both.
+
+        Each is an array with one value per resample.
+        """
         key = (WithinSystemCorrelation, self.x, self.y, self.system)
         return sample.once(key, lambda: _within_systems(sample, self.x, self.y, self.system))
 
@@ -140,7 +143,7 @@ def ties_of(view: View, statistic: str) -> Ties:
 
 
 def centred(column: Numbers, weights: Numbers) -> Numbers:
-    """Return a column minus its weighted mean, divided by the largest absolute deviation: resamples x rows.
+    """Return a column minus its weighted mean, divided by its largest absolute deviation from it: resamples x rows.
 
     column: one value per row, or resamples x rows; weights: resamples x rows. Rows with the weight 0 are 0 in the
     result, and so are all rows of a resample in which the column is constant.

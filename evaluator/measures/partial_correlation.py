@@ -11,10 +11,10 @@ _CLOSE = 2.0**-42  # relative to a system's largest value: the most that roundin
 
 
 class Systems:
-    """Rows sorted by system.
+    """The rows of a view sorted by system, to subtract each system's mean from a column.
 
-    order: row indices sorted by system, then by gold line, so that the groups of the outcomes do not affect how a mean
-    is rounded.
+    order: row indices sorted by the system that each row belongs to, then by gold line, so that the groups of the
+    outcomes do not affect how a mean is rounded.
     """
 
     def __init__(self, codes: Numbers, rows: Rows) -> None:
@@ -40,18 +40,19 @@ class Systems:
         return residuals
 
     def slack(self, column: Numbers) -> Numbers:
-        """Return for each row the distance up to which two residuals of `column` count as tied.
+        """Return the rounding tolerance of each row: residuals of `column` that differ by no more have equal ranks.
 
-        It replaces exact arithmetic, which would take a thousand times longer on a thousand resamples than on the point
-        estimate. Different residuals of values below 1 with up to six decimals, in systems of up to a thousand rows,
-        differ by about 1e-12 or more; the distance is at most 2.3e-13, so they never tie. With more decimals or rows,
-        different residuals may tie.
+        A residual is a row's value minus the mean of its system's rows. Of two rows with different tolerances, the
+        larger one applies. Exact arithmetic would take a thousand times longer on a thousand resamples than on the
+        point estimate. Different residuals of values below 1 with up to six decimals, in systems of up to a thousand
+        rows, differ by about 1e-12 or more; the tolerance is at most 2.3e-13, so they never tie. With more decimals or
+        rows, different residuals may tie.
         """
         largest = np.maximum.reduceat(np.abs(column), self._starts)
         return np.take(_CLOSE * largest, self._system)
 
     def dense_ranks(self, column: Numbers) -> Numbers:
-        """Return the exact dense ranks of the residuals without resampling, that is with every row counted once.
+        """Return the exact dense rank of each row's value minus its system's mean, with every row counted once.
 
         column: the original values, in `order`, not rescaled by `evaluator.measures.standardization.scaled`.
         """

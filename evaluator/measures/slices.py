@@ -11,7 +11,10 @@ from evaluator.outcomes.weighted import Sample, View
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice and the measures that exist on it."""
+    """A slice of the gold, and the measures that exist on it: those of whole groups only if the slice divides no group.
+
+    slice: dimension -> value, empty for the whole gold. view: the rows of the slice.
+    """
 
     slice: Mapping[str, SliceValue]
     view: View
@@ -31,7 +34,7 @@ class Slice:
 
 
 def slices_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[Slice]:
-    """Yield the whole, then every one-way slice, then the two-way slices of the dimensions `cross`, if any.
+    """Yield the whole gold, then every one-way slice, then the two-way slices of the dimensions `cross`, if any.
 
     whole: a sample of the whole gold whose first resample holds every gold unit. Raises UsageError if a dimension of
     `cross` does not exist.

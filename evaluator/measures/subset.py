@@ -50,12 +50,15 @@ def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: Linea
 
 
 def n_units(outcomes: Outcomes, units: LinearCombination) -> int:
-    """Return the number of gold units in a table."""
+    """Return the number of gold units in a table. units: the sum of statistics that counts them, as `Measure.units`."""
     return int(units.of(Sample(View.whole(outcomes), np.ones((outcomes.n_groups, 1))))[0])
 
 
 def groups_with_units(view: View, units: LinearCombination) -> int:
-    """Return the number of groups that have gold units in a view; rows of false positives do not count."""
+    """Return the number of groups that have gold units in a view; rows of false positives do not count.
+
+    units: the sum of statistics that counts gold units, as `Measure.units`.
+    """
     indices = {name: index for index, name in enumerate(view.outcomes.statistics)}
     sums = sum(factor * view.group_sums[indices[name]] for name, factor in units.terms.items())
     return int(np.count_nonzero(np.asarray(sums) > 0))

@@ -62,7 +62,7 @@ def _by_bins(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]] | None:
 
 @dataclass(frozen=True)
 class Ties:
-    """A column in ascending order with the boundaries of its distinct values.
+    """A column's values in ascending order, with the boundaries of its distinct values.
 
     order: indices into the column; starts: the index in the order at which each distinct value begins.
     """

@@ -69,7 +69,7 @@ def _rank(key: tuple[type, SliceValue] | None) -> tuple[int, float, str]:
 
 
 def cuts_groups(codes: Codes, groups: Codes) -> bool:
-    """Return True if the rows of some group differ in their code."""
+    """Return True if some group has rows with different codes. codes, groups: one number per row."""
     if not len(codes):
         return False
     order = np.argsort(groups, kind="stable")

@@ -148,7 +148,7 @@ class Sample(Remembering):
         return self.weights if has_all_groups else self.weights[self.view.groups]
 
     def total(self, statistic: str) -> Numbers:
-        """Return the weighted sum of a statistic, one per resample."""
+        """Return the weighted sum of a statistic over the view's rows, one number per resample."""
         return self._sums[statistic]
 
     def row_weights(self, row_indices: Rows | None = None) -> Iterator[tuple[slice, Numbers]]:

@@ -73,7 +73,7 @@ def on_lattice(curve: Roc, steps: int) -> tuple[int, ...]:
 
 
 def _height(curve: Roc, at: int, vertex: int, steps: int) -> int:
-    """Return the true positive rate at one grid point, rounded to whole units of 1 / steps.
+    """Return the true positive rate at one false positive rate of the grid, rounded to whole units of 1 / steps.
 
     at: `steps` times the number of false positives at the grid point; vertex: the index of the last vertex that is at
     the grid point or to its left.

@@ -18,14 +18,14 @@ MOST_SLICES = 40
 
 
 class Curve(msgspec.Struct, forbid_unknown_fields=True):
-    """ROC curve of one slice. heights: from `evaluator.plots.roc.on_lattice`."""
+    """ROC curve of one slice. heights: the true positive rates from `evaluator.plots.roc.on_lattice`."""
 
     slice: dict[str, SliceValue]
     heights: list[int]
 
 
 class Grid(msgspec.Struct, forbid_unknown_fields=True):
-    """Rank histogram of one slice."""
+    """Histogram of scores and human ratings on one slice, by rank: see `evaluator.plots.rank_histogram`."""
 
     slice: dict[str, SliceValue]
     columns: list[Column]

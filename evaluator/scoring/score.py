@@ -127,12 +127,12 @@ def _next(numbers: Iterator[float], n: int) -> Numbers:
 
 
 def number_or_none(value: float) -> float | None:
-    """Return the value, or None for NaN."""
+    """Return the value as a float, or None for NaN."""
     return None if math.isnan(value) else float(value)
 
 
 def checked(measure: Measure, value: float) -> float | None:
-    """Return the value, or None for NaN.
+    """Return the value of a measure after a check of its bounds, or None for NaN.
 
     A value outside the measure's bounds by a rounding error (_TOLERANCE) is set to the bound. Raises SandboxError for a
     value that is further outside, or infinite.

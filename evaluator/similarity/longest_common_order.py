@@ -9,7 +9,7 @@ from evaluator.outcomes.table import Numbers
 
 
 def longest_common_order(a: Numbers, b: Numbers) -> int:
-    """Return the size of the largest set of units that the scores a and b order in the same way.
+    """Return the size of the largest set of units that the scores a and b put in the same order.
 
     a, b: one score per unit. Units of the set that tie in a must tie in b, and vice versa. Takes O(n log n) time for n
     units.
@@ -30,7 +30,7 @@ def _ranks(values: Numbers) -> npt.NDArray[np.int64]:
 
 
 def _longest(numbers: npt.NDArray[np.int64]) -> int:
-    """Return the length of the longest strictly increasing subsequence (Fredman 1975)."""
+    """Return the length of the longest strictly increasing subsequence of `numbers` (Fredman 1975)."""
     ends: list[int] = []
     for number in numbers.tolist():
         index = bisect_left(ends, number)
@@ -42,7 +42,10 @@ def _longest(numbers: npt.NDArray[np.int64]) -> int:
 
 
 def _heaviest(numbers: npt.NDArray[np.int64], weights: npt.NDArray[np.int64]) -> int:
-    """Return the maximum weight of a strictly increasing subsequence, using a tree of prefix maxima (Fenwick 1994)."""
+    """Return the largest sum of weights of a strictly increasing subsequence of `numbers`, which has one weight each.
+
+    It uses a tree of prefix maxima (Fenwick 1994).
+    """
     size = int(numbers.max()) + 1 if len(numbers) else 0
     tree = [0] * (size + 1)
     best = 0

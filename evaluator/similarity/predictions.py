@@ -109,12 +109,15 @@ def similarity_sketch(answered: ComparableAnswers) -> Digests:
 
 
 def orders_units(sketch: Digests) -> bool:
-    """Return True if a sketch is of ScoredAnswers: all numbers are ranks, in millionths; hashes are much larger."""
+    """Return True if a sketch is of ScoredAnswers (one score per unit), False if it is of CategoricalAnswers.
+
+    Numbers of the former are ranks, in millionths; those of the latter are hashes, which are much larger.
+    """
     return bool((sketch <= _SCALE).all())
 
 
 def _mixed(numbers: Digests) -> Digests:
-    """Hash the numbers with splitmix64 (Steele, Lea & Flood 2014)."""
+    """Return a hash of each number, by splitmix64 (Steele, Lea & Flood 2014)."""
     with np.errstate(over="ignore"):
         mixed = numbers + _MIX[0]
         mixed = (mixed ^ (mixed >> np.uint64(30))) * _MIX[1]
@@ -123,10 +126,11 @@ def _mixed(numbers: Digests) -> Digests:
 
 
 def sketch_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.NDArray[np.float64]:
-    """Return the agreement of each other sketch with `own`, from 0 to 1.
+    """Return an estimate of each other file's similarity to one file, from 0 to 1, from their sketches.
 
-    Pairs that reach `agreement_threshold` have to be compared exactly. ordered: True for sketches of ScoredAnswers,
-    which have one score per unit.
+    For CategoricalAnswers it is the Jaccard index of the two sets of (unit, answer), for ScoredAnswers the share of the
+    sampled units with nearly equal ranks. Files that reach `agreement_threshold` have to be compared exactly. own: the
+    sketch of the one file. ordered: True for sketches of ScoredAnswers, which have one score per unit.
     """
     if ordered:
         slack = int((1 - EQUAL) * _SCALE) + 2
@@ -135,7 +139,7 @@ def sketch_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) 
 
 
 def agreement_threshold(*, ordered: bool) -> float:
-    """Return the agreement of two sketches below which the files are not compared exactly.
+    """Return the result of `sketch_agreement` below which two files are not compared exactly.
 
     Of pairs whose similarity is exactly at the thresholds for near-duplicates, about one in 100,000 has less agreement
     and is missed. ordered: as for `sketch_agreement`.
@@ -155,7 +159,7 @@ def _near(a: Digests, b: Digests, slack: int) -> float:
 
 
 def _jaccard(own: Digests, others: Sequence[Digests]) -> npt.NDArray[np.float64]:
-    """Estimate the Jaccard index of each other sketch with `own`.
+    """Estimate the Jaccard index of one file's set of (unit, answer) and each other file's, from their sketches.
 
     The estimate is the fraction of the SIZE smallest numbers of the two sketches' union that are in both.
     """

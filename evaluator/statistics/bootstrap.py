@@ -131,9 +131,10 @@ def effective_groups_and_acceleration(influence: Numbers) -> tuple[Numbers, Numb
 
 
 def _percentile_probabilities(effective: int, acceleration: float, level: float) -> tuple[float, float]:
-    """Return the probabilities of the two percentiles that are the ends of the interval, for example (.02, .97).
+    """Return (lower, upper) probability of the two percentiles that are the ends of the interval, such as (.02, .97).
 
-    effective: the effective number of groups.
+    effective: the effective number of groups. acceleration: Efron's (1987), which grows with the skewness of the
+    groups' influences. level: the confidence level.
     """
     critical_value = _critical_value(effective, level)
     # Efron's BCa has a second constant, z0, for the median bias of the replicates. For a mean z0 equals the
@@ -150,9 +151,10 @@ def _percentile_probabilities(effective: int, acceleration: float, level: float)
 
 @lru_cache(maxsize=4096)
 def _critical_value(effective: int, level: float) -> float:
-    """Return the number of standard errors from the value to an end of the interval (Hesterberg 2015).
+    """Return the number of standard errors from the value of a measure to an end of its interval (Hesterberg 2015).
 
-    It replaces the quantile of the normal distribution, which is 1.96 at a level of .95.
+    It replaces the quantile of the normal distribution, which is 1.96 at a level of .95. effective: the effective
+    number of groups.
     """
     return math.sqrt(effective / (effective - 1)) * student_t.quantile((1 + level) / 2, effective - 1)
 

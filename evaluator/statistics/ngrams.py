@@ -20,7 +20,7 @@ def tokens(text: str) -> list[str]:
 
 
 def most_frequent(texts: Iterable[str], count: int = 10) -> list[str]:
-    """Return the most frequent unigrams, most frequent first; ties alphabetically."""
+    """Return the `count` most frequent words of the texts, most frequent first; ties are in alphabetical order."""
     counts = Counter(token for text in texts for token in tokens(text))
     return sorted(counts, key=lambda token: (-counts[token], token))[:count]
 
@@ -92,5 +92,8 @@ def _distinct(
 
 
 def _aligned(gram: npt.NDArray[np.int64], begins: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the numbers of the n-grams that begin at the positions `begins`."""
+    """Return the numbers of the n-grams that begin at the positions `begins` of the texts.
+
+    gram: for each position, the number of the n-gram that begins there.
+    """
     return gram[begins]

@@ -175,7 +175,7 @@ class _Sums(PermutedDifferences):
         return _Table(rows, np.float32(least), np.abs(value_a - value_b))
 
     def _moved(self, systems: npt.NDArray[np.int64], swapped: Masks) -> Numbers:
-        """Return the sums over the swapped groups: systems x statistics x permutations."""
+        """Return each statistic's sum over the groups that are swapped: systems x statistics x permutations."""
         if self._counts is None:
             # One product per system, all of one shape: the rounding of a sum depends on the shape of its matrix.
             numbers = swapped.astype(np.float64)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def random_stream(seed: int, *names: str | None) -> random.Random:
-    """Return the random generator for one use, which `names` identify, and one seed.
+    """Return the random generator for one use and one seed. names: identify the use.
 
     Generators of different uses or seeds are statistically independent in practice.
     """

@@ -127,7 +127,10 @@ class PermutedSpearman(PermutedDifferences):
 
 
 def _centred(column: Numbers) -> Numbers:
-    """Return average ranks minus their mean. They are whole numbers and halves, so that sums of them are exact."""
+    """Return the average rank of each row in the column, minus the mean rank.
+
+    The ranks are whole numbers and halves, so that sums of them are exact.
+    """
     ties = Ties.of(column)
     sizes = np.diff(ties.starts, append=len(column))
     ranks: Numbers = (ties.starts + (sizes - 1) / 2 - (len(column) - 1) / 2)[ties.codes]
@@ -135,7 +138,7 @@ def _centred(column: Numbers) -> Numbers:
 
 
 class _Ranked:
-    """The rows of systems a and b together, sorted by y, with sums from which any swaps' correlations are computed."""
+    """The rows of systems a and b together, sorted by y, with sums that give the two correlations after any swaps."""
 
     def __init__(self, a: Outcomes, b: Outcomes, measure: Spearman) -> None:
         self.n_rows = n = a.n_rows
