@@ -16,7 +16,7 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a system.
+    """One run of a reference system.
 
     task: the task's name. files: kind of file, INPUTS or one of FILES -> its paths. options: the value of every option.
     seed: the seed of all random choices.
@@ -34,13 +34,14 @@ class Job:
 
 @dataclass(frozen=True)
 class System:
-    """A system that makes predictions for one or more tasks.
+    """A reference system, which makes predictions for one or more tasks.
 
     doc: what it predicts, one line. source: the paper. needs: kinds of FILES that it requires. uses: further kinds that
     it can use.
+
     predict: yields lines of the task's prediction format, and reports its progress (`evaluator.progress.Steps`). The
-    same files, options and seed give the same lines on one machine. It raises FileError for a file that is invalid,
-    and UsageError for files that do not fit the options.
+    same files, options and seed give the same lines on one machine. It raises FileError for a file that is invalid, and
+    UsageError for files that do not fit the options.
     """
 
     name: str
@@ -53,7 +54,10 @@ class System:
     options: tuple[Option, ...] = ()
 
     def job(self, task: str, files: Mapping[str, Sequence[Path]], options: Mapping[str, str], seed: int) -> Job:
-        """Return a job for `predict`. Raises UsageError for an unknown option, and for missing or unused files."""
+        """Return a run of this system, for `predict`.
+
+        Raises UsageError for an unknown option, and for missing or unused files.
+        """
         for kind in self.needs:
             if not files.get(kind):
                 raise UsageError(f"--{kind} is missing, expected --{kind} FILE: {self.name} needs {FILES[kind]}")

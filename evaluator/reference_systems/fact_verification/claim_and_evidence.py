@@ -36,16 +36,19 @@ _MIN_PAIRS = 2
 
 
 class Features:
-    """Features of pairs of claim and sentence, each from 0 to 1. A word's weight is its inverse document frequency."""
+    """Features of pairs of a claim and its evidence sentence, each a number from 0 to 1.
+
+    A word's weight is its inverse document frequency.
+    """
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
-        """Count for each word the claims and sentences that contain it, from which its weight is computed."""
+        """Compute the weight of each word from the number of claims and sentences of `pairs` that contain it."""
         self._n = 2 * len(pairs)
         texts = (text for pair in pairs for text in (pair.claim, pair.evidence))
         self._counts = Counter(word for text in texts for word in {*_words(text)})
 
     def of(self, pair: Pair) -> dict[str, float]:
-        """Return the features of a pair whose value is not 0, by name."""
+        """Return feature name -> value of a claim and its evidence sentence, without features whose value is 0."""
         claim, evidence = _words(pair.claim), _words(pair.evidence)
         in_claim, in_evidence = {*claim}, {*evidence}
         missing, new = in_claim - in_evidence, in_evidence - in_claim

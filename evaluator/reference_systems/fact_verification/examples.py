@@ -33,7 +33,10 @@ class Pair:
 
 @dataclass
 class Examples:
-    """Labelled pairs. weights: one per pair, 1 without --weights."""
+    """Pairs of a claim and its evidence sentence, with their labels.
+
+    weights: one per pair, for training; all are 1 without --weights.
+    """
 
     pairs: list[Pair] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
@@ -49,10 +52,10 @@ _WEIGHTS = Format(_Weight, Schema(frozenset({"id", "weight"})), lambda _: 2)
 
 
 def read_examples(job: Job, *, with_evidence: bool) -> Examples:
-    """Read the job's labelled claims, without those whose label is not in the option `labels`.
+    """Return the job's labelled claims, without those whose label is not in the option `labels`.
 
     with_evidence: True to refuse lines without `evidence_text`. Raises GoldError for invalid lines, and for claims
-    without a weight; UsageError if fewer than two labels are left.
+    without a line in the file of --weights; UsageError if fewer than two labels are left.
     """
     weights = _read_weights(job)
     examples = Examples()
@@ -79,7 +82,10 @@ def read_examples(job: Job, *, with_evidence: bool) -> Examples:
 
 
 def read_questions(job: Job, *, with_evidence: bool) -> tuple[list[Id], list[Pair]]:
-    """Return the ids and the pairs of the job's inputs. Raises InputsError for invalid lines."""
+    """Return (the ids, the pairs of a claim and its evidence sentence) of the job's inputs.
+
+    with_evidence: True to refuse lines without `evidence_text`. Raises InputsError for invalid lines.
+    """
     ids: list[Id] = []
     pairs: list[Pair] = []
     for path in job.paths(INPUTS):
@@ -97,7 +103,10 @@ def read_questions(job: Job, *, with_evidence: bool) -> tuple[list[Id], list[Pai
 
 
 def prediction(identifier: Id, label: str) -> Line:
-    """Return a line of predictions. Its evidence is an empty list, because some benchmarks require the key."""
+    """Return a line of predictions of fact-verification with this id and label.
+
+    Its evidence is an empty list, because some benchmarks require the key.
+    """
     return {"id": identifier, "predicted_label": str(label), "predicted_evidence": []}
 
 
@@ -106,7 +115,7 @@ def _pair(line: Any) -> Pair:
 
 
 def _read_weights(job: Job) -> Mapping[Id, float] | None:
-    """Return the weights by id; None without a file of weights."""
+    """Return the weight of each claim by its id; None if the job has no file of weights."""
     weights: dict[Id, float] = {}
     for path in job.paths("weights"):
         reader = Reader(str(path), _WEIGHTS, GoldError)

@@ -103,14 +103,14 @@ class EmbeddingScorer:
 
 @dataclass(frozen=True)
 class LabelledClaims:
-    """Claims with their labels."""
+    """Claims of fact-checking (triples) with their labels, True or False."""
 
     claims: list[Claim]
     labels: np.typing.NDArray[np.bool_]
 
 
 def read_labelled(job: Job) -> LabelledClaims:
-    """Read the job's public gold of fact-checking. Raises GoldError."""
+    """Return the claims and labels of the job's public gold of fact-checking. Raises GoldError if it is invalid."""
     claims: list[Claim] = []
     labels: list[bool] = []
     for path in job.paths("train"):

@@ -20,7 +20,10 @@ from evaluator.tasks.link_prediction.layout import QUERY_MARKER, Question
 
 
 class Popularity:
-    """Scores an answer by its degree, a claim by the lower degree of its two entities (Huynh & Papotti 2019)."""
+    """Scores an entity by its degree, the number of its triples (Huynh & Papotti 2019).
+
+    An answer has the score of its entity, a claim the lower one of its subject's and its object's.
+    """
 
     def __init__(self, graph: Graph, *, tokens: bool = False) -> None:
         self.entities = graph.entities
@@ -39,10 +42,17 @@ class Popularity:
 
 
 class Counts:
-    """How often each value occurs with each name: the mean of the counts of the name's tokens."""
+    """How often a value (an entity) occurs together with a name, such as how often it is the subject of a relation.
+
+    Each token of a name has counts of its own; a name's count of a value is the mean of its tokens' counts of it.
+    """
 
     def __init__(self, tokens: Tokens, keys: Ints, values: Ints) -> None:
-        """Count the values with each token. keys: indices of names in the list of `tokens`. values: one per key."""
+        """Count how often each value occurs with each token.
+
+        keys: the names with which the values occur, as indices in the list of `tokens`. values: the value that occurs
+        with each of these.
+        """
         token_of_pair, lengths = tokens.of_names(keys)
         pairs = np.stack([token_of_pair, np.repeat(values, lengths)], axis=1)
         unique, self._counts = np.unique(pairs, axis=0, return_counts=True)
@@ -51,14 +61,17 @@ class Counts:
         self._tokens = tokens
 
     def add_to(self, row: Numbers, name: str) -> None:
-        """Add a name's count of each value to `row`, which has one entry per value. Unknown tokens count 0."""
+        """Add to `row`, which has one entry per value, how often each value occurs with a name.
+
+        Unknown tokens count 0.
+        """
         tokens = self._tokens.of(name)
         for token in tokens:
             part = slice(self._starts[token], self._starts[token + 1])
             row[self._values[part]] += self._counts[part] / len(tokens)
 
     def count(self, name: str, value: int) -> float:
-        """Return the count of one value with a name; 0 for the value -1."""
+        """Return how often one value occurs with a name, the mean over the name's tokens; 0 for the value -1."""
         total, tokens = 0.0, self._tokens.of(name)
         for token in tokens:
             first, end = self._starts[token], self._starts[token + 1]
@@ -69,7 +82,7 @@ class Counts:
 
 
 class RelationCounts:
-    """Scores entities by how often they are the subject, or the object, of the relation.
+    """Scores an entity by how often it is the subject, or the object, of the relation in the graph.
 
     A claim's score is the sum for its subject and its object.
     """

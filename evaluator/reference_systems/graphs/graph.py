@@ -32,7 +32,10 @@ class Graph:
     """
 
     def __init__(self, entities: Sequence[str], relations: Sequence[str], triples: Ints) -> None:
-        """Sort the names and the triples. triples: in the numbering of `entities` and `relations`, which are unique."""
+        """Sort the names and the triples.
+
+        entities, relations: the distinct names. triples: shape (triples, 3), in the numbering of these two lists.
+        """
         self.entities, entity_rank = _sorted_names(entities)
         self.relations, relation_rank = _sorted_names(relations)
         self.entity = {name: number for number, name in enumerate(self.entities)}
@@ -50,7 +53,7 @@ class Graph:
         return builder.graph()
 
     def numbers(self, triples: Iterable[Sequence[str]]) -> Ints:
-        """Return the numbers of triples of names: shape (triples, 3); -1 for a name that is not in the graph."""
+        """Return triples of names as numbers of this graph: shape (triples, 3); -1 for a name that it lacks."""
         found = [(self.entity.get(s, -1), self.relation.get(r, -1), self.entity.get(o, -1)) for s, r, o in triples]
         return np.array(found, dtype=np.int64).reshape(-1, 3)
 
@@ -85,9 +88,10 @@ def _sorted_names(names: Sequence[str]) -> tuple[list[str], Ints]:
 
 
 def read_graph(paths: Iterable[Path]) -> Graph:
-    """Read one graph from all files. Raises GoldError for lines that are not triples, UsageError for unreadable files.
+    """Return the graph of the triples of all files, which are tab-separated.
 
-    A file whose name ends in .gz is decompressed.
+    A file whose name ends in .gz is decompressed. Raises GoldError for lines that are not triples, UsageError for
+    unreadable files.
     """
     builder = _Builder()
     for path in paths:

@@ -94,7 +94,10 @@ class KnowledgeLinker:
         return rows
 
     def _grouped(self, rows: Ints, sources: Ints) -> Iterator[Ints]:
-        """Yield the rows in batches with few distinct sources each, so that memory does not grow with the claims."""
+        """Yield batches of claims with few distinct sources each, so that memory does not grow with their number.
+
+        rows: the claims' indices. sources: for each, the entity from which path costs are computed.
+        """
         ordered = rows[np.argsort(sources, kind="stable")]
         first = np.r_[0, np.flatnonzero(np.diff(np.sort(sources))) + 1] if len(rows) else np.zeros(0, dtype=np.int64)
         size = max(1, _BATCH_COSTS // max(1, len(self.entities)))
@@ -110,7 +113,10 @@ class KnowledgeLinker:
         return np.array([tuple(triple) in triples for triple in numbers.tolist()], dtype=np.bool_)
 
     def _score_without(self, triple: Ints) -> float:
-        """Return the score of a claim in the graph without its triple. The entities' weights stay the same."""
+        """Return the score of a claim in the graph without the claim's own triple.
+
+        The entities' weights stay the same.
+        """
         others = self._triples[(self._triples != triple).any(axis=1)][:, [0, 2]]
         subject, object_ = int(triple[0]), int(triple[2])
         joining = [(others == pair).all(axis=1).any() for pair in ((subject, object_), (object_, subject))]
@@ -162,7 +168,10 @@ class _Network:
         return costs
 
     def to(self, costs: Numbers, entity: int, source: int) -> float:
-        """Return the least cost of a path to one entity, its own weight excluded. costs: a row of `costs`."""
+        """Return the least cost of a path from `source` to `entity`, without the weight of `entity`.
+
+        costs: the row of the result of `costs` for this source.
+        """
         if entity == source:
             return 0.0
         return float(costs[self._tails[self._first[entity] : self._first[entity + 1]]].min(initial=np.inf))
@@ -178,7 +187,10 @@ class _Network:
         return self.to(costs, entity, source)
 
     def to_all(self, costs: Numbers) -> Numbers:
-        """Return the least cost of a path to each entity, its own weight excluded. costs: a row of `costs`."""
+        """Return the least cost of a path to each entity, without that entity's weight.
+
+        costs: a row of the result of `costs`, whose source is where the paths start.
+        """
         least = np.full(len(self._weights), np.inf)
         joined = np.flatnonzero(np.diff(self._first))
         if len(joined):

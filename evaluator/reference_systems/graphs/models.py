@@ -27,7 +27,7 @@ class Queries(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """Derivatives of a loss by the vectors of queries and candidates."""
+    """Derivatives of a loss with respect to the vectors of queries and candidates."""
 
     known: Floats
     relation: Floats
@@ -35,9 +35,10 @@ class Gradients(NamedTuple):
 
 
 class Model(ABC):
-    """A scoring function. dim: the number of dimensions; in ComplEx each is a complex number.
+    """A function that scores candidate entities as answers to queries, from the vectors of both.
 
-    reciprocal: True if a relation has a second vector for questions about the subject (Lacroix et al. 2018).
+    dim: the number of dimensions; in ComplEx each is a complex number. reciprocal: True if a relation has a second
+    vector for questions about the subject (Lacroix et al. 2018).
     """
 
     reciprocal: ClassVar[bool]
@@ -57,11 +58,14 @@ class Model(ABC):
 
     @abstractmethod
     def scores(self, queries: Queries, candidates: Floats) -> Floats:
-        """Return the scores: shape (queries, candidates)."""
+        """Return each candidate's score as the answer to each query: shape (queries, candidates)."""
 
     @abstractmethod
     def gradients(self, queries: Queries, candidates: Floats, scores: Floats, upstream: Floats) -> Gradients:
-        """Return the derivatives of a loss. upstream: its derivatives by `scores`, in the same shape."""
+        """Return the derivatives of a loss with respect to the vectors of queries and candidates.
+
+        scores: the result of `scores`. upstream: the loss's derivatives with respect to the scores, in the same shape.
+        """
 
     @abstractmethod
     def moduli(self, vectors: Floats) -> Floats:
@@ -211,7 +215,7 @@ class TransH(Model):
 
 
 def _signed(vectors: Floats, tail: Bools) -> Floats:
-    """Return the vectors, negated where the subject is asked for."""
+    """Return the vectors of relations, negated for queries that ask for the subject. tail: True for the others."""
     return np.where(tail[:, None], vectors, -vectors)
 
 

@@ -33,7 +33,7 @@ _BATCH_SCORES = 4_000_000
 
 
 class Scorer(Protocol):
-    """A fitted system.
+    """A trained graph system, which scores claims and possible answers.
 
     entities: the names of all possible answers, in the order in which equal scores are ranked.
     """
@@ -51,7 +51,7 @@ class Scorer(Protocol):
 
 
 def predict(job: Job, scorer: Scorer) -> Iterator[Line]:
-    """Yield the predictions for the job's inputs. Raises InputsError."""
+    """Yield the lines of predictions of a graph system for the job's inputs. Raises InputsError."""
     if job.task == FACT_CHECKING:
         claims = [claim for path in job.paths(INPUTS) for claim in read_claims(path)]
         size = _batch_size(1)
@@ -70,7 +70,7 @@ def predict(job: Job, scorer: Scorer) -> Iterator[Line]:
 
 
 def best(scores: Scores, most: int) -> Ints:
-    """Return the indices of the highest scores, best first, at most `most`; without those that are -inf.
+    """Return the indices of the `most` highest scores, best first; without scores that are -inf.
 
     Equal scores are in the order of their indices.
     """

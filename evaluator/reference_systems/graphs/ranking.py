@@ -30,7 +30,10 @@ class KnownAnswers:
             self._answers.append(triples[order, answer])
 
     def of(self, known: int, relation: int, *, tail: bool) -> Ints:
-        """Return the answers to one question."""
+        """Return the sorted answers to one question, by number.
+
+        known: the given entity. tail: True if the object is asked for, False for the subject.
+        """
         keys, key = self._keys[not tail], relation * self.n_entities + known
         first, end = np.searchsorted(keys, [key, key + 1])
         return self._answers[not tail][first:end]
@@ -40,7 +43,8 @@ def filtered_ranks(triples: Ints, known: KnownAnswers, score_all: ScoreAll) -> I
     """Return the ranks of the objects of all triples, then those of the subjects.
 
     The other known answers of a question are removed before ranking. An answer ranks below all entities with a higher
-    score, and in the middle of those with the same score, rounded down.
+    score, and in the middle of those with the same score, rounded down. score_all: returns the scores of all entities
+    as answers to questions.
     """
     ranks = []
     for tail in (True, False):

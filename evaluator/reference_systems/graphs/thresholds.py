@@ -28,7 +28,7 @@ class Thresholds:
         }
 
     def of(self, relations: Sequence[str]) -> Numbers:
-        """Return the threshold of each of these relations."""
+        """Return the threshold of each of these relations, in their order."""
         return np.array([self._by_relation.get(name, self._overall) for name in relations], dtype=np.float64)
 
 

@@ -30,13 +30,17 @@ TOKENS = Option(
 
 
 class Tokens:
-    """The tokens of a list of names.
+    """The distinct tokens of a list of names, and the tokens of each name.
 
-    names: the tokens themselves, sorted. numbers, starts: the tokens of name i are numbers[starts[i]:starts[i + 1]].
+    names: the distinct tokens, sorted. The name with index i in the list has the tokens numbers[starts[i]:starts[i +
+    1]], which are indices into `names`.
     """
 
     def __init__(self, names: Sequence[str], *, shared: bool) -> None:
-        """Number the tokens. shared: split names at white space and ignore case; otherwise each name is one token."""
+        """Split the names into tokens, and number the distinct tokens.
+
+        shared: True to split names at white space and ignore case; False: each name is one token.
+        """
         self._shared = shared
         split = [self._split(name) for name in names]
         self.names = sorted({token for tokens in split for token in tokens})
@@ -46,7 +50,10 @@ class Tokens:
         self.numbers: Ints = np.fromiter(flat, dtype=np.int64, count=int(self.starts[-1]))
 
     def of(self, name: str) -> list[int]:
-        """Return the numbers of a name's tokens, without unknown ones. The name need not be in the list."""
+        """Return the numbers of a name's tokens, without tokens that are in no name of the list.
+
+        The name need not be in it.
+        """
         return [self._number[token] for token in self._split(name) if token in self._number]
 
     def of_names(self, numbers: Ints | None) -> tuple[Ints, Ints]:
@@ -62,7 +69,10 @@ class Tokens:
         return self.numbers[np.repeat(self.starts[numbers], counts) + positions], counts
 
     def twice(self) -> Tokens:
-        """Return the list followed by a copy with tokens of its own, such as for relations and their reciprocals."""
+        """Return the tokens of the list followed by a copy of it, whose tokens are different from the first ones.
+
+        It is for names with two vectors each, such as a relation and its reciprocal.
+        """
         doubled = copy(self)
         doubled.names = self.names * 2
         doubled.numbers = np.concatenate([self.numbers, self.numbers + len(self.names)])

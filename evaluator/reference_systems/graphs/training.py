@@ -41,9 +41,10 @@ class Settings:
 
 
 class Table:
-    """The vectors of names, which Adagrad trains. A name's vector is the mean of its tokens' vectors.
+    """The vectors of names (entities or relations), which Adagrad trains.
 
-    tokens: the tokens of each name. None: each name has a vector of its own.
+    A name's vector is the mean of its tokens' vectors. tokens: the tokens of each name. None: each name has a vector of
+    its own.
     """
 
     def __init__(self, size: int, width: int, rng: np.random.Generator, scale: float, tokens: Tokens | None) -> None:
@@ -53,7 +54,7 @@ class Table:
         self._squares = np.zeros_like(self.vectors)
 
     def rows(self, numbers: Ints | None) -> Floats:
-        """Return the vectors of these names; None: of all names."""
+        """Return the vectors of the names with these numbers, one row each; None: of all names."""
         if self._tokens is None:
             return self.vectors if numbers is None else self.vectors[numbers]
         tokens, lengths = self._tokens.of_names(numbers)
@@ -62,7 +63,10 @@ class Table:
         return sums / lengths[:, None].astype(sums.dtype)
 
     def update(self, numbers: Ints | None, gradient: Floats, rate: float) -> None:
-        """Make a step of Adagrad. numbers: distinct names, one per row of the gradient; None: all names."""
+        """Change the vectors by one step of Adagrad.
+
+        numbers: distinct names, one per row of `gradient`; None: all names. rate: the learning rate.
+        """
         rows: Ints | slice
         if self._tokens is None:
             rows = slice(None) if numbers is None else numbers
@@ -77,9 +81,10 @@ class Table:
 
 
 class Batch(NamedTuple):
-    """Queries and their answers, by positions in a list of candidates.
+    """Queries and their answers; entities are given by position in a list of candidates, or by number.
 
-    known: the position of each query's entity. rows, answers: for each answer the row of its query, and its position.
+    known: each query's given entity. rows, answers: one entry per answer: the index of its query, and the answer's
+    entity.
     """
 
     known: Ints
@@ -87,7 +92,7 @@ class Batch(NamedTuple):
     answers: Ints
 
     def among(self, entities: Ints) -> Batch:
-        """Return this batch, whose entities are given by number, with positions in a sorted list of entities."""
+        """Return this batch with entities given by their positions in `entities`, a sorted list, not by number."""
         return Batch(np.searchsorted(entities, self.known), self.rows, np.searchsorted(entities, self.answers))
 
 
@@ -120,7 +125,10 @@ class QueryGroups:
         return cls(known, relation, tail == 1, np.ascontiguousarray(asked[:, 3]), np.r_[first, len(asked)])
 
     def batches(self, order: Ints, size: int) -> Iterator[tuple[Ints, Batch]]:
-        """Yield (numbers of `size` queries, their batch). order: the numbers of all queries, in the order of use."""
+        """Yield (the indices of up to `size` queries, the batch of these queries and their answers).
+
+        order: the indices of all queries, in the order of use.
+        """
         for start in range(0, len(order), size):
             queries = order[start : start + size]
             counts = self.starts[queries + 1] - self.starts[queries]
@@ -130,7 +138,7 @@ class QueryGroups:
 
 
 class Embeddings:
-    """A model with the vectors of a graph's entities and relations."""
+    """An embedding model with the vectors of a graph's entities and relations."""
 
     def __init__(
         self,
@@ -141,7 +149,11 @@ class Embeddings:
         *,
         tokens: tuple[Tokens, Tokens] | None,
     ) -> None:
-        """Draw random vectors. tokens: those of entities and of relations; None: each name has its own vector."""
+        """Draw the vectors at random.
+
+        scale: their standard deviation. tokens: those of the entities and of the relations; None: each name has its own
+        vector.
+        """
         self.model = model
         self.n_relations = len(graph.relations)
         of_entities, of_relations = tokens if tokens is not None else (None, None)
@@ -152,11 +164,17 @@ class Embeddings:
         self.relations = Table(n_rows, model.relation_width, rng, scale, of_relations)
 
     def relation_rows(self, relation: Ints, tail: np.typing.NDArray[np.bool_]) -> Ints:
-        """Return each query's row of `relations`; reciprocal models have other rows for questions about subjects."""
+        """Return the index in `relations` of each query's relation; tail: True where the object is asked for.
+
+        Reciprocal models have other vectors for queries that ask for the subject.
+        """
         return np.where(tail, relation, relation + self.n_relations) if self.model.reciprocal else relation
 
     def scores(self, known: Ints, relation: Ints, tail: np.typing.NDArray[np.bool_]) -> Floats:
-        """Return the scores of all entities: shape (queries, entities)."""
+        """Return the scores of all entities as answers to queries: shape (queries, entities).
+
+        known, relation: the numbers of each query's entity and relation. tail: True where the object is asked for.
+        """
         vectors = self.entities.rows(None)
         rows = self.relations.rows(self.relation_rows(relation, tail))
         return self.model.scores(Queries(vectors[known], rows, tail), vectors)
@@ -169,7 +187,7 @@ def loss_and_gradients(
 
     The loss is the mean over answers of cross-entropy plus N3, which is `strength` times the sum of the cubed moduli of
     the vectors of the query's entity and relation and of the answer. candidates: the vectors of all entities that are
-    scored or known in a query.
+    scored or known in a query. batch: gives entities by their positions in `candidates`.
     """
     known, rows, answers = batch
     n_answers = np.bincount(rows, minlength=len(known)).astype(candidates.dtype)
@@ -201,9 +219,9 @@ def _n3(model: Model, vectors: Floats, weights: Floats) -> tuple[float, Floats]:
 
 
 def sample_candidates(batch: Batch, n_entities: int, most: int, rng: np.random.Generator) -> Ints | None:
-    """Return the sorted numbers of `most` random entities and of the batch's own; None if the graph has at most `most`.
+    """Return the sorted numbers of `most` random entities and of the entities of a batch.
 
-    batch: a batch whose entities are given by number.
+    batch: gives entities by number. None: the graph has at most `most` entities, so that all are candidates.
     """
     if n_entities <= most:
         return None

@@ -20,7 +20,7 @@ LONGEST = 3
 
 
 class Edges(NamedTuple):
-    """Steps from an entity, sorted by their ends.
+    """Steps from one entity, sorted by the entities where they end (`ends`).
 
     relations: each step's relation and direction, as `Walks` numbers them. probabilities: 1 / the number of steps of
     the same relation and direction from the entity where the step starts.
@@ -71,7 +71,7 @@ class Walks:
         return np.diff(self._first)
 
     def edges(self, entity: int) -> Edges:
-        """Return the steps from an entity; none for -1."""
+        """Return the steps from an entity, given by number; none for -1, an unknown entity."""
         part = slice(self._first[entity], self._first[entity + 1]) if entity >= 0 else slice(0)
         return Edges(self._steps[part], self._ends[part], 1 / self._fanout[part])
 
@@ -153,12 +153,15 @@ class Walks:
 
 
 def _joined(left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> tuple[Ints, Ints]:
-    """Return the indices (i, j) of all pairs with left[i] == right[j]. right: sorted."""
+    """Return the indices (i, j) of all pairs with left[i] == right[j], as two arrays. right: sorted."""
     low = np.searchsorted(right, left, "left")
     counts = np.searchsorted(right, left, "right") - low
     return np.repeat(np.arange(len(left)), counts), _ranges(low, counts)
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:
-    """Return the concatenated ranges start, start + 1, ..., start + count - 1 of all starts."""
+    """Return all ranges start, start + 1, ..., start + count - 1, one after the other.
+
+    starts, counts: one number per range.
+    """
     return np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())

@@ -77,18 +77,18 @@ class Passage:
         return self.text[self.tokens[mention.first].start : self.tokens[mention.last - 1].end]
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the indices of all ordered pairs of mentions."""
+        """Yield (subject, object) for all ordered pairs of mentions, as indices."""
         n = len(self.mentions)
         return ((subject, object_) for subject in range(n) for object_ in range(n) if subject != object_)
 
     def features(self) -> Iterator[Iterator[str]]:
-        """Yield the features of each pair."""
+        """Yield the features of each ordered pair of mentions, in the order of `pairs`."""
         shared = TextFeatures(self.tokens, self.mentions, self.subject)
         return (shared.of_pair(*pair) for pair in self.pairs())
 
 
 def resolve_subject(passages: Sequence[Passage]) -> None:
-    """Set `subject` of all passages of a document to the `main_name` of the document's names."""
+    """Set `subject` of all passages of a document to the name that contains the most of the document's names."""
     names = [
         tuple(token.text for token in passage.tokens[mention.first : mention.last])
         for passage in passages
@@ -111,10 +111,10 @@ def trained_finder(documents: Sequence[GoldDocument]) -> MentionFinder:
 
 
 class Extractor:
-    """A model fitted to training documents, with its mention finder and its vocabulary of features."""
+    """A fact extractor trained on documents, with its mention finder and its vocabulary of features."""
 
     def __init__(self, documents: Sequence[GoldDocument], *, resolves: bool) -> None:
-        """Fit the model. resolves: True to take personal pronouns as mentions of the document's subject."""
+        """Train on documents. resolves: True to take personal pronouns as mentions of the document's subject."""
         self._resolves = resolves
         self._finder = trained_finder(documents)
         passages = [passage for document in documents for passage in self.passages(document)]
@@ -205,7 +205,10 @@ def _thresholds(extractor: Extractor, documents: Sequence[GoldDocument]) -> dict
 
 
 def read_documents(paths: Sequence[Path]) -> list[GoldDocument]:
-    """Read gold. Raises GoldError for invalid lines, UsageError for an unreadable file and for gold without facts."""
+    """Return the documents of gold of knowledge-base-population.
+
+    Raises GoldError for invalid lines, UsageError for an unreadable file and for gold without facts.
+    """
     documents: list[GoldDocument] = []
     for path in paths:
         with opened(path) as stream:
@@ -230,7 +233,10 @@ def read_inputs(paths: Sequence[Path]) -> Iterator[InputDocument]:
 
 
 def read_aliases(paths: Sequence[Path]) -> dict[str, str]:
-    """Read name and link from tab-separated files; return casefolded name -> its first link. Raises GoldError."""
+    """Return the links of names from tab-separated files of name and link: casefolded name -> its first link.
+
+    Raises GoldError for invalid lines.
+    """
     links: dict[str, str] = {}
     for path in paths:
         problems = ProblemList(str(path), GoldError)

@@ -45,7 +45,10 @@ class Token(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A mention. first, last: indices of its first token and of the token after its last. kind: DATE, NAME..."""
+    """A span of a text that may be the subject or the object of a fact.
+
+    first, last: indices of its first token and of the token after its last. kind: DATE, NAME...
+    """
 
     first: int
     last: int
@@ -72,13 +75,13 @@ def tokenize(text: str) -> list[Token]:
 
 
 class MentionFinder:
-    """A mention finder whose list of names and nouns comes from training texts.
+    """Finds mentions in a text; its list of names and nouns comes from training texts.
 
     A word sequence is in the list if at least a certain share of its occurrences in training texts were mentions.
     """
 
     def __init__(self, known: Collection[tuple[str, ...]] = ()) -> None:
-        """Index the list. known: its word sequences, casefolded."""
+        """Build the finder from its list of names and nouns. known: the word sequences of the list, casefolded."""
         self._by_first: dict[str, list[tuple[str, ...]]] = {}
         for words in sorted(known, key=lambda words: (-len(words), words)):
             self._by_first.setdefault(words[0], []).append(words)

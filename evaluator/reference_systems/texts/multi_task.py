@@ -27,7 +27,10 @@ NO_EXAMPLE = 0.5
 
 @dataclass(frozen=True)
 class MultiTaskModel:
-    """A fitted model. tasks: their names. weights: shape (features, tasks). intercept: the same for all tasks."""
+    """A fitted model, which gives each row and task the probability of the answer yes.
+
+    tasks: their names. weights: shape (features, tasks). intercept: the same for all tasks.
+    """
 
     tasks: list[str]
     weights: Numbers
@@ -35,9 +38,10 @@ class MultiTaskModel:
 
     @classmethod
     def fit(cls, features: Any, examples: Mapping[str, tuple[Rows, Marks]]) -> MultiTaskModel:
-        """Fit by L2-regularised logistic loss.
+        """Return the model fitted by L2-regularised logistic loss.
 
-        features: a sparse matrix with a row per pair. examples: the rows of each task, and True for positive ones.
+        features: a sparse matrix with a row per pair of mentions. examples: task -> (the rows that it learns from, True
+        for those with the answer yes).
         """
         from scipy.sparse import csr_matrix, hstack
         from sklearn.linear_model import LogisticRegression
@@ -60,7 +64,7 @@ class MultiTaskModel:
         return cls(tasks, np.ascontiguousarray(combined), float(fitted.intercept_[0]))
 
     def probabilities(self, features: Any) -> Numbers:
-        """Return the probability of each row and task: shape (rows, tasks)."""
+        """Return the probability of the answer yes for each row of features and task: shape (rows, tasks)."""
         logits: Numbers = features @ self.weights + self.intercept
         return 1 / (1 + np.exp(-np.clip(logits, -700, 700)))
 

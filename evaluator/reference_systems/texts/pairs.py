@@ -27,7 +27,11 @@ class TextFeatures:
     """Features of a text's pairs of mentions. Parts that several pairs share are computed once."""
 
     def __init__(self, tokens: Sequence[Token], mentions: Sequence[Mention], pronoun_name: Sequence[str] = ()) -> None:
-        """Compute the shared parts. pronoun_name: the words of the name that personal pronouns mean; empty: unknown."""
+        """Compute what all pairs of the text share.
+
+        tokens, mentions: of the text. pronoun_name: the words of the name that personal pronouns stand for; empty:
+        unknown.
+        """
         self.mentions = mentions
         self._name = [_DIGIT.sub("0", word.casefold()) for word in pronoun_name]
         self._words = [_DIGIT.sub("0", token.text.casefold()) for token in tokens]
@@ -97,7 +101,7 @@ class TextFeatures:
 
 
 class Vocabulary:
-    """Numbers of the features that occur in at least `least` training pairs."""
+    """The features that occur in at least `least` training pairs, numbered; all other features are ignored."""
 
     def __init__(self, pairs: Iterable[Iterable[str]], least: int) -> None:
         counts: Counter[str] = Counter()
@@ -108,7 +112,7 @@ class Vocabulary:
         }
 
     def matrix(self, pairs: Iterable[Iterable[str]]) -> Any:
-        """Return the features of pairs as a sparse binary matrix: shape (pairs, features)."""
+        """Return a sparse binary matrix of shape (pairs, features): 1 where the pair has the feature."""
         from scipy.sparse import csr_matrix
 
         indices, ends = array("i"), array("q", [0])

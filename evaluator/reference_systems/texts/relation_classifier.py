@@ -53,14 +53,17 @@ _SUBJECT_TOKEN = "<subject>"  # noqa: S105 - a mark, not a secret
 
 
 class Sentence(NamedTuple):
-    """A sentence. names: the name of each mention as facts write it: pronouns resolved, dates in one format."""
+    """A sentence with its mentions, of which pairs may state a fact.
+
+    names: the name of each mention as facts write it: pronouns resolved, dates in one format.
+    """
 
     tokens: list[Token]
     mentions: list[Mention]
     names: list[str]
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the ordered pairs of mentions with different names."""
+        """Yield the ordered pairs of mentions with different names, as indices."""
         n = len(self.names)
         return ((i, j) for i in range(n) for j in range(n) if self.names[i] != self.names[j])
 
@@ -114,7 +117,10 @@ class SentenceReader:
         return sentences
 
     def main_subject(self, text: str) -> str:
-        """Return the `main_name` of a text's names, as it is written in the text; empty if the text has no name."""
+        """Return the name that contains the most of a text's names, such as a full name, as it is written in the text.
+
+        It is empty if the text has no name.
+        """
         tokens = tokenize(text)
         spans = [(mention.first, mention.last) for mention in self._finder.find(text, tokens) if mention.kind == NAME]
         names = {
@@ -154,7 +160,11 @@ class RelationClassifier:
     """A classifier of pairs of mentions, trained on texts with their facts."""
 
     def __init__(self, texts: Sequence[tuple[str, str, Iterable[Fact]]], *, binary: bool) -> None:
-        """Train. texts: (text, subject or empty, facts). binary: True for a separate decision on each relation."""
+        """Train on texts with their facts.
+
+        texts: (text, its subject or an empty text, facts). binary: True for a separate decision on each relation, False
+        for a choice of one relation or none.
+        """
         marked, names = [], []
         for text, _, facts in texts:
             names += [name for subject, _, object_ in facts for name in (subject, object_)]
@@ -190,7 +200,10 @@ class RelationClassifier:
             self._models.append(_fitted(matrix[of_row], answers, "lbfgs"))
 
     def main_subject(self, text: str) -> str:
-        """Return the `main_name` of a text's names; empty if the text has no name."""
+        """Return the name in a text that contains the most of its names, such as a full name.
+
+        It is empty if the text has no name.
+        """
         return self._reader.main_subject(text)
 
     def facts(self, text: str, subject: str) -> list[Fact]:
@@ -219,7 +232,10 @@ def _features(sentence: Sentence) -> Iterator[Iterator[str]]:
 
 
 def _fitted(matrix: Any, answers: Any, solver: str) -> Any:
-    """Return a fitted classifier; if all answers are equal, one that always gives this answer."""
+    """Return a classifier fitted to `matrix`, a row of features per pair, and its `answers`, one per row.
+
+    If all answers are equal, the classifier always gives this answer.
+    """
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import LogisticRegression
 
@@ -241,7 +257,10 @@ def _occurrences(tokens: Sequence[Token], names: Iterable[str]) -> set[tuple[int
 
 
 def train_classifier(job: Job, *, binary: bool) -> RelationClassifier:
-    """Train on the gold of `--train`. Raises GoldError if it is invalid, UsageError if no text in it has facts."""
+    """Return a classifier trained on the gold of `--train`. binary: True for a separate decision on each relation.
+
+    Raises GoldError if the gold is invalid, UsageError if no text in it has facts.
+    """
     texts = []
     for path in job.paths("train"):
         with opened(path) as stream:
