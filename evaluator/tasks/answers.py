@@ -68,9 +68,9 @@ def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> Catego
 def by_score(scores: Numbers, high: npt.NDArray[np.bool_]) -> ScoredAnswers:
     """Return the answers of a file that scores all units, and mark the scores that are errors.
 
-    high: True for the units that gold ranks above the others. If there are k of them, the threshold is the k-th highest
-    score. A score is an error if its unit is high and the score is below the threshold, or if its unit is not high and
-    the score is at or above the threshold.
+    high: True for the units that gold ranks above the others, such as true claims. If there are k of them, the
+    threshold is the k-th highest score. A score is an error if its unit is high and the score is below the threshold,
+    or if its unit is not high and the score is at or above the threshold.
     """
     count = int(high.sum())
     threshold = np.inf if not count else np.partition(scores, len(scores) - count)[len(scores) - count]

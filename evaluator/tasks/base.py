@@ -37,7 +37,10 @@ class Option:
 
 @dataclass(frozen=True)
 class DimensionDoc:
-    """A dimension that every gold of the task has, whether or not its lines declare slices. doc: for readers."""
+    """The description of a dimension that every gold of the task has, whether or not its lines declare slices.
+
+    name: the dimension's; doc: for readers.
+    """
 
     name: str
     doc: str
@@ -75,9 +78,10 @@ CROSS = Option("cross", "Adds a slice for each pair of values of two dimensions 
 
 
 def parse_options(options: Iterable[Option], texts: Mapping[str, str], owner: str) -> dict[str, Any]:
-    """Return the value of every option by name. texts: the options that are set; owner: the name for messages.
+    """Return name -> value of all of `options`, with the default of those that are not set.
 
-    Raises UsageError for an unknown name or an invalid value.
+    texts: name -> text of the options that are set. owner: the name for messages. Raises UsageError for an unknown name
+    or an invalid value.
     """
     known = {option.name: option for option in options}
     for name in texts:
@@ -137,9 +141,9 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         return (*self.own_options, CROSS)
 
     def parse_options(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Return the value of every option by name. texts: the options that are set; the others have their defaults.
+        """Return name -> value of all options of the task, with the default of those that are not set.
 
-        Raises UsageError for an unknown name or an invalid value.
+        texts: name -> text of the options that are set. Raises UsageError for an unknown name or an invalid value.
         """
         return parse_options(self.options, texts, self.name)
 
@@ -156,7 +160,10 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
 
     @abstractmethod
     def primary(self, facts: Facts | None = None) -> str:
-        """Return the name of the measure that ranks systems on a gold with these facts; None: without a gold."""
+        """Return the name of the measure that ranks systems.
+
+        facts: `Outcomes.facts` of a gold, on which the choice may depend; None: the measure for which no gold is known.
+        """
 
     @abstractmethod
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
@@ -212,7 +219,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
 
     @abstractmethod
     def audit_columns(self, gold: Gold) -> AuditColumns:
-        """Return the gold as columns, which audits and baselines of all tasks can use."""
+        """Return the gold as columns, such as questions and answers, which audits and baselines can use."""
 
     def check_gold(self, split: Split) -> Iterator[Finding]:
         """Yield the findings of an audit that only this task can make. `split.gold` is a result of `read_gold`."""
@@ -244,7 +251,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         """Return the content of a valid gold line, by which corrected gold is compared with the previous version."""
 
     def score_warnings(self, scores: list[Score]) -> list[str]:
-        """Return warnings about a run's scores, which are shown with its row of the leaderboard."""
+        """Return warnings about a run's scores, one sentence each, which are shown with its row of the leaderboard."""
         return []
 
 

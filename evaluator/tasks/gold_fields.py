@@ -32,7 +32,7 @@ class GoldFields:
 
 
 def present(line: Line, *names: str) -> Whole:
-    """Return the named fields that the line has, as name -> value."""
+    """Return name -> value of those of the fields `names` that the gold line has."""
     return {name: line[name] for name in names if name in line}
 
 

@@ -90,11 +90,14 @@ class Tasks(Mapping[str, AnyTask]):
 
     @property
     def problems(self) -> list[TaskProblem]:
-        """The entry points that cannot be used, in the order of their names."""
+        """The entry points of tasks that cannot be used, in the order of their names."""
         return [problem for _, problems in sorted(self._installed().problems.items()) for problem in problems]
 
     def leave_out(self, name: str, why: str) -> None:
-        """Remove a package's task from this process after it has failed in use. why: the reason, for `problems`."""
+        """Remove a package's task from this process after it has failed in use.
+
+        name: the task's. why: the reason, which `problems` then gives.
+        """
         installed = self._installed()
         task = installed.tasks.pop(name)
         package = type(task).__module__.partition(".")[0]
@@ -129,7 +132,7 @@ def _load(built_in: Mapping[str, AnyTask]) -> _Installed:
 
 
 def _loaded(entry: EntryPoint) -> tuple[AnyTask | None, str]:
-    """Return (the task, ""), or (None, the reason why it cannot be used). entry: its entry point."""
+    """Return (the task, "") of an installed package's entry point, or (None, the reason why it cannot be used)."""
     try:
         task = entry.load()
         return (None, reason) if (reason := _reason_unusable(entry.name, task)) else (task, "")

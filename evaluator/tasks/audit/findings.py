@@ -56,12 +56,12 @@ class Finding:
 
 
 def gravest_first(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings by severity: errors, warnings, notes. Findings of one severity keep their order."""
+    """Return the findings sorted by severity: errors, warnings, notes. Findings of one severity keep their order."""
     return sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
 
 
 def plain(value: Any) -> Any:
-    """Return the value as JSON values, at all levels. A number that is not finite becomes None.
+    """Return a value, which may be nested, as JSON values. A number that is not finite becomes None.
 
     Floats are rounded to six significant digits, so that a difference in the last bit does not change a report.
     """

@@ -166,7 +166,7 @@ class Split(AuditColumns):
 def as_words(question: Hashable) -> Hashable:
     """Return a question as its lower-case words, so that questions can be compared regardless of case and punctuation.
 
-    A question without words is returned unchanged. question: as in `AuditColumns.questions`; None gives None.
+    question: as in `AuditColumns.questions`; None gives None. A question without words is returned unchanged.
     """
     if question is None:
         return None

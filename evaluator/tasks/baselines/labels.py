@@ -15,7 +15,10 @@ FOLDS = 5
 
 
 def most_frequent(labels: Sequence[str], order: Sequence[str]) -> str:
-    """Return the most frequent of `labels`; of several, the first in `order`. Without labels: the first of `order`."""
+    """Return the most frequent of `labels`; of equally frequent ones, and without labels, the first in `order`.
+
+    order: all labels.
+    """
     count = Counter(labels)
     return max(order, key=lambda label: count[label])
 
@@ -26,7 +29,10 @@ def majority_share(split: Split) -> float:
 
 
 def learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Predict the label of each of `texts` by naive Bayes over words and bigrams, trained on `known` with `labels`."""
+    """Predict the label of each of `texts` by naive Bayes over words and bigrams.
+
+    The model is trained on the texts `known`, whose labels are `labels`.
+    """
     words = CountedTexts([*known, *texts], [*labels, *([labels[0]] * len(texts))])
     learnt = np.arange(len(known) + len(texts)) < len(known)
     return [words.names[code] for code in words.predicted(learnt)[len(known) :].tolist()]
@@ -35,8 +41,8 @@ def learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str
 def cross_validated(groups: Sequence[Hashable], texts: Sequence[str], labels: Sequence[str]) -> list[str]:
     """Predict the label of each text by naive Bayes in a cross-validation with FOLDS folds of whole groups.
 
-    groups: one per text. A text's label is predicted from the texts of the other folds. If there is one group, the
-    model is trained and applied on all texts.
+    groups, labels: one per text. A text's label is predicted from the texts of the other folds. If there is one group,
+    the model is trained and applied on all texts.
     """
     names = list(dict.fromkeys(groups))
     random_stream(0, "folds").shuffle(names)

@@ -1,4 +1,8 @@
-"""Audits of fact-checking: the gold's columns, and implausible triples."""
+"""Audit of fact-checking gold: its columns, and checks of single claims.
+
+Found are claims with an empty part, with one entity as subject and object, that are false but true with the two
+swapped, and those of rare relations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of fact-checking."""
+"""Measures of fact-checking: AUROC and average precision."""
 
 from evaluator.measures.auroc import Auroc, AveragePrecision
 from evaluator.measures.base import statistic

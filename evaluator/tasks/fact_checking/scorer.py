@@ -1,4 +1,4 @@
-"""Scorer of fact-checking: one row per claim."""
+"""Scorer of fact-checking: makes the table of outcomes, with one row per claim."""
 
 from typing import Any
 

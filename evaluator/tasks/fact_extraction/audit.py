@@ -1,4 +1,8 @@
-"""Audits of fact-extraction: the gold's columns, and findings such as a subject or object that is not in its text."""
+"""Audit of fact-extraction gold: its columns, and checks of single texts.
+
+Found are facts with an empty part, lines without text, facts whose object and subjects that do not occur in the text,
+and lines without facts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of fact-extraction: recall of gold facts, and precision among the facts that gold can judge."""
+"""Measures of fact-extraction: precision, recall and F1, and precision among the facts that gold can judge."""
 
 from evaluator.measures.base import Ratio, statistic
 

@@ -1,4 +1,4 @@
-"""Scorer of fact-extraction: one row per text, and one per pair of a text and a relation.
+"""Scorer of fact-extraction: makes the table of outcomes, with one row per text, and one per pair of text and relation.
 
 A text's own row has the columns that count texts, and the predicted facts of relations that no gold fact has. Such
 facts count as wrong in the overall score, but in no relation's slice.
@@ -19,7 +19,10 @@ Indices = npt.NDArray[np.int64]
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    """Return the outcomes. The rows are in the order of the texts: each text's own row first, then one per relation."""
+    """Return the outcomes of predictions of fact-extraction.
+
+    The rows are in the order of the texts: each text's own row first, then one per relation.
+    """
     n_texts, width = len(gold.facts), len(gold.relations) + 1
     text_keys = np.arange(n_texts) * width
     gold_keys = _keys_of(gold, width)
@@ -49,7 +52,10 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
 
 
 def _keys_of(gold: Gold, width: int) -> Indices:
-    """Return for each gold fact the number of its text and relation: text * width + 1 + relation code."""
+    """Return for each gold fact a number that identifies its text and relation: text * width + 1 + relation code.
+
+    width: the number of such keys of a text: 1 for its own row, then one per relation.
+    """
     code = gold.relations
     keys = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
     return np.fromiter(keys, dtype=np.int64)
@@ -69,7 +75,7 @@ def _sums(rows: Indices, n_rows: int, values: Indices | None = None) -> Numbers:
 
 
 def _text_columns(own_rows: Indices, texts: Indices, correct: Numbers, verifiable: Numbers) -> dict[str, Numbers]:
-    """Return three columns by name, which are 0 except on each text's own row.
+    """Return three columns of outcomes by name, which are 0 except on each text's own row.
 
     `text` is 1 there. `verifiable_text` is 1 if gold can verify at least one predicted fact of the text.
     `text_accuracy` is the share of correct facts among the text's verifiable ones.
@@ -94,10 +100,11 @@ def _dimensions(gold: Gold, texts: Indices, codes: Indices, groups: Codes) -> di
 def _relations(
     gold: Gold, texts: Indices, codes: Indices, groups: Codes, declared: list[SliceValue | None] | None
 ) -> Dimension:
-    """Build the dimension `relation`.
+    """Build the dimension `relation`: the relation of each row of outcomes.
 
-    declared: the column `relation` of the gold file's `slices`, one value per text, or None if it has none. Rows of a
-    text with a value get this value as their relation; rows of a text with None keep the relations of their facts.
+    texts, codes: the index of each row's text, and the code of its relation in the gold's facts, -1 for a text's own
+    row. declared: the column `relation` of the gold file's `slices`, one value per text, or None if it has none. Rows
+    of a text with a value get this value as their relation; rows of a text with None keep the relations of their facts.
     """
     if declared is None:
         return Dimension(codes.astype(np.int32), tuple(gold.relations), False, True)

@@ -18,9 +18,10 @@ relation, so that gold can judge it.
 
 
 def tally(predicted: Iterable[Fact], gold: Facts, relations: Mapping[str, int]) -> list[Tally]:
-    """Return the tallies of one text, one for each predicted relation, in the order of the relations' codes.
+    """Return the counts (`Tally`) of one text's predicted facts, one for each predicted relation, by rising code.
 
-    gold: the gold facts of the text. relations: codes of the relations in the gold; all other relations share a tally.
+    gold: the gold facts of the text. relations: relation -> code, of the relations in the gold; all other relations
+    share the code OTHER and one tally.
     """
     pairs = {fact[:2] for fact in gold}
     counts: dict[int, list[int]] = {}

@@ -1,4 +1,7 @@
-"""Audits of fact-verification: the gold's columns, evidence that does not fit its label, and broken symmetric sets."""
+"""Audit of fact-verification gold: its columns, and checks of single claims and of symmetric sets.
+
+Found are empty claims, evidence that does not fit its label or lacks a page, and groups that are not symmetric.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of fact-verification."""
+"""Measures of fact-verification: accuracy of labels, measures of evidence, and measures of symmetric sets."""
 
 from evaluator.measures.base import Difference, HarmonicMean, Ratio, statistic
 

@@ -1,4 +1,4 @@
-"""Scorer of fact-verification: one row per claim."""
+"""Scorer of fact-verification: makes the table of outcomes, with one row per claim."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,10 @@ _UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: int | None) -> Outcomes:
-    """Return the outcomes. max_evidence: how many predicted evidence sentences count, from the first; None: all."""
+    """Return the outcomes of predictions of fact-verification.
+
+    max_evidence: how many predicted evidence sentences of a claim count, from the first; None: all.
+    """
     labels = np.array(gold.labels, dtype=np.int8)
     correct = labels == answers.labels
     names, groups = group_codes(gold.groups)
@@ -78,7 +81,8 @@ def _evidence_columns(
 def _compare(sets: Sequence[Sequence[GoldSentence]], predicted: Sequence[tuple[str, int]]) -> tuple[float, bool]:
     """Return (the share of predicted sentences that are in any gold evidence set, True if a complete set was found).
 
-    Without predicted sentences the share is 1. An empty set counts as found; without any set the result is False.
+    sets: the claim's gold evidence sets. Without predicted sentences the share is 1. An empty set counts as found;
+    without any set the result is False.
     """
     if not predicted:
         return 1.0, not all(sets)
@@ -111,7 +115,7 @@ def _symmetric_columns(gold: Gold, groups: Codes, correct: npt.NDArray[np.bool_]
 
 
 def _wholes(codes: npt.NDArray[Any], correct: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Numbers]:
-    """Return two columns that are 0 except on the first row of each set of rows.
+    """Return two columns that count sets of rows, such as groups: both are 0 except on the first row of each set.
 
     There the first column is 1, and the second is 1 if all rows of the set are correct. codes: the number of each row's
     set.

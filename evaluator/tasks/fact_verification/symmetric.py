@@ -92,7 +92,7 @@ def _group_problems(members: list[Line]) -> Iterator[str]:
 
 
 def _both_labels(groups: Mapping[Any, list[Line]]) -> Iterator[tuple[Any, str]]:
-    """Yield a fault for each group that has a claim and evidence of an earlier group under a different label."""
+    """Yield (group, description) for each group with a claim and evidence that an earlier group labels differently."""
     seen: dict[tuple[Any, Any], tuple[Any, Any]] = {}
     for name, members in groups.items():
         labels = {
@@ -117,7 +117,7 @@ def _origin(member: Line) -> Any:
 
 
 def _one_sided(field: str, members: list[Line]) -> Iterator[str]:
-    """Yield a fault for each text, unigram or bigram that does not occur equally often with both labels.
+    """Yield a description of each text, unigram or bigram that does not occur equally often with both labels.
 
     field: the field whose texts are examined, `claim` or `evidence_text`.
     """

@@ -1,4 +1,4 @@
-"""Audits of knowledge-base-population: the gold's columns, and faults of offsets, properties, links and passages."""
+"""Audit of knowledge-base-population gold: its columns, and checks of offsets, properties, links and passages."""
 
 from __future__ import annotations
 
@@ -233,7 +233,10 @@ class _Documents:
                 self.undated.add(index, shown(_object_text(text, fact)))
 
     def _span(self, text: str, passage: Any, start: int, end: int, said: Any) -> GroupedFinding | None:
-        """Return the most severe fault of a span, None if it has none. said: the annotated text of the span."""
+        """Return the most severe fault of a fact's span of text; None if it has none.
+
+        text: the document's; said: the text that the gold gives for the span, if any.
+        """
         if start >= end:
             return self.inverted
         if start < 0 or end > len(text):

@@ -85,7 +85,10 @@ def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> M
 
 
 def _keys(facts: FactTable, n_properties: int) -> Indices:
-    """Return a key for each fact, equal for facts of the same passage and property, which alone are compared."""
+    """Return a number for each fact, which is equal for facts of the same passage and property.
+
+    Only such facts are compared.
+    """
     return facts.passage * n_properties + facts.property
 
 

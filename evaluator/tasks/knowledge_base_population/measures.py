@@ -1,4 +1,4 @@
-"""Measures of knowledge-base-population: precision, recall and F1 in each of three matching modes."""
+"""Measures of knowledge-base-population: precision, recall and F1 in three matching modes, and the span ratio."""
 
 import math
 from collections.abc import Iterator

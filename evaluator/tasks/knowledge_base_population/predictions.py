@@ -16,7 +16,7 @@ from evaluator.tasks.knowledge_base_population.layout import PREDICTIONS, Fact, 
 
 @dataclass
 class Answers:
-    """Parsed predictions. facts: the predicted facts of the evaluated documents."""
+    """Parsed predictions of knowledge-base-population. facts: the predicted facts of the evaluated documents."""
 
     facts: FactTable
     n_lines: int = 0

@@ -1,4 +1,4 @@
-"""Scorer of knowledge-base-population: one row per pair of a document and a property."""
+"""Scorer of knowledge-base-population: makes the table of outcomes, with one row per pair of document and property."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from evaluator.tasks.knowledge_base_population.predictions import Answers
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    """Return the outcomes, with a row for each document and property that have a gold or a predicted fact.
+    """Return the outcomes, with a row for each pair of document and property that has a gold or a predicted fact.
 
     The groups are those of all evaluated documents, also of documents without a row.
     """
@@ -59,9 +59,10 @@ def _count(rows: Indices, n_rows: int) -> npt.NDArray[np.float64]:
 
 
 def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return a mask over the predictions: True for those that can count as false positives.
+    """Return a mask over the predicted facts: True for those that can count as false positives.
 
-    A prediction can if its property has a gold fact in any passage, and is exhaustively annotated in its own passage.
+    A predicted fact can if its property has a gold fact in any passage, and is exhaustively annotated in its own
+    passage.
     """
     has_gold = np.zeros(annotated.shape[1], dtype=np.bool_)
     has_gold[matches.gold.property] = True
@@ -85,7 +86,10 @@ def _groups(gold: Gold) -> tuple[npt.NDArray[np.int32], tuple[str | int, ...]]:
 def _dimensions(
     gold: Gold, groups: npt.NDArray[np.int32], documents: Indices, properties: Indices
 ) -> dict[str, Dimension]:
-    """Build the dimensions. Their values come from gold alone, so that predictions do not add slices."""
+    """Build the dimensions of the outcomes.
+
+    Their values come from gold alone, so that predictions do not add slices.
+    """
     property_indices = np.unique(gold.facts.property)
     names = sorted((gold.property_names[index], index) for index in property_indices.tolist())
     code = np.full(max(len(gold.properties), 1), -1, dtype=np.int32)

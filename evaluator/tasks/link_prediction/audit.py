@@ -1,4 +1,4 @@
-"""Audits of link-prediction: the gold's columns, faulty answers, and questions that answer each other."""
+"""Audit of link-prediction gold: its columns, faulty lists of answers, and questions that answer each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measures of link-prediction."""
+"""Measures of link-prediction: mean reciprocal rank and Hits@k."""
 
 from evaluator.measures.base import Ratio, statistic
 

@@ -62,9 +62,10 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
 
 
 def locate(ranking: Sequence[str], answers: Mentions, filtered: Mentions) -> tuple[int, int]:
-    """Return `raw` and `filtered_before` of `Answers` for one ranking.
+    """Return (rank of the first answer, number of mentions before it that are other known answers) for one ranking.
 
-    A mention that is in both `answers` and `filtered` counts as an answer.
+    answers, filtered: the gold's answers and other known answers. A mention in both counts as an answer. The rank
+    counts distinct mentions from 1; it is 0 if the ranking has no answer.
     """
     answer_set = frozenset(answers)
     if answer_set.isdisjoint(ranking):

@@ -1,4 +1,4 @@
-"""Scorer of link-prediction: one row per question."""
+"""Scorer of link-prediction: makes the table of outcomes, with one row per question."""
 
 from typing import Any
 
@@ -12,7 +12,10 @@ from evaluator.tasks.link_prediction.predictions import Answers
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers, *, filtered: bool) -> Outcomes:
-    """Return the outcomes. filtered: True to remove other known answers from rankings before an answer is ranked."""
+    """Return the outcomes of rankings.
+
+    filtered: True to remove the other known answers from a ranking before the rank of its first answer is counted.
+    """
     rank = answers.raw - answers.filtered_before if filtered else answers.raw
     has_answer = rank > 0
     names, groups = group_codes(gold.groups)

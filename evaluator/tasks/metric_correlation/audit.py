@@ -1,4 +1,4 @@
-"""Audits of metric-correlation: the gold's columns, lines without text or system, and uninformative ratings."""
+"""Audit of metric-correlation gold: its columns, lines without text or system, and uninformative ratings."""
 
 from __future__ import annotations
 

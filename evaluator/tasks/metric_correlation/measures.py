@@ -1,4 +1,4 @@
-"""Measures of metric-correlation."""
+"""Measures of metric-correlation: Spearman's, Pearson's and Kendall's correlation, and two within systems."""
 
 from typing import Any
 

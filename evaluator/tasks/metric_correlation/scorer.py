@@ -1,4 +1,4 @@
-"""Scorer of metric-correlation: one row per rated text."""
+"""Scorer of metric-correlation: makes the table of outcomes, with one row per rated text."""
 
 import numpy as np
 

@@ -25,7 +25,10 @@ Gold = TypeVar("Gold", bound=GoldWithIds)
 
 
 class ScoreTask(Task[Gold, IdIndex, Scores]):
-    """A task in which a system gives each id one score. inputs_format: the line format of the public inputs."""
+    """Base class of a task in which a system gives each id one score.
+
+    inputs_format: the line format of the public inputs.
+    """
 
     inputs_format: ClassVar[Format[Any]]
 
@@ -51,7 +54,7 @@ class ScoreTask(Task[Gold, IdIndex, Scores]):
 
     @abstractmethod
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """Return a mask over the gold lines: True for those that a perfect system scores above the rest."""
+        """Return a mask over the gold lines: True for those, such as true claims, that should score above the rest."""
 
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         scores = self.read_predictions(stream, file, self.validation_data(gold), options)

@@ -1,4 +1,4 @@
-"""Baselines with uninformative scores, and a helper that writes lines of predictions."""
+"""Baselines whose scores carry no information, and a helper that writes lines of predictions."""
 
 from __future__ import annotations
 

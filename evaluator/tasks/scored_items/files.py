@@ -31,7 +31,7 @@ _LAYOUT = Format(ScoreLine, Schema(frozenset({"id", "score"})), lambda _: 2)
 
 @dataclass
 class Scores:
-    """Parsed predictions. values: one score per gold line, in gold order."""
+    """Parsed predictions of one score per id. values: one score per gold line, in gold order."""
 
     values: Numbers
     n_lines: int = 0
