@@ -11,7 +11,7 @@ _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMG]I?|)B?", re.IGNORECASE | r
 
 
 def read_size(name: str, text: str) -> int:
-    """Return the number of bytes of a text such as `4GB`, `512M`, `1.5GiB` or `4000000000`.
+    """Return the number of bytes that a text states, such as `4GB`, `512M`, `1.5GiB` or `4000000000`.
 
     name: the option, without hyphens, for the error message. Raises UsageError.
     """

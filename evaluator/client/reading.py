@@ -15,7 +15,7 @@ _PAGE_SIZE = "500"
 
 
 def read_list(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
-    """Return the entries of all pages of a list of the API."""
+    """Return the entries of a list of the API, from all its pages. path: the list's, below `/api/v1/`."""
     return list(read_pages(server, path, query, "results")["results"])
 
 
@@ -38,12 +38,12 @@ def read_pages(server: Server, path: str, query: Mapping[str, str], key: str) ->
 
 
 def phase_path(benchmark: str, phase: str) -> str:
-    """Return the path of a phase below `/api/v1/`."""
+    """Return the address of a phase in the API, without `/api/v1/`."""
     return f"benchmarks/{benchmark}/phases/{phase}"
 
 
 def submission_path(submission: str) -> str:
-    """Return the path of a submission below `/api/v1/`."""
+    """Return the address of a submission in the API, without `/api/v1/`."""
     return f"submissions/{quote(submission, safe='')}"
 
 

@@ -90,7 +90,7 @@ class Job(Generic[_AnyRequest]):
     work: Callable[[Files, _AnyRequest], tuple[Report, bytes]]
 
     def __call__(self, files: Files, arguments: Mapping[str, Any] | Request) -> tuple[dict[str, Any], bytes]:
-        """Return (report, attachment). Invalid files and usage errors give a refusal as the report.
+        """Run the job and return (report, attachment). For invalid files and arguments the report is a refusal.
 
         Any exception is an internal error.
         """

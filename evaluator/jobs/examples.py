@@ -174,7 +174,10 @@ def _example(task: AnyTask, line: dict[str, Any], predictions: list[str], result
 
 
 def _cell(task: AnyTask, line: dict[str, Any], predictions: Sequence[str]) -> str:
-    """Return the item's two labels as `GOLD → PREDICTED`; empty if the task has no labels or the item no answer."""
+    """Return the item's gold and predicted label as `GOLD → PREDICTED`.
+
+    It is empty if the task has no labels or the item no answer.
+    """
     if task.label_keys is None or not predictions:
         return ""
     predicted = msgspec.json.decode(predictions[0]).get(task.label_keys[1], "")

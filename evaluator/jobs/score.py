@@ -111,7 +111,7 @@ class ScoreReport(Report):
 
 
 def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
-    """Compute every score, with confidence intervals; the attachment is the serialized outcomes.
+    """Score predictions against gold, with confidence intervals; the attachment is the serialized outcomes.
 
     files: `gold`, `predictions`, and `partition` (the public/private split) if the request names a subset.
     """

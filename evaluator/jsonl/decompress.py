@@ -17,8 +17,8 @@ class ReadLimits:
 
     file_bytes, lines: the maximum numbers of bytes and lines, after decompression. ratio: the maximum of decompressed
     to compressed bytes. members: the maximum number of gzip members; bgzip writes one per 64 KiB, which makes 3,100 in
-    the largest file. line_bytes: the maximum number of bytes of a line. depth: the maximum number of nested JSON
-    objects and lists on a line.
+    a file of the maximum size. line_bytes: the maximum number of bytes of a line. depth: the maximum number of nested
+    JSON objects and lists on a line.
     """
 
     file_bytes: int = 200_000_000

@@ -75,7 +75,7 @@ class RankedCounts:
         self._precision = np.zeros(n_resamples)  # precision at the score of each positive row, summed
 
     def add(self, all_rows: Numbers, positives: Numbers) -> None:
-        """Add the next lower distinct scores, the highest of them first.
+        """Count the rows with the next lower distinct scores, which are in descending order.
 
         all_rows, positives: the weighted numbers of all rows and of positive rows with each score, resamples x scores.
         An empty array adds nothing.
@@ -127,7 +127,10 @@ class _Downward:
         return np.take(self._view.outcomes.groups, np.take(self._view.rows, self._order))
 
     def weights(self, sample: Sample, block: slice) -> Numbers:
-        """Return the weights of a block of rows, in the order of falling score: resamples x rows."""
+        """Return how often each row of a block is drawn: resamples x rows, in the order of falling score.
+
+        block: a range of that order.
+        """
         if sample.is_plain:
             return np.ones((1, len(self.is_positive[block])))
         return np.ascontiguousarray(np.take(sample.weights, self.groups[block], axis=0).T)

@@ -18,7 +18,10 @@ class Systems:
     """
 
     def __init__(self, codes: Numbers, rows: Rows) -> None:
-        """Sort the rows of a view. codes: the number of each row's system; rows: each row's index in the outcomes."""
+        """Sort the rows of a view by system.
+
+        codes: the number of each row's system; rows: each row's index in the outcomes.
+        """
         ties = Ties.of(codes)
         self.order = np.lexsort((rows, ties.codes))
         self._starts = ties.starts

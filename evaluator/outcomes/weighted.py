@@ -29,7 +29,7 @@ class Remembering:
         self._cached: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the cached value of the key, calling `make` the first time."""
+        """Return the cached value of the key; the first time, call `make` to compute it."""
         if key not in self._cached:
             self._cached[key] = make()
         value: Value = self._cached[key]
@@ -80,7 +80,7 @@ class View(Remembering):
 
     @cached_property
     def groups(self) -> Rows:
-        """The groups that have rows in the view, ascending."""
+        """The indices of the groups that have rows in the view, ascending."""
         groups = self._selected(self.outcomes.groups)
         return (groups if self._one_row_each else groups[self._starts]).astype(np.int64)
 

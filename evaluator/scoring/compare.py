@@ -51,7 +51,7 @@ class Comparison:
 
 
 class _Pair:
-    """Outcomes of two systems. `samples` gives the groups the same weights in both."""
+    """Outcomes of two systems. `samples` returns a sample of each, with the same weights for the same groups."""
 
     def __init__(self, a: Outcomes, b: Outcomes) -> None:
         self.tables = (a, b)

@@ -25,7 +25,7 @@ def longest_common_order(a: Numbers, b: Numbers) -> int:
 
 
 def _ranks(values: Numbers) -> npt.NDArray[np.int64]:
-    """Return dense ranks: 0 for the smallest value; equal values share a rank."""
+    """Return each value's dense rank: 0 for the smallest value; equal values share a rank."""
     return np.unique(values, return_inverse=True)[1].reshape(-1)
 
 

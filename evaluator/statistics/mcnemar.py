@@ -23,7 +23,7 @@ class PairedBinaryOutcomes:
     """The units of one measure, and which of the two systems a and b have each of them right."""
 
     def __init__(self, unit: Numbers, a: Numbers, b: Numbers, groups: npt.NDArray[np.int32]) -> None:
-        """Take four columns with one number per row.
+        """Take four columns with one number per row of the two systems' outcomes.
 
         unit: 1 for rows that are units of the measure, else 0; a, b: 1 for rows that this system has right, else 0;
         groups: the index of the row's group.

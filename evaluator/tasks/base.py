@@ -189,7 +189,10 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     def read_predictions(
         self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
-        """Parse and validate predictions. Raises PredictionError."""
+        """Parse and validate predictions. known: the data of `validation_data` or `read_inputs`.
+
+        Raises PredictionError.
+        """
 
     @abstractmethod
     def empty_answers(self, gold: Gold) -> Answers:
@@ -248,7 +251,10 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
 
     @abstractmethod
     def gold_fields(self, line: Line) -> GoldFields:
-        """Return the content of a valid gold line, by which corrected gold is compared with the previous version."""
+        """Return the content of a valid gold line, field by field.
+
+        Corrected gold is compared with the previous version by these fields.
+        """
 
     def score_warnings(self, scores: list[Score]) -> list[str]:
         """Return warnings about a run's scores, one sentence each, which are shown with its row of the leaderboard."""

@@ -84,7 +84,7 @@ def _generators(command: str) -> tuple[Generator, ...]:
 
 
 def add_to(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the subcommands of `split` or `audit` to the command's parser."""
+    """Add the subcommands of `split` or `audit`, which `command` names, to the command's parser."""
     names = parser.add_subparsers(
         dest="generator", required=True, metavar="NAME", help="what to do:", parser_class=type(parser)
     )

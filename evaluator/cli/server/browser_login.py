@@ -64,7 +64,10 @@ def token(server: Server, name: str, *, pause: Callable[[float], None] = time.sl
 
 
 def _show(code: dict[str, Any]) -> None:
-    """Print the address and the code, and open the address if there is a graphical browser."""
+    """Print the address and the code for the log-in, and open the address if there is a graphical browser.
+
+    code: the server's response, in the form of RFC 8628.
+    """
     page = code["verification_uri_complete"]
     # Without a display, Python would start a text browser in this terminal.
     has_display = any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))

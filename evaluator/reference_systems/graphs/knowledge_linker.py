@@ -129,7 +129,10 @@ class KnowledgeLinker:
 
 
 def weights(ends: Ints, n_entities: int, degree: str, logarithm: str) -> Numbers:
-    """Return the weight of each entity, the cost of a path through it. ends: subject and object of each triple."""
+    """Return the weight of each entity, the cost of a path through it.
+
+    ends: subject and object of each triple. degree, logarithm: the values of the system's options of these names.
+    """
     if degree == "neighbours":
         ends = np.unique(np.sort(ends, axis=1), axis=0)
         ends = ends[ends[:, 0] != ends[:, 1]]

@@ -19,7 +19,10 @@ _TINY = 1e-9
 
 
 class Queries(NamedTuple):
-    """Queries by their vectors. known, relation: one row per query. tail: True where the object is asked for."""
+    """Queries, given by vectors: one row per query.
+
+    known, relation: the vectors of its entity and of its relation. tail: True where the object is asked for.
+    """
 
     known: Floats
     relation: Floats
@@ -69,7 +72,10 @@ class Model(ABC):
 
     @abstractmethod
     def moduli(self, vectors: Floats) -> Floats:
-        """Return the absolute values of the vectors' numbers, in their shape. N3 regularization sums their cubes."""
+        """Return the absolute value of each number of the vectors, real or complex.
+
+        N3 regularization sums their cubes.
+        """
 
 
 class _Bilinear(Model):

@@ -133,12 +133,15 @@ class Classifier:
         self._model = _fitted(self._matrix(examples, learning=True), labels, seed)
 
     def scores(self, examples: Sequence[Example]) -> Numbers:
-        """Return the log-odds of each example."""
+        """Return for each example (relation, features of a claim) the log-odds that the claim is true."""
         scores: Numbers = self._model.decision_function(self._matrix(examples, learning=False))
         return scores
 
     def _weighted(self, relation: str, features: Features) -> Iterator[tuple[Hashable, float]]:
-        """Yield (key, feature value) for each weight that a claim uses; the keys of shared weights begin with None."""
+        """Yield (key of a weight, feature value) for each weight that a claim uses.
+
+        The key of a weight that all relations share begins with None, that of others with the relation.
+        """
         yield (relation,), 1.0
         for feature, value in features.items():
             if self._chosen is None or feature in self._shared:

@@ -101,7 +101,7 @@ def resolve_subject(passages: Sequence[Passage]) -> None:
 
 
 def trained_finder(documents: Sequence[GoldDocument]) -> MentionFinder:
-    """Return a mention finder that lists the subjects and objects of these documents' facts."""
+    """Return a mention finder whose list comes from the subjects and objects of these documents' facts."""
     texts = []
     for document in documents:
         for annotated in document.passages:

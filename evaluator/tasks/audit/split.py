@@ -134,7 +134,7 @@ class Split(AuditColumns):
 
     @property
     def name(self) -> str:
-        """The file name without its folders."""
+        """The name of the split's file, without folders."""
         return Path(self.file).name
 
     @property
@@ -152,7 +152,10 @@ class Split(AuditColumns):
         return index + self.first_line
 
     def queried(self, index: int) -> str:
-        """Return the question of the gold line with this index as text, cut to 160 characters."""
+        """Return what a gold line asks, as participants see it, as text of at most 160 characters.
+
+        index: the gold line's.
+        """
         question = self.questions[index]
         parts = question if isinstance(question, tuple) else (question,)
         text = " | ".join(" ".join(str(part).split()) for part in parts if part is not None)

@@ -8,7 +8,7 @@ from evaluator.jsonl.strict_json import Schema
 
 
 class GoldClaim(GoldLine, gc=False, kw_only=True):
-    """A gold line. label: True if the triple is true."""
+    """A gold line: a triple and its label, which is True if the triple is true."""
 
     id: str | int
     subject: str
@@ -18,7 +18,7 @@ class GoldClaim(GoldLine, gc=False, kw_only=True):
 
 
 class Claim(msgspec.Struct, gc=False):
-    """A line of the public inputs."""
+    """A line of the public inputs: a triple whose truth systems score."""
 
     id: str | int
     subject: str

@@ -11,9 +11,9 @@ from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 
 
 def predicted_facts(stream: BinaryIO, file: str, gold: Gold) -> CategoricalAnswers:
-    """Return answers whose units are the facts of each text that are predicted or in the gold.
+    """Return the predicted facts of a file, to be compared with another file's.
 
-    Raises PredictionError.
+    Units are the facts of each text that are predicted or in the gold. Raises PredictionError.
     """
     reader = Reader(file, PREDICTIONS, PredictionError)
     register = AnswerRegister(gold.ids, reader.problems)

@@ -11,7 +11,10 @@ Fact = tuple[str, str, str]
 
 
 class GoldText(GoldLine, gc=False, kw_only=True):
-    """A gold line. text and subject are copied to the public inputs; subject: the entity that the text is about."""
+    """A gold line: a text and the facts that it states. subject: the entity that the text is about.
+
+    The public inputs have copies of text and subject.
+    """
 
     id: str | int
     facts: list[Fact]
@@ -20,7 +23,7 @@ class GoldText(GoldLine, gc=False, kw_only=True):
 
 
 class InputText(msgspec.Struct, gc=False):
-    """A line of the public inputs."""
+    """A line of the public inputs: a text to extract facts from. subject: the entity that the text is about."""
 
     id: str | int
     text: str | msgspec.UnsetType = msgspec.UNSET
@@ -28,7 +31,7 @@ class InputText(msgspec.Struct, gc=False):
 
 
 class PredictedFacts(msgspec.Struct, gc=False):
-    """A line of predictions."""
+    """A line of predictions: the facts that a system extracted from one text."""
 
     id: str | int
     facts: list[Fact]

@@ -13,7 +13,10 @@ GoldSentence = tuple[int | str | None, int | str | None, str | None, int | None]
 
 
 class Claim(GoldLine, gc=False, kw_only=True):
-    """A gold line. verifiable: a key of FEVER's published files, which is ignored, since it follows from the label."""
+    """A gold line: a claim with its label and evidence.
+
+    verifiable: a key of FEVER's published files, which is ignored, since it follows from the label.
+    """
 
     id: str | int
     claim: str
@@ -24,7 +27,7 @@ class Claim(GoldLine, gc=False, kw_only=True):
 
 
 class Question(msgspec.Struct, gc=False):
-    """A line of the public inputs."""
+    """A line of the public inputs: a claim to label, and the evidence sentence if it is given."""
 
     id: str | int
     claim: str
@@ -32,7 +35,7 @@ class Question(msgspec.Struct, gc=False):
 
 
 class Answer(msgspec.Struct, gc=False):
-    """A line of predictions."""
+    """A line of predictions: a claim's label, and (page, line) pairs as evidence."""
 
     id: str | int
     predicted_label: str

@@ -11,7 +11,10 @@ DATE_PROPERTIES = frozenset({"5", "14", "15"})
 
 
 class Fact(msgspec.Struct, gc=False):
-    """A fact. Offsets count code points of the document's text; spans are half-open."""
+    """A fact with the spans of text that name its subject and object, and the links of both.
+
+    Offsets count code points of the document's text; spans are half-open.
+    """
 
     propertyId: str
     subjectStart: int
@@ -72,7 +75,7 @@ class InputPassage(msgspec.Struct, gc=False):
 
 
 class InputDocument(msgspec.Struct, gc=False, kw_only=True):
-    """A line of the public inputs."""
+    """A line of the public inputs: a document with its passages, without facts."""
 
     fold: int | msgspec.UnsetType = msgspec.UNSET
     documentId: str | int

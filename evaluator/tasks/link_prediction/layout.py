@@ -15,7 +15,10 @@ Triple = tuple[str, str, str]
 
 
 class GoldQuestion(GoldLine, gc=False, kw_only=True):
-    """A gold line. answers: every mention of the entity asked for. filtered: mentions of the other known answers."""
+    """A gold line: a triple without its subject or object, and the answers.
+
+    answers: every mention of the entity asked for. filtered: mentions of the other known answers.
+    """
 
     id: str | int
     question: Triple
@@ -24,14 +27,14 @@ class GoldQuestion(GoldLine, gc=False, kw_only=True):
 
 
 class Question(msgspec.Struct, gc=False):
-    """A line of the public inputs."""
+    """A line of the public inputs: a triple without its subject or object."""
 
     id: str | int
     question: Triple
 
 
 class Ranking(msgspec.Struct, gc=False):
-    """A line of predictions: mentions, best first."""
+    """A line of predictions: the answer to one question, as mentions, best first."""
 
     id: str | int
     ranking: list[str]
@@ -50,7 +53,10 @@ PREDICTIONS = Format(Ranking, Schema(frozenset({"id", "ranking"})), lambda _: 2)
 
 
 def side(question: Triple) -> str | None:
-    """Return the part that is missing: head (subject) or tail (object). None: neither is missing, or both are."""
+    """Return the part of the question that is missing: head (subject) or tail (object).
+
+    None: neither is missing, or both are.
+    """
     if (question[0] == QUERY_MARKER) == (question[2] == QUERY_MARKER):
         return None
     return "head" if question[0] == QUERY_MARKER else "tail"

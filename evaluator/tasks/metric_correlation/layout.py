@@ -8,7 +8,10 @@ from evaluator.jsonl.strict_json import Schema
 
 
 class RatedText(GoldLine, gc=False, kw_only=True):
-    """A gold line. human: the mean human rating; system: the system that generated the text."""
+    """A gold line: a generated text, its reference and its mean human rating.
+
+    human: the rating; system: the system that generated the text.
+    """
 
     id: str | int
     human: float
@@ -18,7 +21,7 @@ class RatedText(GoldLine, gc=False, kw_only=True):
 
 
 class Text(msgspec.Struct, gc=False):
-    """A line of the public inputs."""
+    """A line of the public inputs: a generated text to score, and its reference."""
 
     id: str | int
     generated: str | msgspec.UnsetType = msgspec.UNSET
