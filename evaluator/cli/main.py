@@ -42,7 +42,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(words: Sequence[str]) -> int:
-    """Run one command and return its exit status."""
+    """Run the command of the command line `words`, and return its exit status."""
     try:
         current = deprecated_names.replace(words)
         args = _parser(current).parse_args(current)

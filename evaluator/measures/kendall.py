@@ -27,7 +27,10 @@ class Concordance:
         self._levels = list(_levels(by_y))
 
     def tau_b(self, weights: Numbers) -> Numbers:
-        """Return one tau-b per resample, NaN where x or y is constant. weights: resamples x rows, in `order`."""
+        """Return one tau-b per resample, NaN where x or y is constant.
+
+        weights: resamples x rows, with the rows in `order`: sorted by x, then by y.
+        """
         all_pairs = _pairs(weights.sum(axis=1))
         tied_x = _pairs(np.add.reduceat(weights, self._x_starts, axis=1)).sum(axis=1)
         tied_both = _pairs(np.add.reduceat(weights, self._joint_starts, axis=1)).sum(axis=1)

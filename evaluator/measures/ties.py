@@ -76,7 +76,7 @@ class Ties:
         return cls(order, np.flatnonzero(changes))
 
     def __len__(self) -> int:
-        """Return the number of distinct values."""
+        """Return the number of distinct values in the column."""
         return len(self.starts)
 
     @cached_property

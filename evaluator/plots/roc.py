@@ -87,19 +87,21 @@ def _height(curve: Roc, at: int, vertex: int, steps: int) -> int:
 
 
 def steps_for(n_groups: int, n_positive: int, n_negative: int) -> int | None:
-    """Return the number of steps of the lattice in each direction, or None if there are fewer than LEAST_STEPS.
+    """Return the number of steps, in each direction, of the lattice to which a ROC curve is rounded.
 
     It is the square root of the number of groups, as for the steps of the disclosure policy Ladder, or of twice the
-    number of rows of the rarer class if that is smaller; at most MOST_STEPS.
+    number of rows of the rarer class if that is smaller; at most MOST_STEPS. None: there would be fewer than
+    LEAST_STEPS.
     """
     steps = min(MOST_STEPS, isqrt(min(n_groups, 2 * n_positive, 2 * n_negative)))
     return steps if steps >= LEAST_STEPS else None
 
 
 def heights(view: View, score: str, positive: str) -> Sequence[int] | None:
-    """Return a slice's ROC curve on its lattice: the steps + 1 heights of `on_lattice`; None if `steps_for` is None.
+    """Return a slice's ROC curve rounded to its lattice: the steps + 1 true positive rates of `on_lattice`.
 
-    score, positive: the names of the statistics with the score and with the label, 1 for positive rows.
+    score, positive: the names of the statistics with the score and with the label, 1 for positive rows. None:
+    `steps_for` gives no lattice.
     """
     labels = view.column(positive) > 0
     n_positive = int(np.count_nonzero(labels))

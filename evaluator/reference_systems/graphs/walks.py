@@ -115,7 +115,7 @@ class Walks:
         return steps[::-1]
 
     def _arriving(self, entity: int) -> Edges:
-        """Return the steps that arrive at an entity. Their ends are the entities where they start."""
+        """Return the steps that arrive at an entity. `ends` of the result are the entities from which they come."""
         part = slice(self._first[entity], self._first[entity + 1]) if entity >= 0 else slice(0)
         back, starts = self._steps[part] ^ 1, self._ends[part]
         return Edges(back, starts, 1 / self._fanout_of(starts, back))

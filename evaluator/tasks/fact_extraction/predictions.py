@@ -21,7 +21,7 @@ class Answers:
     """Parsed predictions: counts of predicted facts. The facts themselves are not stored.
 
     tallies: an array with a row for each text and each relation that was predicted for it. The five columns are the
-    index of the text and the numbers of a `Tally`.
+    index of the text, the code of the relation, and the numbers of predicted, found and verifiable facts (`Tally`).
     """
 
     tallies: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64))

@@ -104,8 +104,8 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
 def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | None) -> ValidationData:
     """Parse public inputs. Raises InputsError.
 
-    share: which gold lines have evidence: `all`, `some` or `none`. Without gold, predictions need evidence only for
-    `all`.
+    share: the gold lines that have evidence: `all`, `some` or `none` of them. Without gold, predictions need evidence
+    only if it is `all`.
     """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
