@@ -104,7 +104,10 @@ class EvaluatorError(Exception):
 
 
 class FileError(EvaluatorError):
-    """A file is invalid. problems: its first MAX_PROBLEMS problems. more: the number of further problems."""
+    """Base class of errors for an invalid file.
+
+    problems: the first MAX_PROBLEMS problems of the file. more: the number of further problems.
+    """
 
     def __init__(self, problems: Iterable[Problem], more: int = 0) -> None:
         self.problems = list(problems)

@@ -26,7 +26,10 @@ def find_address(address: str | None) -> str:
 
 
 def find_token(address: str, file: str | None = None) -> str | None:
-    """Return the token in the file, else that of HOLDOUT_TOKEN, else the stored one; None if there is none."""
+    """Return the token in `file`, else that of HOLDOUT_TOKEN, else the stored one of the server; None if there is none.
+
+    address: the server's. file: the path of a file with a token; None: no file.
+    """
     if file is not None:
         return from_file(file)
     return os.environ.get(VARIABLE, "").strip() or token_store.read().tokens.get(address.rstrip("/"))

@@ -13,7 +13,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def write_public_private(split: PublicPrivateSplit) -> bytes:
-    """Return the split as JSON, each subset sorted: integers first, then strings."""
+    """Return the public/private split as JSON, each subset of groups sorted: integers first, then strings."""
     return msgspec.json.encode(_File(_ordered(split.public), _ordered(split.private)))
 
 

@@ -66,7 +66,10 @@ class AveragePrecision(ScoreLabelMeasure):
 
 
 class RankedCounts:
-    """Counts of rows, accumulated from the highest score to the lowest, for each resample."""
+    """Counts of all rows and of positive rows, accumulated from the highest score to the lowest, for each resample.
+
+    AUROC and average precision are computed from them.
+    """
 
     def __init__(self, n_resamples: int) -> None:
         self._seen = np.zeros(n_resamples)

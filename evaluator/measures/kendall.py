@@ -15,7 +15,10 @@ from evaluator.outcomes.weighted import Rows
 
 
 class Concordance:
-    """Counts of concordant and discordant pairs of rows. order: row indices sorted by x, then by y."""
+    """Counts of the pairs of rows that two columns x and y order alike (concordant) or oppositely (discordant).
+
+    order: row indices sorted by x, then by y.
+    """
 
     def __init__(self, x: Ties, y: Ties) -> None:
         self.order = np.lexsort((y.codes, x.codes))

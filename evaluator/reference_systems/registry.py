@@ -24,5 +24,5 @@ SYSTEMS: tuple[System, ...] = (
 
 
 def systems_of(task: str) -> dict[str, System]:
-    """Return the systems for a task by name."""
+    """Return name -> reference system, of those for a task."""
     return {system.name: system for system in SYSTEMS if task in system.tasks}

@@ -62,9 +62,10 @@ class _Line(msgspec.Struct):
 
 
 def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[AgreementCounts]:
-    """Yield the counts for the whole and each one-way slice, by every measure that is a proportion of right units.
+    """Yield how many units both, only one or neither of two systems has right, for the whole and each one-way slice.
 
-    Raises UsageError if the outcomes a and b belong to different golds.
+    It does so for every measure that is a proportion of right units. Raises UsageError if the outcomes a and b belong
+    to different golds.
     """
     check_alike(a, b)
     tests = {measure.name: paired_outcomes(measure, a, b) for measure in measures}

@@ -163,7 +163,7 @@ class _Ranked:
         self._start = float(by_row[of_a].sum() - (self._x * below[codes]).sum())
 
     def differences(self, swapped: Numbers) -> Numbers:
-        """Return the absolute difference of the two systems' correlations after the swaps, one per permutation.
+        """Return the absolute differences of the two systems' Spearman correlations, one per permutation.
 
         swapped: groups x permutations, 1 where the group is swapped, else 0.
         """
@@ -189,6 +189,6 @@ class _Ranked:
         return np.where(varies, u / np.sqrt(np.where(varies, squared_denominator, 1.0)), np.nan)
 
     def _sums(self, rows: Numbers) -> Numbers:
-        """Return the sums over the rows that share a value of y: distinct values x columns of `rows`."""
+        """Return the sums of `rows` over the rows that share a value of y: distinct values of y x columns of `rows`."""
         sums: Numbers = np.add.reduceat(rows, self._ties.starts, axis=0) if len(rows) else rows
         return sums

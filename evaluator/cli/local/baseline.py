@@ -34,7 +34,7 @@ _NEEDED = {"scipy": "SciPy", "sklearn": "scikit-learn"}
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command and return its exit status.
+    """Run the command `run-baseline` and return its exit status.
 
     Raises UsageError for an unknown task, name or option, and for a file that is missing or cannot be read.
     """

@@ -31,7 +31,7 @@ from evaluator.text import count_noun
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command and return its exit status.
+    """Run the command `run` and return its exit status.
 
     Raises UsageError for invalid arguments or unreadable files, and SandboxError if the Docker engine fails.
     """

@@ -22,7 +22,7 @@ _HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command and return its exit status.
+    """Run the command that `args` names and return its exit status.
 
     Raises UsageError for invalid arguments, and SandboxError if the server does not respond.
     """

@@ -20,7 +20,7 @@ def wait_until_finished(server: Server, submission: str) -> dict[str, Any]:
 
 
 def scores_of(server: Server, submission: str) -> dict[str, Any] | None:
-    """Return the revealed scores of a submission; None if the phase has not revealed any yet."""
+    """Return the revealed scores of a submission, in the form of the API; None if the phase has revealed none yet."""
     try:
         scores: dict[str, Any] = server.get(f"{submission_path(submission)}/scores/")
     except RefusedError as error:

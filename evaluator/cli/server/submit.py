@@ -25,7 +25,7 @@ _JOINING = 1800.0  # seconds: the server joins and hashes up to ten gigabytes
 
 
 def submit(args: argparse.Namespace) -> int:
-    """Run the command and return its exit status.
+    """Run the command `submit` and return its exit status.
 
     Raises UsageError for invalid arguments, and SandboxError if the server or the Docker engine does not respond.
     """

@@ -32,7 +32,7 @@ _BATCH_COSTS = 4_000_000
 
 
 class KnowledgeLinker:
-    """Scores a claim by the distance of its two entities, an answer by its distance from the given entity."""
+    """Scores a claim by its two entities' distance in the graph, an answer by its distance from the given entity."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ def _score(cost: float) -> float:
 
 
 class _Network:
-    """An undirected graph whose entities have weights, and the least costs of its paths."""
+    """An undirected graph with weighted entities, which computes the least costs of paths from these weights."""
 
     def __init__(self, ends: Ints, weights: Numbers, closure: str) -> None:
         from scipy.sparse import coo_matrix

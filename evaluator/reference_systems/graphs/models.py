@@ -99,7 +99,7 @@ class _Bilinear(Model):
 
 
 class DistMult(_Bilinear):
-    """Sum over dimensions of subject, relation and object multiplied (Yang et al. 2015)."""
+    """Model whose score is the sum over dimensions of subject times relation times object (Yang et al. 2015)."""
 
     def _product(self, known: Floats, relation: Floats) -> Floats:
         return known * relation
@@ -112,9 +112,9 @@ class DistMult(_Bilinear):
 
 
 class ComplEx(_Bilinear):
-    """Real part of subject times relation times the conjugate of the object (Trouillon et al. 2016).
+    """Model whose score is the real part of the product of subject, relation and the object's conjugate, summed up.
 
-    A vector has all real parts first, then all imaginary parts.
+    A vector has all real parts first, then all imaginary parts. Source: Trouillon et al. 2016.
     """
 
     @property
@@ -145,7 +145,7 @@ class ComplEx(_Bilinear):
 
 
 class TransE(Model):
-    """Minus the distance between subject plus relation and object (Bordes et al. 2013)."""
+    """Model whose score is minus the distance between subject plus relation and object (Bordes et al. 2013)."""
 
     reciprocal = False
 

@@ -42,7 +42,7 @@ _BATCH = 1000
 
 
 class SubgraphFeatures:
-    """Binary features: the paths that join the two entities of a claim, and the relations around each entity."""
+    """Binary features of a claim: the paths that join its two entities, and the relations around each entity."""
 
     def __init__(self, walks: Walks, longest: int) -> None:
         self._walks = walks
@@ -60,7 +60,10 @@ class SubgraphFeatures:
 
 
 class PathProbabilities:
-    """The probability of each path: that a random walker who follows its relations gets from subject to object."""
+    """Features of a claim: the probability of each path from its subject to its object.
+
+    It is the probability that a random walker who follows the path's relations gets from subject to object.
+    """
 
     def __init__(self, walks: Walks, longest: int) -> None:
         self._walks = walks
@@ -72,7 +75,10 @@ class PathProbabilities:
 
 
 class TypedPaths:
-    """The logarithm of the number of walks along each path, and of each path with the types of its two ends."""
+    """Features of a claim: the logarithm of the number of walks along each path, and the same with its ends' types.
+
+    The walks lead from the claim's subject to its object.
+    """
 
     def __init__(self, walks: Walks, longest: int, type_relation: str) -> None:
         """Look up the relation whose objects are the types of its subjects.

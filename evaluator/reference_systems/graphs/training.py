@@ -237,7 +237,7 @@ def train(
     valid: Ints | None = None,
     tokens: tuple[Tokens, Tokens] | None = None,
 ) -> Embeddings:
-    """Return trained embeddings.
+    """Return embeddings trained on a graph.
 
     valid: validation triples; if there are any, the vectors with the best filtered MRR on them are returned, else those
     of the last epoch. tokens: those of the entities and of the relations, whose vectors are then means of the vectors

@@ -124,7 +124,7 @@ class Walks:
         return self._key_counts[np.searchsorted(self._keys, entities * self.steps + steps)]
 
     def _between(self, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return all steps from `starts` to `ends`, both sorted: (index of start, index of step, index of end).
+        """Return all steps from `starts` to `ends`, both sorted, as arrays (index of start, of step, of end).
 
         For speed, only the steps of `starts` or those of `ends` are read, whichever are fewer.
         """

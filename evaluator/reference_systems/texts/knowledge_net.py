@@ -132,7 +132,7 @@ class Extractor:
         return passages
 
     def probabilities(self, passages: Sequence[Passage]) -> Numbers:
-        """Return the probability of each pair of mentions and property: shape (pairs, properties)."""
+        """Return for each pair of mentions and property the probability of a fact: shape (pairs, properties)."""
         return self._model.probabilities(self._matrix(passages))
 
     def _matrix(self, passages: Sequence[Passage]) -> Any:
@@ -192,7 +192,7 @@ def _examples(documents: Sequence[GoldDocument], passages: Sequence[Passage]) ->
 
 
 def _thresholds(extractor: Extractor, documents: Sequence[GoldDocument]) -> dict[str, float]:
-    """Return the threshold of each property with the highest F1 on these documents."""
+    """Return property -> the threshold of its probabilities that has the highest F1 on these documents."""
     passages = [passage for document in documents for passage in extractor.passages(document)]
     examples = _examples(documents, passages)
     probabilities = extractor.probabilities(passages)

@@ -89,7 +89,7 @@ class DateStyle:
 
 
 class SentenceReader:
-    """Splits a text into sentences with named mentions."""
+    """Splits a text into sentences, and finds their mentions and the name of each mention."""
 
     def __init__(self, finder: MentionFinder, write_date: DateStyle) -> None:
         self._finder, self._write_date = finder, write_date
@@ -157,7 +157,10 @@ def _moved(mention: Mention, by: int) -> Mention:
 
 
 class RelationClassifier:
-    """A classifier of pairs of mentions, trained on texts with their facts."""
+    """Finds the facts of a text: classifies the relation between two mentions of a sentence.
+
+    It is trained on texts with their facts.
+    """
 
     def __init__(self, texts: Sequence[tuple[str, str, Iterable[Fact]]], *, binary: bool) -> None:
         """Train on texts with their facts.

@@ -1,4 +1,7 @@
-"""Audit of knowledge-base-population gold: its columns, and checks of offsets, properties, links and passages."""
+"""Audit of knowledge-base-population gold: its columns, and checks of its facts and passages.
+
+Faults are those of offsets and spans of text, of properties, dates and links, and repeated facts.
+"""
 
 from __future__ import annotations
 

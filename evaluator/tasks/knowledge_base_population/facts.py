@@ -38,7 +38,7 @@ class FactTable:
         return len(self.passage)
 
     def take(self, chosen: Indices) -> "FactTable":
-        """Return the facts at these indices."""
+        """Return a table of the facts at these indices, in their order."""
         return FactTable(
             self.passage[chosen], self.property[chosen], self.offsets[:, chosen], self.uris[:, chosen], self.uri_texts
         )

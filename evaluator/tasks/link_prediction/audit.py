@@ -1,4 +1,4 @@
-"""Audit of link-prediction gold: its columns, faulty lists of answers, and questions that answer each other."""
+"""Audit of link-prediction gold: its columns, faulty lists of answers, and pairs of questions that reveal answers."""
 
 from __future__ import annotations
 

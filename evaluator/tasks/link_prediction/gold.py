@@ -20,8 +20,8 @@ Mentions = tuple[str, ...]
 class ValidationData:
     """The data that predictions are checked against.
 
-    index_of: id -> index of the question. mentions: the answers and the filtered mentions of each question; None if
-    there is no gold.
+    index_of: id -> index of the question. mentions: for each question (its answers, mentions of other known answers);
+    None if there is no gold.
     """
 
     index_of: Mapping[Id, int]
@@ -32,8 +32,8 @@ class ValidationData:
 class Gold:
     """Parsed gold. The lists have one entry per question, in the order of the file.
 
-    ids: id -> index of the question. sides: the missing part, `head` or `tail`. mentions: the answers and the filtered
-    mentions.
+    ids: id -> index of the question. sides: the missing part, `head` or `tail`. mentions: (the answers, mentions of
+    other known answers).
     """
 
     ids: Mapping[Id, int]

@@ -58,7 +58,7 @@ class MetricCorrelation(ScoreTask[Gold]):
         return gold.texts
 
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """Return a mask over the texts: True for those whose human rating is above the median."""
+        """Return a mask over the gold's texts: True for those whose human rating is above the median of all ratings."""
         ratings = np.array(gold.ratings, dtype=np.float64)
         return np.asarray(ratings > np.median(ratings))
 

@@ -20,7 +20,7 @@ IdIndex = Mapping[Id, int]
 
 
 class ScoreLine(msgspec.Struct, gc=False):
-    """A line of predictions."""
+    """A line of predictions: the score that a system gives to one id."""
 
     id: str | int
     score: float
@@ -63,7 +63,7 @@ def no_scores(n_lines: int) -> Scores:
 
 
 def read_ids(stream: BinaryIO, file: str, layout: Format[Any], limits: ReadLimits | None) -> IdIndex:
-    """Return the indices of the ids of public inputs. Raises InputsError."""
+    """Return id -> index of the lines of public inputs. layout: their line format. Raises InputsError."""
     reader = Reader(file, layout, InputsError, limits)
     register = IdRegister(reader.problems)
     register.add_blocks(reader.blocks(stream))
