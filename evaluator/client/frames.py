@@ -125,12 +125,12 @@ def json_lines(predictions: Any) -> bytes:
     lines = []
     for index, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise UsageError(f"prediction {index} is a {type(row).__name__}, expected a dict")
+            raise UsageError(f"prediction {index} (counted from 0) is a {type(row).__name__}, expected a dict")
         content = {str(key): value for key, value in row.items() if not (is_frame and _is_missing(value))}
         try:
             lines.append(json.dumps(content, ensure_ascii=False, allow_nan=False, default=_plain))
         except (TypeError, ValueError) as error:
-            raise UsageError(f"prediction {index} cannot be written as JSON: {error}") from None
+            raise UsageError(f"prediction {index} (counted from 0) cannot be written as JSON: {error}") from None
     return "".join(f"{line}\n" for line in lines).encode()
 
 

@@ -34,7 +34,7 @@ class AuditPartRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class FindingRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.tasks.audit.findings.Finding`."""
+    """One finding of the audit: serialized `evaluator.tasks.audit.findings.Finding`."""
 
     severity: Literal["error", "warning", "note"]
     code: str

@@ -48,7 +48,10 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ProblemRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.errors.Problem`, with its text. count: the number of problems with the same `what`."""
+    """One problem of a file, with its text: serialized `evaluator.errors.Problem`.
+
+    count: the number of problems with the same `what`.
+    """
 
     file: str
     line: int | None

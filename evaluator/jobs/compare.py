@@ -145,7 +145,10 @@ class CompareBoardRequest(Request, frozen=True, kw_only=True):
 
 
 class PairRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.scoring.compare_pairs.PairComparison`. a, b: the numbers of the systems' files."""
+    """Comparison of two systems: serialized `evaluator.scoring.compare_pairs.PairComparison`.
+
+    a, b: the numbers of the systems' files.
+    """
 
     a: int
     b: int
@@ -190,7 +193,7 @@ class HeadToHeadRequest(Request, frozen=True, kw_only=True):
 
 
 class CountRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.scoring.disagreements.AgreementCounts`.
+    """How many units two systems have right: serialized `evaluator.scoring.disagreements.AgreementCounts`.
 
     both, a_only, b_only, neither: the numbers of units that both systems, only a, only b, and neither has right.
     """
@@ -204,7 +207,7 @@ class CountRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ItemsRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.scoring.disagreements.DiscordantUnits`.
+    """Units that only one of two systems has right: serialized `evaluator.scoring.disagreements.DiscordantUnits`.
 
     a_only, b_only: (id, gold line) of the units that only system a, or only system b, has right.
     """

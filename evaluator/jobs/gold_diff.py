@@ -36,7 +36,7 @@ class GoldDifferenceReport(Report):
 
 
 class ChangeRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.curation.gold_diff.diff.Change`."""
+    """One changed item of a correction: serialized `evaluator.curation.gold_diff.diff.Change`."""
 
     kind: str
     field: str

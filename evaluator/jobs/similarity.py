@@ -51,7 +51,7 @@ class NearDuplicatesRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class SimilarityRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.similarity.predictions.SimilarityResult` of file "0" and one other file."""
+    """The similarity of file "0" and one other file: serialized `evaluator.similarity.predictions.SimilarityResult`."""
 
     equal: float | None
     shared_errors: float | None

@@ -50,7 +50,7 @@ def slices_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str]
     for name in cross:
         if name not in outcomes.dimensions:
             known = ", ".join(outcomes.dimensions) or "none"
-            raise UsageError(f'cross names the dimension "{name}", expected two of: {known}')
+            raise UsageError(f'option cross names the dimension "{name}", expected two of: {known}')
     a, b = cross
     fitting = _fitting(measures, outcomes, cross)
     for i, outer in enumerate(whole.parts(a)):

@@ -81,7 +81,7 @@ class Ties:
 
     @cached_property
     def codes(self) -> Rows:
-        """The index of each value among the distinct values, 0 for the smallest, in the order of the column."""
+        """For each value of the column, its index among the distinct values, 0 for the smallest."""
         sizes = np.diff(self.starts, append=len(self.order))
         codes = np.empty(len(self.order), dtype=np.int64)
         codes[self.order] = np.repeat(np.arange(len(self)), sizes)
@@ -96,9 +96,9 @@ class Ties:
         return begins
 
     def totals(self, weights: npt.NDArray[np.float64]) -> Numbers:
-        """Return the summed weight of each distinct value: resamples x distinct values.
+        """Return the summed weight of the rows with each distinct value: resamples x distinct values.
 
-        weights: resamples x rows, in `order`.
+        weights: resamples x rows, with the rows in `order`, that is in ascending order of values.
         """
         if len(self) == len(self.order):
             return weights

@@ -37,7 +37,7 @@ class Remembering:
 
 
 class View(Remembering):
-    """Some rows of an outcomes table."""
+    """Some rows of a table of outcomes, such as those of a slice."""
 
     def __init__(self, outcomes: Outcomes, rows: Rows) -> None:
         """Select rows. rows: their indices, in an order in which the rows of a group are adjacent."""
@@ -49,7 +49,7 @@ class View(Remembering):
 
     @classmethod
     def whole(cls, outcomes: Outcomes) -> "View":
-        """Return the view of all rows, sorted by group."""
+        """Return the view of all rows of a table of outcomes, sorted by group."""
         if np.all(outcomes.groups[1:] >= outcomes.groups[:-1]):
             view = cls(outcomes, np.arange(outcomes.n_rows))
             view._in_order = True
@@ -104,7 +104,7 @@ class View(Remembering):
         return sums
 
     def column(self, statistic: str) -> Numbers:
-        """Return the statistic of each row of the view, in the order of `rows`."""
+        """Return the statistic of this name: one value per row of the view, in the order of `rows`."""
         return self._selected(self.outcomes.statistics[statistic])
 
     def _selected(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:

@@ -229,7 +229,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         return iter(())
 
     def test_gold_problems(self, lines: Iterable[Line], dimensions: Collection[str]) -> list[str]:
-        """Return the reasons why valid gold of a test split must not be published, one sentence each; often none.
+        """Return the reasons why valid gold of a test split must not be published, one sentence each, if any.
 
         lines: the gold's lines, decoded when they are iterated. dimensions: the names of its slices' dimensions.
         """

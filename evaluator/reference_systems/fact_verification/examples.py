@@ -25,7 +25,7 @@ _EVIDENCE = ("evidence_text is missing", "no such key", "the sentence to compare
 
 @dataclass(frozen=True)
 class Pair:
-    """A claim and its evidence sentence; `evidence` is empty if the line has none."""
+    """A claim and its evidence sentence, which is empty if the line has none."""
 
     claim: str
     evidence: str

@@ -1,1 +1,1 @@
-"""Reference systems for metric-correlation."""
+"""Reference systems for metric-correlation that compare the words of a text and its reference: ROUGE."""

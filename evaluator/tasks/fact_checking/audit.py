@@ -46,7 +46,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
     findings = GroupedFindings(split)
     error, warning, note = Severity
     empty = findings.kind(
-        error, "empty-part", "have an empty subject, relation or object", "they ask nothing", "drop them"
+        error, "empty-part", "have an empty subject, relation or object", "the triple is incomplete", "drop them"
     )
     loops = findings.kind(
         warning,

@@ -55,7 +55,9 @@ def gold_fields(line: Line) -> GoldFields:
 def check_gold(split: Split) -> Iterator[Finding]:
     findings, gold = GroupedFindings(split), split.gold
     error, warning, _ = Severity
-    empty = findings.kind(error, "empty-claim", "have an empty claim", "they ask nothing", "drop them or add the claim")
+    empty = findings.kind(
+        error, "empty-claim", "have an empty claim", "systems have nothing to judge", "drop them or add the claim"
+    )
     without = findings.kind(
         warning,
         "evidence-missing",

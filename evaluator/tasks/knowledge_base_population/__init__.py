@@ -135,7 +135,7 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
         # Stored with the scores and shown on boards, so its text changes only with the task's version.
         return [
             f"span_ratio is over {_LONG_SPANS:g}: predicted spans are that many times as long as gold's, "
-            "so that text overlap says little; read exact_f1 beside it"
+            "so that text overlap says little; compare exact_f1"
             for score in scores
             if score.measure == SPAN_RATIO.name and not score.slice and (score.value or 0.0) > _LONG_SPANS
         ]

@@ -93,7 +93,7 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, fold: int | None, limits: ReadLimits | None) -> Gold:
-    """Parse gold. fold: the fold to evaluate; None: all.
+    """Parse gold. fold: the fold (of the dataset's five) that is scored; None: all.
 
     Raises GoldError if the gold is invalid, UsageError if no document is in the fold.
     """
@@ -190,8 +190,8 @@ def read_inputs(
 ) -> ValidationData:
     """Parse public inputs. Raises InputsError.
 
-    fold: the fold to evaluate; None: all. A document without a fold counts as evaluated. properties: the property ids
-    of the gold; None: they are not known.
+    fold: the fold (of the dataset's five) that is scored; None: all. A document without a fold counts as scored.
+    properties: the property ids of the gold; None: they are not known, and predictions may name any.
     """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems, "documentId")
