@@ -47,8 +47,9 @@ def bins_of(values: Numbers, n_bins: int) -> Parts:
 def rank_grid(view: View, *, rating: str, score: str) -> list[Column] | None:
     """Return the columns of a slice's histogram, lowest scores first; None: too few groups, or fewer than two columns.
 
-    rating, score: the names of the two statistics. A column is one bin of the ranked scores, or several neighbouring
-    bins that are merged until their rows belong to at least the square root of the slice's number of groups.
+    rating, score: the names of the statistics with the human ratings and with the metric's scores. A column is one bin
+    of the ranked scores, or several neighbouring bins that are merged until their rows belong to at least the square
+    root of the slice's number of groups.
     """
     n_groups = len(view.groups)
     n_bins = min(MAX_BINS, isqrt(n_groups))

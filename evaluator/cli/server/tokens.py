@@ -1,4 +1,4 @@
-"""The client with which a command sends requests to its server."""
+"""The client with which a command sends requests to its server, with the server's address and the API token."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _MAX_VALID = 2000
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyperparameters. rate: Adagrad's learning rate. strength: the weight of N3.
+    """Hyperparameters of training. rate: Adagrad's learning rate. strength: the weight of N3.
 
     scale: the standard deviation of the initial vectors. negatives: the number of random entities that a batch scores
     as answers, in addition to its own; all entities if the graph has no more than that.
