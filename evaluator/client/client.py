@@ -274,7 +274,10 @@ _PAIR_COLUMNS = (
 
 
 def _is_reversed(pair: Mapping[str, Any], a: str | None, b: str | None) -> bool:
-    """Return True if a compared pair has system `b` first and `a` second. One that is None matches any; both: False."""
+    """Return True if a compared pair has system `b` first and `a` second.
+
+    An `a` or `b` that is None matches any system; if both are None, the result is False.
+    """
     names = (pair["b"]["system"], pair["a"]["system"])
     return (a is not None or b is not None) and a in (None, names[0]) and b in (None, names[1])
 

@@ -45,7 +45,10 @@ class SimilarityResult:
 
     @property
     def is_near_duplicate(self) -> bool:
-        """True if both thresholds are reached. Two files without any error are no near-duplicates: both are right."""
+        """True if `equal` and `shared_errors` both reach their thresholds.
+
+        Two files without any error are no near-duplicates: both are right.
+        """
         if self.equal is None or self.shared_errors is None:
             return False
         return self.equal >= EQUAL and self.shared_errors >= SHARED_ERRORS

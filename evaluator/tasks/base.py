@@ -162,7 +162,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     def primary(self, facts: Facts | None = None) -> str:
         """Return the name of the measure that ranks systems.
 
-        facts: `Outcomes.facts` of a gold, on which the choice may depend; None: the measure for which no gold is known.
+        facts: `Outcomes.facts` of the gold, on which the choice may depend; None: no gold is known.
         """
 
     @abstractmethod

@@ -273,7 +273,7 @@ def train(
 
 
 class _Choice:
-    """Keeps the vectors with the best filtered MRR on validation triples, if there are any."""
+    """Keeps, during training, the vectors with the best filtered MRR on validation triples, if there are any."""
 
     def __init__(self, embeddings: Embeddings, graph: Graph, valid: Ints | None, rng: np.random.Generator) -> None:
         self._embeddings = embeddings
