@@ -35,7 +35,7 @@ class PairedBinaryOutcomes:
         self._groups = groups
 
     def counts(self, rows: npt.NDArray[np.int64]) -> tuple[int, int, int, int]:
-        """Return the numbers of units among these rows that (both systems, only a, only b, neither) have right."""
+        """Return the numbers of units among these rows that both systems, only a, only b, and neither has right."""
         counts = [int(mask[rows].sum()) for mask in (self._both, self._a_only, self._b_only, self._unit)]
         both, a_only, b_only, units = counts
         return both, a_only, b_only, units - both - a_only - b_only

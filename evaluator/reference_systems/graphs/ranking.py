@@ -17,7 +17,7 @@ _BATCH_SCORES = 4_000_000
 
 
 class KnownAnswers:
-    """All answers that a list of triples gives to the questions for its objects and for its subjects."""
+    """All answers that a list of triples gives to the questions (subject, relation, ?) and (?, relation, object)."""
 
     def __init__(self, triples: Ints, n_entities: int) -> None:
         self.n_entities = n_entities

@@ -221,7 +221,7 @@ def _n3(model: Model, vectors: Floats, weights: Floats) -> tuple[float, Floats]:
 def sample_candidates(batch: Batch, n_entities: int, most: int, rng: np.random.Generator) -> Ints | None:
     """Return the sorted numbers of `most` random entities and of the entities of a batch.
 
-    batch: gives entities by number. None: the graph has at most `most` entities, so that all are candidates.
+    None: the graph has at most `most` entities, so that all are candidates. batch: gives entities by number.
     """
     if n_entities <= most:
         return None

@@ -76,9 +76,10 @@ class Walks:
         return Edges(self._steps[part], self._ends[part], 1 / self._fanout[part])
 
     def between(self, subject: int, relation: int, object_: int, longest: int = LONGEST) -> Paths:
-        """Return the paths from subject to object of at most `longest` steps (1 to 3), without the claim's own triple.
+        """Return the paths of at most `longest` steps (1 to 3) from subject to object.
 
-        Entities and relation are numbers in the graph, or -1 if unknown. An entity has no path to itself.
+        The triple (subject, relation, object) itself is not used. Entities and relation are numbers in the graph, or -1
+        if unknown. An entity has no path to itself.
         """
         start, end = self.edges(subject if subject != object_ else -1), self._arriving(object_)
         direct = start.ends == object_
@@ -107,7 +108,10 @@ class Walks:
         return Paths(unique, counts.astype(np.float64), total)
 
     def relations_of(self, code: int) -> list[int]:
-        """Return the numbers of a path's steps from its code. Each digit, to the base steps + 1, is a number plus 1."""
+        """Return the numbers of a path's steps, as `Walks` numbers them, from the path's code.
+
+        The digits of the code, in base `steps` + 1, are these numbers plus 1.
+        """
         steps: list[int] = []
         while code:
             code, digit = divmod(code, self.steps + 1)

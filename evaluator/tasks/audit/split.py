@@ -119,7 +119,10 @@ class Split(AuditColumns):
 
     @classmethod
     def of(cls, task: Task[Any, Any, Any], file: str, gold: Any) -> Split:
-        """Build a split from gold that `Task.read_gold` has returned. A slice `origin` becomes a further secret."""
+        """Build a split from gold that `Task.read_gold` has returned.
+
+        If lines have a slice `origin`, it becomes a further secret column.
+        """
         split = cls(task=task, file=file, gold=gold, **vars(task.audit_columns(gold)))
         # The origin is a line's role in its group, which can reveal the answer. Other slices say how a line was chosen.
         origins = split.column(_ORIGIN)
