@@ -78,10 +78,13 @@ class Measure(ABC):
 
     @abstractmethod
     def values(self, sample: Sample) -> Numbers:
-        """Return one value per resample, NaN for no value. The result is undefined where a resample has no units."""
+        """Return the measure's value on each resample, NaN for no value.
+
+        It is undefined where a resample has no units.
+        """
 
     def evaluate(self, sample: Sample) -> Numbers:
-        """Return one value per resample, NaN where the resample has none of the measure's units."""
+        """Return the measure's value on each resample, NaN where the resample has none of the measure's units."""
         return np.where(self.units.of(sample) > 0, self.values(sample), np.nan)
 
     def count(self, sample: Sample) -> Numbers:

@@ -69,7 +69,7 @@ class Tokens:
         return self.numbers[np.repeat(self.starts[numbers], counts) + positions], counts
 
     def twice(self) -> Tokens:
-        """Return the tokens of the list followed by a copy of it, whose tokens are different from the first ones.
+        """Return the tokens of the list of names followed by a copy of the list, whose tokens get numbers of their own.
 
         It is for names with two vectors each, such as a relation and its reciprocal.
         """
