@@ -125,8 +125,8 @@ def _is_bounded(score: Row) -> bool:
 def _bounds(score: Row) -> str:
     """Return the range of the true score behind one that the Ladder rounded, as text, such as `0.8100 to 0.8200`.
 
-    The lower end is rounded down and the upper end up, to four decimals. A range without upper end is a text such as
-    `>=0.8100`.
+    The lower end is rounded down and the upper end up, to four decimals. With one bound only, the text is
+    such as `>= 0.8100`.
     """
     low, high = score["at_least"], score["at_most"]
     least = None if low is None else math.floor(round(low * 10_000, 6)) / 10_000

@@ -11,9 +11,9 @@ from evaluator.outcomes.weighted import Sample, View
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice of the gold, and the measures that exist on it: those of whole groups only if the slice divides no group.
+    """A slice of the gold, and the measures that exist on it; those of whole groups exist on some slices only.
 
-    slice: dimension -> value, empty for the whole gold. view: the rows of the slice.
+    slice: dimension -> value, empty for the whole gold. view: the rows of the slice. measures: see `Measure.per_group`.
     """
 
     slice: Mapping[str, SliceValue]
