@@ -81,7 +81,7 @@ class Ties:
 
     @cached_property
     def codes(self) -> Rows:
-        """For each value of the column, its index among the distinct values, 0 for the smallest."""
+        """The index of each value of the column among the distinct values, 0 for the smallest."""
         sizes = np.diff(self.starts, append=len(self.order))
         codes = np.empty(len(self.order), dtype=np.int64)
         codes[self.order] = np.repeat(np.arange(len(self)), sizes)
