@@ -1,8 +1,9 @@
-"""Cost of publishing a submission on a board of many systems: one by one, many at a time, and by several workers.
+"""Cost of publishing on a board of many systems, one by one, many at a time and by several workers, and of reading it.
 
 Run with `HOLDOUT_DATABASE_URL=postgres://... bin/test -m benchmark -s tests/benchmark/test_publishing_speed.py`;
 without the variable it measures SQLite. It prints processor time of this process, elapsed time in the database, and on
-PostgreSQL the processor time of the database. It asserts only that the ranks are right.
+PostgreSQL the processor time of the database. It asserts only that the ranks are right. test_rank_ranges_speed.py
+measures pairs, and test_reading_speed.py files of several sizes.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import msgspec
 import pytest
 from django.conf import settings
 from django.db import connection, transaction
+from django.test import Client, override_settings
 from django.utils import timezone
 
 from leaderboard.models import Phase, Release, Run, Standing, State, Submission
@@ -35,6 +37,8 @@ SIZES = [int(size) for size in os.environ.get("BOARD_SIZES", "200,5000,50000").s
 BATCHES = (1, 100)
 SUBMISSIONS = 200
 WORKERS = (2, 4)
+READS = 100
+BOARD = "/api/v1/benchmarks/tiny/phases/test/leaderboard/"
 SHARE = 150
 """Submissions that each worker publishes."""
 
@@ -94,7 +98,28 @@ def test_publishing_cost_by_number_of_systems(capsys: pytest.CaptureFixture[str]
                     end="",
                 )
             check_ranks()
+        read_board(size, capsys)
         empty()
+
+
+def read_board(size: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Print what rendering the first page of the board costs, for a client whose responses are not cached."""
+    client = Client()
+    client.cookies["messages"] = "none"
+    with override_settings(ALLOWED_HOSTS=["*"]):
+        for _warm_up in (True, False):
+            in_database, cpu = database_cpu(), time.process_time()
+            for _ in range(READS):
+                response = client.get(BOARD)
+                assert response.status_code == 200
+            python, in_database = time.process_time() - cpu, database_cpu() - in_database
+    assert len(response.json()["rows"]) == min(size, 150)
+    with capsys.disabled():
+        print(
+            f"\n{connection.vendor}, {size:,} systems, JSON of {min(size, 150)} rows: {1000 * python / READS:.1f} ms "
+            f"of Python, {1000 * in_database / READS:.1f} ms of the database's processor",
+            end="",
+        )
 
 
 def test_throughput_of_several_workers(capsys: pytest.CaptureFixture[str]) -> None:
