@@ -130,7 +130,7 @@ def test_throughput_of_several_workers(capsys: pytest.CaptureFixture[str]) -> No
         Phase.objects.update(ranked_sequence=size)
         for n in WORKERS:
             for run in scored(big, n * SHARE):
-                leased = {"state": State.RUNNING, "finished_at": None, "lease_until": lease_end(timezone.now())}
+                leased = {"state": State.RUNNING, "finished_at": None, "lease_until": lease_end()}
                 Run.objects.filter(pk=run.pk).update(**leased, outcomes="", outcomes_sha256="")
             workers = [_start_worker(index, n) for index in range(n)]
             for worker in workers:
