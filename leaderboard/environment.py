@@ -132,6 +132,8 @@ VARIABLES = {
     ),
     "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory limit of one sandbox job"),
     "MAX_UPLOAD_MB": Variable(int, 200, "largest upload that is accepted"),
+    "MAX_FILE_MB": Variable(int, 200, "largest file of predictions, gold or inputs, after decompression"),
+    "MAX_LINES": Variable(int, 2_000_000, "most lines of a file of predictions, gold or inputs"),
     "MAX_RAW_MB": Variable(int, 500, "largest raw file that splits are generated from; it is uploaded in chunks"),
     "SYSTEMS": Variable(
         bool, True, "containers may be submitted to phases that accept them, while a container engine is available"

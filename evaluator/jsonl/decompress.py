@@ -1,5 +1,6 @@
 """Reading of files that may be compressed with gzip: a file is decompressed if its name ends in .gz, within limits."""
 
+import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import BinaryIO
 from evaluator.errors import ProblemList
 
 CHUNK = 1 << 20
+FILE_MB, FILE_LINES = "HOLDOUT_MAX_FILE_MB", "HOLDOUT_MAX_LINES"
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -15,16 +17,16 @@ _GZIP_MAGIC = b"\x1f\x8b"
 class ReadLimits:
     """Limits on one file.
 
-    file_bytes, lines: the maximum numbers of bytes and lines, after decompression. ratio: the maximum of decompressed
-    to compressed bytes. members: the maximum number of gzip members; bgzip writes one per 64 KiB, which makes 3,100 in
-    a file of the maximum size. line_bytes: the maximum number of bytes of a line. depth: the maximum number of nested
-    JSON objects and lists on a line.
+    file_bytes, lines: the maximum numbers of bytes and lines, after decompression; HOLDOUT_MAX_FILE_MB and
+    HOLDOUT_MAX_LINES are their defaults. ratio: the maximum of decompressed to compressed bytes. members: the maximum
+    number of gzip members; bgzip writes one per 64 KiB, which makes 3,100 in a file of 200 MB. line_bytes: the maximum
+    number of bytes of a line. depth: the maximum number of nested JSON objects and lists on a line.
     """
 
-    file_bytes: int = 200_000_000
+    file_bytes: int = int(os.environ.get(FILE_MB, "200")) * 1_000_000
     ratio: int = 100
     members: int = 10_000
-    lines: int = 2_000_000
+    lines: int = int(os.environ.get(FILE_LINES, "2000000"))
     line_bytes: int = 1 << 20
     depth: int = 16
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from evaluator.measures.slices import Slice, slices_of
 from evaluator.measures.subset import groups_with_units
 from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
 from evaluator.outcomes.weighted import Sample, View
-from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights, slice_batches
+from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights, in_clusters, slice_batches
 
 _TOLERANCE = 1e-12
 
@@ -73,16 +73,26 @@ def score_outcomes(
         for measure in slice_.measures:
             points.append(float(measure.evaluate(sample)[0]))
             counts.append(int(measure.count(sample)[0]))
-    lows, highs = _intervals(outcomes, slices, points, resamples, seed)
     scores = []
-    slice_measures = ((slice_, measure) for slice_ in slices for measure in slice_.measures)
-    for index, (slice_, measure) in enumerate(slice_measures):
-        value = checked(measure, points[index])
-        # A single group cannot show how much the value varies between groups: no interval.
-        has_no_interval = value is None or len(slice_.view.groups) < 2
-        low, high = (None, None) if has_no_interval else (number_or_none(lows[index]), number_or_none(highs[index]))
-        scores.append(Score(measure.name, slice_.slice, value, low, high, counts[index], _n_groups(slice_, measure)))
-    return scores
+    slice_measures = [(each, measure) for each in slices for measure in each.measures]
+    for slice_, measure in slice_measures:
+        value = checked(measure, points[len(scores)])
+        n = counts[len(scores)]
+        scores.append(Score(measure.name, slice_.slice, value, None, None, n, _n_groups(slice_, measure)))
+    # A single group cannot show how much the value varies between groups: no interval.
+    has_interval = [len(slice_.view.groups) >= 2 for slice_ in slices for _ in slice_.measures]
+    resampled = in_clusters(outcomes, seed)
+    if resampled is not outcomes:
+        del whole, slices, slice_measures, slice_  # sorted copies of all columns
+        whole = Sample(View.whole(resampled), np.ones((resampled.n_groups, 1)))
+        slices = list(slices_of(whole, existing(measures, outcomes.facts), cross))
+    lows, highs = _intervals(resampled, slices, points, resamples, seed)
+    return [
+        replace(score, low=number_or_none(low), high=number_or_none(high))
+        if is_known and score.value is not None
+        else score
+        for score, low, high, is_known in zip(scores, lows, highs, has_interval, strict=True)
+    ]
 
 
 def _n_groups(slice_: Slice, measure: Measure) -> int:

@@ -15,13 +15,14 @@ docs/adr/0005 gives the reasons and the measured coverage.
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
 from evaluator.measures.slices import Slice
-from evaluator.outcomes.table import Numbers
+from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.statistics import student_t
 from evaluator.statistics.confidence import LEVEL
 
@@ -33,6 +34,12 @@ MAX_INFLUENCES = 4096
 Unless few groups dominate, Student's t with so many influences is almost normal; a group that dominates also outweighs
 the neighbours that it is added to.
 """
+
+MAX_RESAMPLED = 2_000_000
+"""The largest number of groups that are resampled one by one. More are first put into clusters."""
+
+CLUSTERS = 100_000
+"""The number of these clusters. The standard error of a mean then has an error of .2 %, beside that of resampling."""
 
 _NORMAL = NormalDist()
 
@@ -51,6 +58,19 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
         for row, groups in zip(counts, sampled, strict=True):
             row[:] = np.bincount(groups, minlength=n_groups)
         yield np.ascontiguousarray(counts.T)
+
+
+def in_clusters(outcomes: Outcomes, seed: int) -> Outcomes:
+    """Return the outcomes with their groups put into clusters at random, if they are more than MAX_RESAMPLED.
+
+    A thousand resamples of ten million groups take minutes. Clusters of equally many random groups vary as the groups
+    do (the method of random groups: Wolter 2007, chapter 2).
+    """
+    if outcomes.n_groups <= MAX_RESAMPLED:
+        return outcomes
+    cluster = np.random.default_rng([seed, outcomes.n_groups]).permutation(outcomes.n_groups).astype(np.int32)
+    cluster %= CLUSTERS
+    return replace(outcomes, groups=cluster[outcomes.groups], group_names=tuple(range(CLUSTERS)))
 
 
 class BootstrapReplicates:

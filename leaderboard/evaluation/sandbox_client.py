@@ -267,7 +267,9 @@ def examples(
 def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
     """Validate a gold file and derive the inputs from it, which are the answer's attachment. Raises SandboxError."""
     request = PrepareGoldRequest(task=task, options=dict(options), gold_name=name)
-    return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
+    # The inputs are hardly larger than the gold.
+    output_bytes = max(256 << 20, 2 * settings.MAX_FILE_BYTES)
+    return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=output_bytes)
 
 
 def read_table(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:

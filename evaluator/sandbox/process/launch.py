@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.errors import SandboxError
+from evaluator.jsonl.decompress import FILE_LINES, FILE_MB
 
 ROOT = Path(__file__).resolve().parents[3]
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -22,10 +23,11 @@ _ARROW = {"ARROW_DEFAULT_MEMORY_POOL": "system", "JE_ARROW_MALLOC_CONF": "backgr
 def environment() -> dict[str, str]:
     """Return all environment variables of the server.
 
-    None is inherited from this process, whose variables may hold secrets. Each BLAS library gets one thread, pyarrow
-    none.
+    Only the limits of files are inherited from this process, whose variables may hold secrets. Each BLAS library gets
+    one thread, pyarrow none.
     """
-    return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | _ARROW | dict.fromkeys(_ONE_THREAD, "1")
+    limits = {name: os.environ[name] for name in (FILE_MB, FILE_LINES) if name in os.environ}
+    return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | _ARROW | dict.fromkeys(_ONE_THREAD, "1") | limits
 
 
 def command(python: str, arguments: Sequence[str], root: Path = ROOT) -> list[str]:
