@@ -38,7 +38,7 @@ def test_weights(chromium: Browser, site: Site, username: str, pages: dict[str, 
             context.add_cookies(cookies)
             page = context.new_page()
             requests: list[Request] = []
-            page.on("requestfinished", requests.append)
+            page.on("requestfinished", lambda request, into=requests: into.append(request))
             page.goto(address, wait_until="networkidle")
             sizes = {one.url: size(one) for one in requests if FONT_OF_OTHER_ALPHABETS not in one.url}
             weights[name] = sum(sizes.values()), any("/vega" in url for url in sizes)
