@@ -33,7 +33,7 @@ class PublicInputs:
 
 
 def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInputs:
-    """Read the inputs as they will be published, and check them against the split.
+    """Read the inputs as they will be published, check them against the split, and return both matched.
 
     Raises InputsError if they are not JSON Lines with ids, each of them once.
     """
@@ -129,7 +129,7 @@ def _keys(value: dict[str, Any], parts: str) -> set[str]:
 
 
 def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Finding]:
-    """Return a finding if fields differ from the inputs that the server would write from the gold."""
+    """Return a finding if the inputs' fields differ from those that the server would write from the gold."""
     written = (msgspec.json.decode(line) for line in split.task.public_inputs(split.gold).splitlines())
     key = split.task.id_key
     expected = {line[key]: line for line in written}

@@ -60,7 +60,7 @@ def _as_part(keys: Mapping[str, Any], findings: Sequence[Finding]) -> dict[str, 
 
 
 def _without_folders(finding: dict[str, Any]) -> dict[str, Any]:
-    """Replace the file's path by its name, without folders."""
+    """Replace the path of the finding's file by the name without folders, and return the finding."""
     where = finding["where"]
     if where["file"] is not None:
         where["file"] = Path(where["file"]).name

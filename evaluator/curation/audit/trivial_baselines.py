@@ -39,10 +39,10 @@ class BaselineScore:
 def trivial(
     split: Split, trains: Sequence[Split], options: Mapping[str, Any], whole: SliceSize
 ) -> tuple[list[BaselineScore], list[Finding]]:
-    """Score the task's baselines and report those above chance.
+    """Score the task's baselines; return all scores, and a finding on each baseline that is above chance.
 
-    trains: public training files, none or more. whole: the size of the whole split. A baseline is reported if it is
-    farther from chance than the half-width that is expected there for the confidence interval.
+    trains: public training files, none or more. whole: the size of the whole split, with the expected half-width of
+    its confidence interval. A baseline is above chance if it is farther from chance than this half-width.
     """
     task = split.task
     inputs = [msgspec.json.decode(line) for line in task.public_inputs(split.gold).splitlines()]

@@ -30,7 +30,7 @@ class Expected:
 
     @property
     def accuracy(self) -> float | None:
-        """Share of facts that are still right: the precision of a perfect extractor on these texts. None: no facts."""
+        """Share of corrupted facts that are still in the gold: the precision of a perfect extractor. None: no facts."""
         return self.right / self.facts if self.facts else None
 
     @property

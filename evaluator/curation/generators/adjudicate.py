@@ -140,9 +140,9 @@ def _spans(line: RawLine, problems: ProblemList) -> list[Span] | None:
 
 
 def _sample(names: list[Id], percentage: int, seed: int) -> list[Id]:
-    """Return a random sample of the ids, in the order of `names`. The size is rounded up.
+    """Return a random sample of the ids, in the order of `names`.
 
-    The sample is the same set of ids for any order of `names`.
+    Its size is the percentage of their number, rounded up. It is the same set of ids for any order of `names`.
     """
     size = -(-len(names) * percentage // 100)
     chosen = {*random_stream(seed, "adjudicate", "again").sample(sorted(names, key=str), size)}
@@ -159,7 +159,7 @@ def _write(bench: Workspace, name: str, lines: Iterable[dict[str, Any]]) -> None
 
 
 def _names(names: list[Id]) -> str:
-    """Return the ids for the text report, the only place where the site shows them."""
+    """Return the first ids as text for the text report, which is all that the site shows of them."""
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(map(shown, names[:_MOST_NAMED])) + more
 

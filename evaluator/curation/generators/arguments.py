@@ -55,7 +55,10 @@ def add_words(parser: argparse.ArgumentParser) -> None:
 
 
 def dropped_words(args: argparse.Namespace, bench: Workspace, texts: Sequence[str]) -> list[str]:
-    """Return the unigrams to leave out, by the arguments that `add_words` added. texts: those of the claims file."""
+    """Return the unigrams to remove before n-grams are formed, as the arguments of `add_words` request.
+
+    texts: those of the claims file; their most frequent unigrams are returned if no argument is given.
+    """
     if args.drop is not None:
         return str(args.drop).lower().split()
     if args.drop_from is not None:

@@ -48,14 +48,17 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Cues:
-    """Cue tables with the same rows: of the claims, of the weighted claims, and of the claims of --beside."""
+    """Cue tables with the same n-grams as rows: of the claims (plain, weighted) and of the file of --beside (dev)."""
 
     plain: CueTable
     weighted: CueTable | None
     dev: CueTable | None
 
     def ranked(self, label: str) -> list[dict[str, Any]]:
-        """Return the label's cues as JSON values, highest LMI first. `weighted` and `dev` add keys of their own."""
+        """Return the label's cues (n-grams that predict it) as JSON values, highest LMI first.
+
+        A cue has further keys for its numbers in the weighted claims and in those of --beside, where these are given.
+        """
         cues = [cue._asdict() for cue in self.plain.ranked(label)]
         column, order = self.plain.labels.index(label), self.plain.order(label).tolist()
         if self.weighted is not None:
@@ -189,7 +192,10 @@ def _cell(value: float | None, layout: str) -> str:
 
 
 def _curve_rows(report: dict[str, Any], label: str) -> list[list[str]]:
-    """Return the rows of the label's correlation and coverage, as `_CURVE_HEADINGS` names their columns."""
+    """Return the rows of the label's table of `_CURVE_HEADINGS`: one for each number of n-grams with the highest LMI.
+
+    They show how p(label | n-gram) correlates between the two files, and the share of claims with such an n-gram.
+    """
     rows = zip(report[_CORRELATION][label], report[_COVERAGE][label], strict=True)
     return [
         [str(row["top"]), *(_cell(row[key], ".3f") for key in ("pearson", "spearman", "claims", "dev"))]

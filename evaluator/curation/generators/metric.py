@@ -119,7 +119,11 @@ def _words(command: str) -> list[str]:
 def _compare(
     scores: Numbers, unchanged: Numbers, gold: Sequence[list[Fact]], corrupted: Sequence[list[Fact]]
 ) -> dict[str, Any]:
-    """Return mean scores, the known accuracy, and their rank correlation over the texts that have facts."""
+    """Return the metric's mean scores, the known accuracy, and the rank correlation of both over texts with facts.
+
+    scores, unchanged: the metric's scores of the corrupted and of the unchanged texts. gold, corrupted: each text's
+    facts before and after the permutation.
+    """
     total, accuracies = Expected(), {}
     for index, (before, after) in enumerate(zip(gold, corrupted, strict=True)):
         total.add(before, after)

@@ -88,7 +88,7 @@ def _sample(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _rankings(args: argparse.Namespace, bench: Workspace, gold: Gold) -> tuple[list[list[str]], list[int]]:
-    """Return the first mentions of each question's ranking, and the rank of its first answer (0: none).
+    """Return the first `--hits` mentions of each question's ranking, and the rank of its first right answer (0: none).
 
     Repeated mentions and other known answers are removed from the rankings first.
     """

@@ -19,7 +19,7 @@ TRIPLES = (
 
 
 class Watched:
-    """A stream that reports reading progress."""
+    """A stream that counts the bytes read in `steps`, to report progress."""
 
     def __init__(self, stream: BinaryIO, steps: Steps) -> None:
         self._stream = stream

@@ -79,7 +79,7 @@ class Parameter:
         return "" if value is None or value is False else str(value)
 
     def read(self, text: str) -> Any:
-        """Parse the text of a value. Raises ParameterError if it is invalid."""
+        """Parse the parameter's value from text. Raises ParameterError if it is invalid."""
         if self.kind is Kind.WHOLE:
             return _whole(text, self.lowest, self.highest)
         if self.kind is Kind.CHOICE and text not in self.choices:

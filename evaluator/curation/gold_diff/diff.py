@@ -188,7 +188,7 @@ def _all_fields(kind: str, task: AnyTask, line: dict[str, Any]) -> list[Change]:
 
 
 def _group(task: AnyTask, line: dict[str, Any]) -> Id:
-    """Return the line's group; without one, its id."""
+    """Return the item's group; without one, its id."""
     group: Id = line.get("group", line[task.id_key])
     return group
 

@@ -52,7 +52,7 @@ class Graph:
 
     @cached_property
     def linked(self) -> frozenset[int]:
-        """Keys (see `key`) of all pairs that some predicate links, from subject to object."""
+        """Set of the keys (see `key`) of all pairs (subject, object) that some predicate links."""
         return frozenset(self.key(self.subjects, self.objects).tolist())
 
     def key(self, subject: Ints, object_: Ints) -> Ints:
@@ -91,7 +91,7 @@ class WalkSteps:
         self.reach = np.bincount(begin[order], weights=degree[self.to], minlength=graph.size)
 
     def of(self, entity: int) -> tuple[Ints, Ints]:
-        """Return (codes, entities): the steps from the entity, sorted by code, and the entities that they lead to."""
+        """Return (codes, entities): the codes of the steps from the entity, ascending, and where each step leads."""
         steps = slice(self.first[entity], self.first[entity + 1])
         return self.codes[steps], self.to[steps]
 
@@ -102,6 +102,9 @@ class WalkSteps:
         return to[first:end]
 
     def marked(self, entities: Ints) -> Bools:
-        """Return a mask over all entities, True for `entities`. It is reused: set them to False again after use."""
+        """Return a mask over all entities, True for `entities`.
+
+        All calls return the same array: the caller sets these entries to False after use.
+        """
         self._marked[entities] = True
         return self._marked

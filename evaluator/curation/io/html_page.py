@@ -39,5 +39,5 @@ def table(head: list[str], rows: list[list[Any]]) -> str:
 
 
 def scrolling(html: str) -> str:
-    """Return HTML that scrolls sideways where the page is narrower."""
+    """Wrap HTML, such as a wide table, so that it scrolls sideways on a narrow page."""
     return f'<div class="scroll">{html}</div>'

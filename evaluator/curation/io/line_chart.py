@@ -19,9 +19,9 @@ Points = Sequence[tuple[int, float | None]]
 
 
 def line_chart(title: str, x_title: str, y_title: str, lines: Mapping[str, Points]) -> str:
-    """Return an SVG with one line per name. x is on a logarithmic axis, y from 0 (or -1, if it is below 0) to 1.
+    """Return an SVG chart. The x axis is logarithmic, the y axis from 0 (or -1, if a value is negative) to 1.
 
-    Points without a value are left out. Names are in the legend with colour and dashes.
+    lines: the points (x, y) of each line, by its name in the legend; a point whose y is None is left out.
     """
     xs = sorted({x for points in lines.values() for x, _ in points})
     values = [y for points in lines.values() for _, y in points if y is not None]

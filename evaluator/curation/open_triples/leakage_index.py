@@ -113,14 +113,17 @@ class EvaluationIndex:
         return Relation(number, frozenset(heads), frozenset(tails)) if number >= 0 or heads or tails else None
 
     def says(self, subject: Mention, relation: Relation, object_: Mention) -> bool:
-        """Return True if an evaluation triple has this relation between entities of these mentions, in either order."""
+        """Return True if an evaluation triple has the words of this relation, and links entities of these mentions.
+
+        Its subject may be an entity of either mention, and its object one of the other.
+        """
         if relation.number < 0:
             return False
         facts = self._facts[relation.number]
         return facts.lead(subject.ends, object_.ends) or facts.lead(object_.ends, subject.ends)
 
     def _held(self, words: Words) -> tuple[list[_Facts], list[Ends]]:
-        """Find the evaluation relations and the evaluation mentions whose words are all in `words`.
+        """Find the evaluation triples' relations and mentions whose words are all in `words`.
 
         Returns the triples of each such relation, and the entities of each such mention; if there is no such relation,
         two empty lists.

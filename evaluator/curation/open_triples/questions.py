@@ -44,7 +44,10 @@ class KnownAnswers:
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
     def ask(self, triples: Iterable[OpenTriple]) -> None:
-        """Register the prefixes of evaluation triples, whose answers `learn` adds. Call it for all triples before."""
+        """Register both prefixes of each evaluation triple: (subject, relation, ?) and (?, relation, object).
+
+        To be called for all evaluation triples before `learn` adds answers.
+        """
         for triple in triples:
             for prefix, _ in sides(triple):
                 self.answers.setdefault(prefix, {})
@@ -57,7 +60,10 @@ class KnownAnswers:
                     known.update(dict.fromkeys(mentions))
 
     def learn_rows(self, rows: Iterable[Row], dictionary: Dictionary) -> None:
-        """Add the answers that a file's rows give. Most of 30 million rows answer no question and are skipped fast."""
+        """Add the answers that a file's rows give to registered prefixes. Rows that give none are skipped fast.
+
+        A training file has 30 million rows, of which few give an answer.
+        """
         answers = self.answers
         self.learn(
             dictionary.triple(row)
@@ -87,7 +93,10 @@ class Question:
 
 
 def sides(triple: TripleLike) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Mentions]]:
-    """Return (prefix, answers) of the question for the object, then those of the question for the subject."""
+    """Return (prefix, answers) of a triple's question for the object, then those of its question for the subject.
+
+    The prefix is the triple with `?` in place of the part that is asked for. The answers are the mentions of that part.
+    """
     subjects, objects = triple.subjects or (triple.subject,), triple.objects or (triple.object,)
     return ((triple.subject, triple.relation, QUERY_MARKER), objects), (
         (QUERY_MARKER, triple.relation, triple.object),
@@ -133,10 +142,11 @@ def groups(questions: Sequence[Question]) -> list[int]:
 
 
 def ids(questions: Sequence[Question], *, seed: int) -> list[str]:
-    """Return an id of sixteen hexadecimal digits per question, a digest of its public content.
+    """Return an id of sixteen hexadecimal digits per question: a hash of the seed, the prefix and a number.
 
-    Ids reveal neither which questions are of one triple nor the answers, even with the seed known. Questions with the
-    same prefix for different entities are distinguished by their order, which depends on seed and answers.
+    The number distinguishes questions with the same prefix for different entities: it counts them in an order that
+    depends on seed and answers. Ids reveal neither which questions are of one triple nor the answers, even if the seed
+    is known.
     """
 
     def digest(*parts: object) -> str:

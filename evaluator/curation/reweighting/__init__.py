@@ -25,8 +25,8 @@ from evaluator.statistics.ngrams import occurrences
 class Reweighting:
     """Result of re-weighting.
 
-    alpha: one value per claim, 0 or more. objectives: the true objective at alpha = 0 and at each improvement, in
-    order: the values fall, and the last one belongs to `alpha`.
+    alpha: one value per claim, 0 or more; its weight is 1 + alpha. objectives: the objective, without smoothing, at
+    alpha = 0 and after each improvement: the values fall, and the last one belongs to `alpha`.
     """
 
     alpha: Numbers
@@ -89,7 +89,7 @@ def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int 
 
 
 class _Best:
-    """The best alpha so far by the true objective, which may rise while a smooth objective falls."""
+    """The best alpha so far by the true objective, which may rise while a solver's smoothed version of it falls."""
 
     def __init__(self, problem: ReweightingProblem) -> None:
         self.problem = problem

@@ -14,7 +14,7 @@ STEPS_EACH = 120
 
 
 def solve(problem: ReweightingProblem, hear: Callable[[Numbers], None], step: Callable[[], None]) -> None:
-    """Minimise the smooth objectives of TAUS in turn.
+    """Minimise the objective smoothed by each tau of TAUS in turn, starting from the minimum of the tau before.
 
     hear: called with alpha (the claims' weights) after each objective. step: called after each iteration, for progress.
     """
@@ -28,7 +28,10 @@ def solve(problem: ReweightingProblem, hear: Callable[[Numbers], None], step: Ca
 def follow(
     problem: ReweightingProblem, alpha: Numbers, taus: Sequence[float], step: Callable[[], None] = lambda: None
 ) -> Numbers:
-    """Return the alpha reached by minimising the smooth objectives of these taus, one after the other."""
+    """Return the alpha (the claims' weights) reached by minimising the objective smoothed by each tau in turn.
+
+    alpha: the start of the first minimisation; each further one starts where the one before ended.
+    """
     for tau in taus:
         result = minimize(
             problem.smooth,

@@ -56,7 +56,10 @@ def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
 
 
 def _quick(problem: ReweightingProblem, alpha: Numbers, tau: float, best: float, hear: Hear) -> Numbers:
-    """Return the end of a path on which tau falls in few steps; the path is abandoned if it cannot end below `best`."""
+    """Return the alpha at the end of a path on which the smoothing tau falls from `tau` in few steps.
+
+    The path is abandoned if it cannot end below `best`, the lowest value of the true objective so far.
+    """
     alpha = _descend(problem, lbfgs.follow(problem, alpha, (tau,)), _QUICK)
     most_above = _QUICK * problem.n_ngrams * float(np.log(problem.n_classes))
     if problem.value(alpha, _QUICK) - most_above > best:

@@ -14,7 +14,7 @@ _PATIENCE = 20
 def unrelated(
     graph: Graph, batches: Iterable[Iterable[Pair]], n: int, rng: random.Random, used: Collection[Pair] = ()
 ) -> list[Pair]:
-    """Return up to n different pairs that no predicate links in either direction, and that are not in `used`.
+    """Return up to n different (subject, object) pairs that no predicate links either way, and that are not in `used`.
 
     batches: the true claims, then other facts of the predicate. A pair combines the subject of one fact with the
     object of another. A batch is added when all pairs of those before it are used up, for example because the claims

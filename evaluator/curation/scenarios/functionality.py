@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def functionality(pairs: Iterable[tuple[int, int] | tuple[str, str]]) -> dict[str, float | int | None]:
-    """Return |pairs|, |subjects| / |pairs| and |objects| / |pairs|, where repeated pairs count once.
+    """Return |pairs|, |subjects| / |pairs| and |objects| / |pairs| of different (subject, object) pairs.
 
     A quotient is 1 if no subject (object) occurs twice, and None without pairs.
     """

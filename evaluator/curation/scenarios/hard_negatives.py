@@ -37,10 +37,10 @@ class Plausible(NamedTuple):
 
 
 class Source(Protocol):
-    """A source of hard negatives."""
+    """A way to make plausible false claims from a true one: by random walks, or by the closed-world assumption."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
-        """Yield false pairs similar to the fact, lazily. A fact always gives the same pairs in the same order."""
+        """Yield false (subject, object) pairs derived from the fact, lazily: always the same ones in the same order."""
 
 
 @dataclass
@@ -125,7 +125,11 @@ class Walks(HardNegativeSource):
                     yield Plausible((begin, end) if from_subject else (end, begin), path, from_subject)
 
     def _fits(self, begin: int, other: int, ends: Ints, *, from_subject: bool) -> Bools:
-        """Return a mask of the `ends` that pass the type test for `other`, and do not make a true pair with `begin`."""
+        """Return a mask of the entities `ends` that can replace `other` in a pair with `begin`.
+
+        They pass the type test for `other`, and their pair with `begin` is not true. from_subject: True if `begin` is
+        the subject of the pair.
+        """
         begins = np.full(len(ends), begin)
         true = self.is_true(begins, ends) if from_subject else self.is_true(ends, begins)
         return self.types.pass_for(other, ends) & ~true
@@ -157,7 +161,7 @@ SOURCES: dict[str, type[Walks] | type[ClosedWorld]] = {"walks": Walks, "closed-w
 def collect(
     source: Source, batches: Iterable[Iterable[Pair]], n: int, used: Collection[Pair] = ()
 ) -> list[tuple[Plausible, Pair]]:
-    """Return the first n different pairs that are not in `used`, each with the fact it is derived from.
+    """Return the source's first n different plausible false pairs that are not in `used`, each with its fact.
 
     The facts of a batch take turns, one pair each, until all are exhausted; then the next batch follows. Fewer than n
     pairs are returned if there are no more.

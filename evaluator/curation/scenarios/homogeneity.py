@@ -9,7 +9,7 @@ from evaluator.errors import UsageError
 
 
 def select(clusters: Sequence[int], n: int, n_from_largest: int) -> list[int]:
-    """Return the indices of n facts: n_from_largest from the largest clusters, the rest from the other clusters.
+    """Return the indices of n true facts: n_from_largest from the largest clusters, the rest from other clusters.
 
     clusters: the number of each fact's cluster; 0 is the largest. Facts are in order of preference: the first ones of a
     cluster are taken. The largest cluster is used up before the next one is touched. The rest are taken round-robin

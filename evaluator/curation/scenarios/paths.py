@@ -46,7 +46,10 @@ class Paths:
 
     @property
     def numbers(self) -> Ints:
-        """The number of each path. Equal paths between any entities have equal numbers; `path_codes` decodes them."""
+        """Array of the numbers that encode the paths; `path_codes` decodes them.
+
+        Equal paths have equal numbers, whichever entities they connect.
+        """
         return _reversed(self._numbers, self._base) if self._turned else self._numbers
 
     def __len__(self) -> int:
@@ -76,14 +79,19 @@ def _reversed(numbers: Ints, base: int) -> Ints:
 
 
 def _next_steps(steps: WalkSteps, codes: Ints, entities: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return (codes of the previous steps, codes of the steps, entities reached) of all steps from `entities`."""
+    """Return all steps from `entities` as three arrays: the code of the previous step, the step's code, its end.
+
+    codes: for each of `entities`, the code of the previous step, which led to it.
+    """
     lengths = steps.first[entities + 1] - steps.first[entities]
     indices = _ranges(steps.first[entities], lengths)
     return np.repeat(codes, lengths), steps.codes[indices], steps.to[indices]
 
 
 def _with_last_step(base: int, known: Ints, meeting: Ints, before: Ints, last: Ints) -> Ints:
-    """Append the last step to paths that reach a neighbour of the end; a path has one continuation per linking triple.
+    """Return the numbers of the paths that arise when paths to neighbours of the end are extended to the end.
+
+    A path is extended once by each triple between the neighbour and the end.
 
     base: the base in which a path's number has one digit per step, the step's code + 1. known: the paths' numbers so
     far; meeting: the entities they reach. before: the end's neighbours, sorted; last: the codes from them to the end.

@@ -104,14 +104,17 @@ class Scenarios:
         self._used: set[Pair] = set()
 
     def use(self, claims: Iterable[Claim]) -> None:
-        """Exclude the pairs of these claims from all later scenarios. Clusters do not change."""
+        """Exclude the (subject, object) pairs of these claims from the claims of all later scenarios.
+
+        The clusters of facts are still computed with these pairs.
+        """
         number = self.graph.number
         self._used |= {(number[claim.subject], number[claim.object]) for claim in claims}
         self._plausible_claims.clear()
 
     @cached_property
     def scores(self) -> Numbers:
-        """Popularity of each fact of the predicate, in the order of `facts`."""
+        """Popularity (a number) of each fact of the predicate, in the order of `facts`."""
         return popularity(self.graph, self.facts)
 
     def claims(self, params: ScenarioParams) -> list[Claim]:
@@ -161,13 +164,16 @@ class Scenarios:
         return [(self.graph.entities[s], self.graph.entities[o]) for s, o in _pairs(facts)]
 
     def clustered(self, flavour: str) -> list[tuple[str, str, str]]:
-        """Return (subject, object, cluster) of the facts that are clustered for a popularity, sorted by cluster."""
+        """Return (subject, object, cluster) of the clustered facts, sorted by cluster; 0 is the largest cluster.
+
+        flavour: the popularity that decides which facts are clustered, one of POPULARITIES.
+        """
         clusters = self._clusters_of(ScenarioParams("1", "1", flavour))
         rows = sorted(clusters.items(), key=lambda item: (item[1], item[0]))
         return [(self.graph.entities[s], self.graph.entities[o], str(number)) for (s, o), number in rows]
 
     def _order(self, flavour: str) -> Ints:
-        """Return the indices of facts in order of preference for a popularity, without the pairs of `avoid`."""
+        """Return indices into `facts`, the facts that the popularity prefers first, without the pairs of `avoid`."""
         if flavour not in POPULARITIES:
             raise UsageError(f"popularity is {shown(flavour)}, expected one of: {', '.join(POPULARITIES)}")
         if flavour not in self._orders:
@@ -177,7 +183,10 @@ class Scenarios:
         return self._orders[flavour]
 
     def _clusters_of(self, params: ScenarioParams) -> dict[Pair, int]:
-        """Return the cluster of each fact in the scenario's pool (the facts that its popularity prefers)."""
+        """Return the cluster of each fact in the scenario's pool (the facts that its popularity prefers).
+
+        0 is the largest cluster.
+        """
         pool = max(self.params.pool, self.n_positives)
         indices = self._order(params.popularity)[:pool].copy()
         indices.sort()
@@ -189,7 +198,10 @@ class Scenarios:
         return self._clusters[key]
 
     def _plausible(self, params: ScenarioParams, positives: list[Pair], n: int) -> list[tuple[Plausible, Pair]]:
-        """Return the first n plausible pairs: a more transparent scenario gets a subset of a less transparent one's."""
+        """Return the first n plausible false pairs, each with the true pair from which it is derived.
+
+        Scenarios that differ only in transparency share them: a more transparent one has fewer, the same first ones.
+        """
         if not n:
             return []
         key = params.popularity, params.homogeneity
@@ -206,7 +218,10 @@ class Scenarios:
         return candidates[:n]
 
     def _batches(self, params: ScenarioParams, positives: list[Pair]) -> Iterator[list[Pair]]:
-        """Yield the facts to derive plausible false claims from: the true claims, then other facts in equal batches."""
+        """Yield the facts to derive plausible false claims from: the true claims, then the predicate's other facts.
+
+        The other facts follow in the order of the popularity, in batches of as many as there are true claims.
+        """
         yield positives
         sample = set(positives)
         rest = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in sample]

@@ -23,7 +23,7 @@ class Types:
         self._passing: dict[int, Bools] = {}
 
     def pass_for(self, entity: int, others: Ints) -> Bools:
-        """Return a mask of the others x that pass the type test: |T(entity) ∩ T(x)| >= min(4, |T(entity)|).
+        """Return a mask of the x in `others` that pass the type test: |T(entity) ∩ T(x)| >= min(4, |T(entity)|).
 
         T(x) is the set of types of x.
         """
@@ -38,6 +38,6 @@ class Types:
         return passing
 
     def same(self, entity: int, others: Ints) -> Bools:
-        """Return a mask of the others that have exactly the types of the entity."""
+        """Return a mask of the entities in `others` that have exactly the types of the entity."""
         same: Bools = self.kind[others] == self.kind[entity]
         return same

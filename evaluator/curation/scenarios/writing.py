@@ -20,7 +20,7 @@ Open = Callable[[str], BinaryIO]
 
 
 def write(by_scenario: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, salt: str, kind: str = "test") -> None:
-    """Write gold.jsonl and origins.jsonl; with clusters also clusters.tsv and files in the published layout.
+    """Write the scenarios' gold.jsonl and origins.jsonl; with clusters also clusters.tsv and files in BUCKLE's layout.
 
     open_: opens an output file by its name. salt: a secret from which ids and groups are derived. kind: "test" or
     "train", the prefix of file names in the published layout.

@@ -32,9 +32,9 @@ def round_table(
 
 
 class _Table:
-    """Table of the entries as integers, in units of one over the common denominator of the shares.
+    """Table of fractions (a row's total times a column's share), stored as multiples of one over a common denominator.
 
-    The last row, which is added, fills every column up to a whole number.
+    A row is added at the end, so that the sum of every column is a whole number.
     """
 
     def __init__(self, totals: Sequence[int], shares: Sequence[Fraction]) -> None:
@@ -71,7 +71,7 @@ class _Table:
         return self.cells[entry[0]][entry[1]] % self.unit
 
     def _farther(self, cycle: Sequence[Entry], step: int) -> int:
-        """Return how much the shift of `step` along the cycle increases the squared distance from the shares."""
+        """Return how much a shift by `step` along the cycle increases the squared distance from the exact fractions."""
         signs = [step if index % 2 == 0 else -step for index in range(len(cycle))]
         deviations = [self.cells[row][column] - self.targets[row][column] for row, column in cycle]
         return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, deviations, strict=True))
@@ -95,7 +95,7 @@ class _Table:
                 return path[row_steps[row] :]
 
     def _other(self, column: int, row: int) -> int:
-        """Return another row whose entry in the column is fractional."""
+        """Return a row other than `row` whose entry in the column is fractional."""
         stack, own_rows = self.stacks[column], []
         while stack[-1] == row or not self._rest((stack[-1], column)):
             if (line := stack.pop()) == row:

@@ -101,7 +101,10 @@ def _whole(
 
 
 class _PartExcess:
-    """Excess of each part over its share of each stratum, in rows times a common denominator (whole numbers)."""
+    """Excess of each part: the rows that it has of each stratum, less those that its share of the stratum demands.
+
+    The numbers are rows times the shares' common denominator, so that they are integers.
+    """
 
     def __init__(self, shares: Mapping[str, Fraction], totals: Mapping[Hashable, int]) -> None:
         self.unit = lcm(*(share.denominator for share in shares.values()))

@@ -111,7 +111,10 @@ def _members(original: Pair, contrary: Pair, group: str, salt: str) -> list[dict
 
 
 def _check(lines: list[dict[str, Any]], sources: Mapping[str, Pair], file: str) -> None:
-    """Run the checks for publishing, with groups named by the curator's ids; also find questions with two answers."""
+    """Raise GoldError if the set fails the checks for publishing, or has a claim and sentence with both labels.
+
+    sources: the original pair of each group. Messages name groups by the originals' ids, not by the salted ones.
+    """
     problems = ProblemList(file, GoldError)
     for index, problem in symmetric_problems(lines):
         source = sources[lines[index]["group"]] if index is not None else None

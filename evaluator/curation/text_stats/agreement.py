@@ -60,7 +60,7 @@ def pairwise(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairwise:
 
 
 def each_pair(judged: Mapping[Value, Mapping[Hashable, Hashable]]) -> dict[tuple[Value, Value], Pairwise]:
-    """Return the agreement of each pair of annotators that judged a common unit. judged: annotators' values by unit."""
+    """Return the agreement of each pair of annotators with a common unit. judged: {annotator: {unit: value}}."""
     comparisons = {}
     for a, b in itertools.combinations(judged, 2):
         common = [unit for unit in judged[a] if unit in judged[b]]
@@ -130,7 +130,7 @@ _DISTANCES: dict[str, Callable[[Sequence[Hashable], Numbers], Numbers]] = {
 
 
 def by_annotator(judgements: Iterable[tuple[Hashable, Value, Hashable]]) -> dict[Value, dict[Hashable, Hashable]]:
-    """Return the values by annotator, then by unit. judgements: (unit, annotator, value)."""
+    """Return {annotator: {unit: value}} of judgements, given as (unit, annotator, value)."""
     judged: dict[Value, dict[Hashable, Hashable]] = defaultdict(dict)
     for unit, annotator, value in judgements:
         judged[annotator][unit] = value

@@ -21,7 +21,7 @@ _PAIRS = 20
 
 
 def statistics(judgements: Judgements) -> dict[str, Any]:
-    """Return agreement statistics as JSON values.
+    """Return the statistics of agreement between annotators as JSON values.
 
     These are the share of pairs of judgements on one item that are equal, Krippendorff's alpha, and, for the pairs of
     annotators with the most items in common, the number of these items (n), agreement and Cohen's kappa.
@@ -46,7 +46,10 @@ def statistics(judgements: Judgements) -> dict[str, Any]:
 
 
 def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str, Any], list[Finding]]:
-    """Return agreement statistics as JSON values, and findings. file: the name of the file of judgements."""
+    """Return agreement statistics as JSON values, and findings on the judgements. file: the name of their file.
+
+    Findings: low agreement, items that the gold lacks, judgements that contradict the gold.
+    """
     units = judgements.units
     stats = statistics(judgements)
     level = "ordinal" if judgements.scores else "nominal"

@@ -43,7 +43,7 @@ class Judgements:
 
     @property
     def units(self) -> dict[Id, list[Any]]:
-        """The values that annotators gave to each item, in the order of the file."""
+        """Lists of the values that annotators gave, by item id, both in the order of the file."""
         units: dict[Id, list[Any]] = defaultdict(list)
         for name, _, value in self.rows:
             units[name].append(value)
@@ -51,7 +51,7 @@ class Judgements:
 
     @property
     def named(self) -> list[tuple[Id, Id, Any]]:
-        """Those of `rows` whose annotator has a name."""
+        """Judgements (item id, annotator, value) whose annotator has a name."""
         return [(name, annotator, value) for name, annotator, value in self.rows if annotator is not None]
 
 
@@ -59,7 +59,7 @@ def read_judgements(stream: BinaryIO, file: str) -> Judgements:
     """Read judgements. file: the name for messages.
 
     The first line determines the layout and the kind of value, labels or scores, of all lines. Raises GoldError for a
-    line that differs, if an annotator judges an item twice, or if two lines list the values of one item.
+    line of another layout or kind, if an annotator judges an item twice, or if two lines list one item's values.
     """
     stream, head = peek(stream, file)
     if head.lstrip(b" \t\r\n").startswith(b"["):

@@ -29,8 +29,9 @@ Row = tuple[Id, Id | None, Hashable]
 def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> Iterator[Finding]:
     """Yield findings on judgements that do not fit the gold: wrong kind of value, unknown labels, reversed annotators.
 
-    Nothing is yielded for tasks whose answers are sets. scores: True if values are
-    numbers, False if they are labels. file: the name of the file of judgements.
+    A reversed annotator clearly disagrees with the gold, probably by a reversed scale or swapped labels. Nothing is
+    yielded for tasks whose answers are sets. scores: True if values are numbers, False if they are labels. file: the
+    name of the file of judgements.
     """
     if split.answer_kind is AnswerKind.SET:
         return

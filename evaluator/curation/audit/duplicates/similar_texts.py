@@ -106,7 +106,10 @@ class _Sets:
         self._held: dict[int, frozenset[int]] = {}
 
     def rarest(self, index: int, count: int) -> list[int]:
-        """Return those of the text's `count` rarest bigrams that occur in another text."""
+        """Return the ranks of those of the text's `count` rarest bigrams that occur in another text.
+
+        The rarest bigrams are those that occur in the fewest texts.
+        """
         begin = self._ends[index] - self.sizes[index]
         return [gram for gram in self._ranks[begin : begin + count].tolist() if gram >= self.shared]
 
@@ -123,7 +126,7 @@ class _Sets:
 
 
 def _similar(sets: _Sets, border: int | None, threshold: float) -> Iterator[tuple[list[Pair], int]]:
-    """Yield, for each text, its pairs with texts seen before it, and the number of comparisons.
+    """Yield, for each text, its near-duplicate pairs with earlier texts, and the number of texts it was compared with.
 
     border: index of the first of the other texts; each text before it is compared only with the other texts. None: all
     texts are compared with each other.

@@ -41,10 +41,13 @@ class EffectSizes:
             self._n = int(self._codes.max()) + 1
 
     def by_value(self, codes: Indices) -> Effect:
-        """Return the effect of guessing, for each code of a feature, its most frequent class or its mean rank.
+        """Return the effect of guessing a line's hidden value from the code that a public feature has on the line.
+
+        The guess is the most frequent class, or for numbers the mean rank, among the lines with the same code.
 
         codes: the feature's code of each line. The share is (right - majority) / (1 - majority) for classes, where
-        majority is the share of the most frequent class, and the explained share of the variance for ranks.
+        right is the share of right guesses and majority that of the most frequent class, and the explained share of the
+        variance for ranks.
         """
         if self.numeric:
             sizes = np.bincount(codes)
@@ -66,10 +69,10 @@ class EffectSizes:
         )
 
     def trend(self, order: Indices) -> Effect:
-        """Return the effect of guessing from the position in an order. order: the indices of lines, in the order.
+        """Return the effect of guessing hidden values from a line's position in an order. order: indices of lines.
 
-        The share is the absolute Spearman correlation for numbers. For classes it is 1 if each class is contiguous, and
-        else that of guessing from equal parts of the order.
+        For numbers, the share is the absolute Spearman correlation. For classes, it is 1 if each class is contiguous;
+        otherwise the order is cut into equal parts, and the most frequent class of each part is guessed.
         """
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -83,7 +86,7 @@ class EffectSizes:
         return Effect(effect.share, f"{effect.text}, using the position in {bins} equal parts of the order")
 
     def neighbours(self, order: Indices) -> Effect:
-        """Return the effect of adjacent lines having equal values more often, or less often, than by chance.
+        """Return the effect of adjacent lines having equal hidden values more often, or less often, than by chance.
 
         order: the indices of lines, in the order. The chance level is the mean over random permutations.
         """
@@ -99,7 +102,7 @@ class EffectSizes:
         )
 
     def _alike(self, order: Indices, permutation: Indices | None) -> float:
-        """Return the share of adjacent lines with equal classes, or the correlation of adjacent ranks."""
+        """Return the share of adjacent lines with equal classes, or for numbers the correlation of adjacent ranks."""
         indices = order if permutation is None else permutation[order]
         if self.numeric:
             values = self._ranked[indices]

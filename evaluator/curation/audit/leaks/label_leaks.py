@@ -34,9 +34,9 @@ _SERIOUS = 0.5
 
 @dataclass
 class _PublicSource:
-    """A public source (order, ids, a column or a text) and its features.
+    """A public source of leaks (the order of lines, the ids, a column or a text) and the features that are tested.
 
-    codes, orders: the arrays from which the features were made, by name.
+    codes, orders: the arrays from which the features were made, by the name of the feature or the order.
     """
 
     name: str
@@ -69,7 +69,10 @@ class _PublicSource:
 
 @dataclass(frozen=True)
 class LeakReport:
-    """Result of the tests. findings: one for each source and hidden column that it leaks. tested: a summary."""
+    """Result of the tests. findings: one for each source and hidden column that it leaks.
+
+    tested: the level, the hidden columns, and the numbers of permutations and of features, as JSON values.
+    """
 
     findings: list[Finding]
     tested: dict[str, Any]
