@@ -137,7 +137,10 @@ def tooltip(board: Board, *more: tuple[str, str]) -> list[Spec]:
 
 
 def ranges(board: Board, x: Spec, **encoding: Any) -> Spec:
-    """Return a layer of a ladder's scores at the positions `x`: each is a range, in which no value is the likeliest."""
+    """Return a layer of vertical bars, for phases with a ladder: each spans the bounds of a true score.
+
+    x: the encoding of the bars' positions. No value between the bounds is the likeliest, so there is no point.
+    """
     measure = measure_title(board)
     return {
         "mark": {"type": "rule", "strokeWidth": 10, "cursor": "pointer"},

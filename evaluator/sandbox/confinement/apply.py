@@ -20,7 +20,11 @@ WRITABLE = (REPORT, STATUS, 1, 2)
 
 
 def arrange(*, null: int, report: int, status: int, files: list[int]) -> None:
-    """Move the descriptors to the numbers that the job expects (files from FIRST_FILE on), and close all others."""
+    """Move the descriptors to the numbers that the job expects, and close all others.
+
+    null: /dev/null, moved to 0, 1 and 2. report, status: the pipes that the job writes to, moved to 3 and 4. files: the
+    job's files, moved to FIRST_FILE and on.
+    """
     targets = [null, null, null, report, status, *files]
     copies = [_above(descriptor, len(targets)) for descriptor in targets]
     for number, descriptor in enumerate(copies):

@@ -24,7 +24,7 @@ class InputFile(msgspec.Struct, frozen=True):
 
 
 class OutputFile(msgspec.Struct, frozen=True):
-    """An output file of a container: the first of `paths` that exists is copied to `into`.
+    """An output file of a container: the first of `paths` that exists is copied to the open file `into`.
 
     A file of more than `most` bytes is an error, and so is a missing file if it is `required`.
     """

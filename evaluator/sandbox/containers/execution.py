@@ -180,7 +180,7 @@ class Run:
             raise EngineError(f"a killed container still exists after {_DEATH:g} seconds")
 
     def _measure(self, system: str) -> None:
-        """Sample the resource usage.
+        """Sample the container's resource usage. system: the container's id.
 
         This runs in a thread, so that the end of the container is noticed while the engine computes a sample (a
         second).

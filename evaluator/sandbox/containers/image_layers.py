@@ -35,7 +35,7 @@ class RemainingLimits:
         self.most_bytes, self.most_members = self.bytes, self.members
 
     def take_bytes(self, count: int, what: str) -> None:
-        """Count uncompressed bytes of `what`. Raises TooLargeError beyond the limit."""
+        """Subtract uncompressed bytes of a layer. Raises TooLargeError if too few remain. what: the layer's name."""
         self.bytes -= count
         if self.bytes < 0:
             raise TooLargeError(
@@ -44,7 +44,7 @@ class RemainingLimits:
             )
 
     def take_member(self, what: str) -> None:
-        """Count a file of `what`. Raises TooLargeError beyond the limit."""
+        """Subtract one file of a layer. Raises TooLargeError if none remains. what: the layer's name for the error."""
         self.members -= 1
         if self.members < 0:
             raise TooLargeError(

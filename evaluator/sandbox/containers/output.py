@@ -80,7 +80,10 @@ def read(folder: Path, output_file: OutputFile) -> Output | None:
 
 
 def copy(archive: Iterable[bytes], name: str, most: int, into: BinaryIO) -> Output:
-    """Copy the only file of a tar to `into`. Raises OutputError unless it is a regular file of at most `most` bytes."""
+    """Copy the only file of a tar to `into`, an open file; return its size and digest. name: for the error's text.
+
+    Raises OutputError unless it is a regular file of at most `most` bytes.
+    """
     reader = tar.Reader(archive)
     try:
         member = next(tar.members(reader), None)

@@ -183,7 +183,7 @@ class _Running:
         self.timings: dict[str, float] = {}
 
     def watch(self, pid: int) -> None:
-        """Open the container's first process (a pidfd), and find its control groups. pid: this process's id."""
+        """Open a pidfd of the container's first process, whose id is `pid`, and find its control groups."""
         try:
             self.pidfd = os.pidfd_open(pid)
             lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()

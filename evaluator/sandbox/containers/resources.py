@@ -150,7 +150,10 @@ class Resources:
         self._pool.shutdown(wait=False)  # a container may still be being created
 
     def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> bool:
-        """Call `remove` with each name, in parallel, and log failures; return True if none failed."""
+        """Remove containers or volumes by name, in parallel; log failures, and return True if there are none.
+
+        what: `container` or `volume`, for the log. remove: the engine's function that removes one.
+        """
         failures = 0
         for name, removal in [(name, self._pool.submit(remove, name)) for name in names]:
             try:
@@ -268,7 +271,10 @@ class Resources:
 
 
 def _await(future: Future[Any], still_needed: Callable[[], None]) -> None:
-    """Wait until a future is done, without raising its exception. still_needed: called about once a second."""
+    """Wait until a future is done, without raising its exception.
+
+    still_needed: called about once a second; an exception that it raises ends the waiting.
+    """
     while not wait([future], timeout=_ASK).done:
         still_needed()
 

@@ -125,7 +125,7 @@ class ProcessSandbox:
 
 
 class _Run:
-    """State of one run: the bytes received through the pipe, and the server's replies."""
+    """State of one run: the bytes of the report that came through the pipe, and the server's replies."""
 
     def __init__(self, execution: Execution, began: float) -> None:
         self.limits = execution.limits
@@ -170,7 +170,10 @@ class _Run:
         raise SandboxTimeoutError(f"the sandbox server did not respond in time, expected a reply within {allowed:g} s")
 
     def _drain(self, pipe: int) -> bool:
-        """Read from the pipe, in all at most one byte over the limit. Return False if it is empty or at its end."""
+        """Read the next bytes of the job's report from the pipe. Return False if the pipe is empty or at its end.
+
+        At most `most` bytes and one are read in all: one byte too many shows that the report is too long.
+        """
         room = self.most + 1 - len(self.received)
         try:
             piece = os.read(pipe, min(room, _PIPE_BYTES))

@@ -53,7 +53,10 @@ def in_order(a: UUID, b: UUID) -> Pair:
 
 
 def batches(pairs: Iterable[Pair], size: JobSize) -> Iterator[list[Pair]]:
-    """Yield each pair once, in few batches that are no larger than `size`."""
+    """Yield batches of pairs, none larger than `size`, with each pair in one batch.
+
+    Pairs with runs in common are batched together, so that there are few batches.
+    """
     partners: dict[UUID, set[UUID]] = {}
     for a, b in sorted(pairs):
         partners.setdefault(a, set()).add(b)
@@ -70,9 +73,10 @@ def batches(pairs: Iterable[Pair], size: JobSize) -> Iterator[list[Pair]]:
 
 
 def _dense_runs(partners: dict[UUID, set[UUID]], most: int) -> set[UUID]:
-    """Choose at most `most` runs among which there are many pairs; `partners` has each run's partners.
+    """Return at most `most` runs, chosen so that many pairs are left to compare among them.
 
-    The choice is greedy: the next run is the one that has the most pairs with the runs chosen so far.
+    partners: for each run, the runs with which it is still to be compared. The choice is greedy: the next run is the
+    one that has the most pairs with the runs chosen so far.
     """
     chosen: set[UUID] = set()
     while len(chosen) < min(most, len(partners)):

@@ -53,7 +53,7 @@ class PairFamily:
         return [(self.runs[i], self.runs[j]) for i, j in positions]
 
     def missing(self) -> list[tuple[UUID, UUID]]:
-        """Return the runs of the pairs whose comparisons are not stored, in the order of ranks."""
+        """Return (run, run) of each pair whose comparison is not stored, in the order of the systems' ranks."""
         return self.pairs(np.flatnonzero(~self.is_stored))
 
     def p_holm(self) -> Numbers:
@@ -99,6 +99,6 @@ def correct_and_rank(values: Sequence[float], family: PairFamily) -> CorrectedRa
 
 
 def stored(board: Leaderboard, measure: str) -> QuerySet[Comparison]:
-    """Return the stored comparisons of a board's ranked systems by a measure."""
+    """Return a queryset of the stored comparisons between a board's ranked systems by this measure, in no order."""
     runs = board.standings.filter(rank__isnull=False).order_by().values("release__run")
     return Comparison.objects.filter(leaderboard=board, measure=measure, a__in=runs, b__in=runs)

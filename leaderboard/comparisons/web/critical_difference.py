@@ -58,7 +58,7 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
 
 
 def differences_of(board: Board, pairs: RankedPairs | tuple[()]) -> tuple[Sequence[Row], Callable[[Row, Row], bool]]:
-    """Return the best ranked systems, and a function that returns True if two of them differ significantly."""
+    """Return the MOST_SYSTEMS best ranked systems, best first, and a function that says if two differ significantly."""
     ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
     shown = pairs.among(ranked) if isinstance(pairs, RankedPairs) else ()
     different = {frozenset((pair.a.system_id, pair.b.system_id)) for pair in shown if pair.significant}
@@ -66,7 +66,10 @@ def differences_of(board: Board, pairs: RankedPairs | tuple[()]) -> tuple[Sequen
 
 
 def _links(board: Board, row: Row, peers: Sequence[Row]) -> SafeString:
-    """Return links to the head-to-head pages of `row` and each of its peers. A template would be slow."""
+    """Return HTML: links to the head-to-head pages of `row` and each of its peers. A template would be slow.
+
+    peers: the systems that do not differ significantly from `row`, which may be among them.
+    """
     prefix, version = ("frozen_", board.frozen) if board.frozen else ("", ())
     url = reverse(f"{prefix}head_to_head", args=[board.phase.benchmark.slug, board.phase.slug, *version])
     others = (

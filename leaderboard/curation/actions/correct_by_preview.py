@@ -62,7 +62,7 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
 
 
 def _comparable_previews(generation: Generation) -> list[Generation]:
-    """Return the dataset's other previews from which splits were created, and which differ in their raw files only."""
+    """Return the dataset's other previews with splits made from them that differ from this one in raw files only."""
     offer = OFFERS.get(generation.generator)
     same = {"generator": generation.generator, "salt": generation.salt}
     rows = generation.dataset.generations.filter(parts__split__isnull=False, **same).exclude(pk=generation.pk)

@@ -54,8 +54,8 @@ def why_not(split: Split) -> str:
     open_phase = next((phase for phase in phases if not split.is_draft and not phase.is_to_come()), None)
     if open_phase is not None:
         return (
-            f"The phase {open_phase.title} has opened on {split.name}: you can put baselines that are "
-            "already scored on its board, and submit others like your own systems."
+            f"The phase {open_phase.title} has opened on {split.name}: baselines with a finished dry run can be "
+            "put on its board here; submit other baselines to the phase, like any system."
         )
     return ""
 
@@ -168,7 +168,10 @@ def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
 
 
 def _public_gold(split: Split) -> list[GoldVersion]:
-    """Return the current gold of the dataset's other splits with public gold, from which baselines may learn."""
+    """Return the current gold of the dataset's other splits whose gold is public, from which baselines may learn.
+
+    At most MAX_TRAIN_FILES of them are returned, the oldest splits first.
+    """
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
     return [gold for other in others if (gold := other.current_gold) is not None][:MAX_TRAIN_FILES]
 

@@ -127,7 +127,10 @@ def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Map
 
 
 def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
-    """Inspect a part: store counts and other FACTS, audit tables and first lines. Return False for invalid gold."""
+    """Inspect a part, and store what a preview shows of it: FACTS such as counts, tables of AUDIT_PARTS, first lines.
+
+    Return False, after the preview is rejected, if the part is not valid gold.
+    """
     row = lease.row
     params: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
     with temporary_file(content) as file:

@@ -64,7 +64,7 @@ class BaselineRun:
 
     @property
     def slices(self) -> list[dict[str, Any]]:
-        """Slices by a single dimension, such as {"relation": "CEO"}, in the order of the scores."""
+        """Slices by a single dimension, such as {"relation": "CEO"}, in the order in which the result lists them."""
         slices_by_key = {
             _key(score["slice"]): score["slice"]
             for score in self.row.result.get("scores", ())
@@ -75,7 +75,7 @@ class BaselineRun:
 
 @dataclass(frozen=True)
 class DryRunReport:
-    """All dry runs on a gold version with the settings of one phase, or of the split."""
+    """All dry runs on a gold version with the settings (options and groups) of one phase, or of the split."""
 
     task: Task[Any, Any, Any]
     gold: GoldVersion
@@ -100,7 +100,7 @@ class DryRunReport:
     def knowing_nothing(self, one: BaselineRun) -> float | None:
         """Return the chance level of the measure by which a baseline is judged (`audited_measure`); None: not known.
 
-        If the baseline names another baseline as its `reference`, it is that one's score, else the declared `chance`.
+        It is the score of the baseline that the baseline names as its `reference`, or without one its own `chance`.
         """
         if one.baseline is None:
             return None

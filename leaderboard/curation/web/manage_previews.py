@@ -173,7 +173,7 @@ def _page(
 
 
 def _part_context(part: GeneratedPart) -> dict[str, Any]:
-    """Return the template context of one part."""
+    """Return the template context of one part: its facts, tables of balance and sizes, and first lines (`pairs`)."""
     facts = part.facts
     return {
         "part": part,

@@ -28,7 +28,7 @@ MAX_CANDIDATES = sandbox_client.MAX_FILES - 2
 
 
 def store_similarity_sketch(lease: Lease[SimilarityCheck], gold: GoldVersion) -> None:
-    """Compute and store the similarity sketch of the check's prediction (`SimilarityCheck.signature`)."""
+    """Compute the similarity sketch of the check's prediction in the sandbox, and store it as the row's `signature`."""
     row = lease.row
     with _open(row.prediction) as file:
         answer = sandbox_client.similarity_sketch(
@@ -45,7 +45,10 @@ def store_similarity_sketch(lease: Lease[SimilarityCheck], gold: GoldVersion) ->
 
 
 class _Sketch(NamedTuple):
-    """The stored sketch of a prediction. check: the primary key of its SimilarityCheck."""
+    """The stored similarity sketch of a prediction: a short signature, by which its similarity to others is estimated.
+
+    check: the primary key of its SimilarityCheck. team: that of the team.
+    """
 
     check: int
     prediction: UUID
@@ -65,7 +68,7 @@ def _sketches(phase_id: int) -> Iterator[list[_Sketch]]:
 
 
 def _similar(row: SimilarityCheck, sketches: Sequence[_Sketch], earlier: bool) -> Iterator[tuple[float, _Sketch]]:
-    """Return (agreement, sketch) of each sketch of another team that agrees well enough with the sketch of `row`.
+    """Return (agreement, sketch) of each sketch of another team whose agreement with `row`'s reaches the threshold.
 
     earlier: True to search only sketches of checks that were created before `row`.
     """

@@ -16,10 +16,10 @@ COLORS = ("accent", "held", "flip", "neither")
 
 
 def contrast_pairs(board: Board, rows: Sequence[tuple[Row, Pairs]], *, are_whole: bool = False) -> Spec | None:
-    """Return the plot of the first systems of `rows`; None if there are none.
+    """Return the plot of the first MAX_SYSTEMS systems of `rows`; None if there are none.
 
-    rows: systems with their pairs, in the order of the plot. are_whole: every group has its four members, so that
-    CLAIM_ONLY_BOUND applies.
+    rows: systems with counts of their pairs, in the order of the plot. are_whole: True if every group has its four
+    members; then CLAIM_ONLY_BOUND is drawn, the largest share of pairs that are both right if only claims are read.
     """
     values = []
     for order, (row, pairs) in enumerate(rows[:MAX_SYSTEMS], start=1):

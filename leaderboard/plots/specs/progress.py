@@ -37,7 +37,8 @@ MIN_DISTANCE = 0.25
 def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequence[Level]) -> Spec | None:
     """Return the plot; None if there is no score.
 
-    best: (system id, score) of each improvement of the best score, sorted by time. levels: reference results.
+    best: (system id, score) of each improvement of the best score, sorted by time. levels: results to compare with,
+    such as human performance.
     """
     shown = [(system, moment) for system, moment in best if moment.score.value is not None]
     values = [
@@ -151,7 +152,10 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
 
 
 def _named(best: Sequence[ScoreAtTime]) -> list[ScoreAtTime]:
-    """Return the latest improvements whose names have room: names close in value overlap unless far apart in time."""
+    """Return the improvements whose systems' names are written in the plot: the latest ones whose names do not overlap.
+
+    Names overlap if their scores are close, unless they are far apart in time.
+    """
     span = (best[-1].at - best[0].at) or timedelta(hours=1)
     values = [moment.score.value or 0.0 for moment in best]
     gap = MIN_GAP * (max(values) - min(values))
@@ -167,7 +171,10 @@ def _named(best: Sequence[ScoreAtTime]) -> list[ScoreAtTime]:
 
 
 def reference_values(levels: Sequence[Level], values: Sequence[float]) -> list[Spec]:
-    """Return the reference results, highest value first, each with a position of its label, so that none overlap."""
+    """Return the reference results, highest value first, each with the height of its label, so that no labels overlap.
+
+    values: the other heights in the plot, which determine its scale.
+    """
     ends = [level.value for level in levels] + list(values)
     gap = MIN_GAP * (max(ends) - min(ends))
     placed: list[Spec] = []

@@ -17,7 +17,11 @@ FULLEST = 0.5
 
 
 def rank_agreement(board: Board, grids: Sequence[tuple[Row, ShownScore, Grid]], measure: str) -> Spec | None:
-    """Return one square for each system, in the order of the input; None if there are none."""
+    """Return the plot with a square for each system, in the order of `grids`; None if there are none.
+
+    grids: each system with its rank correlation and its two-dimensional histogram: ranks by the system, a metric, and
+    ranks by people.
+    """
     if not grids:
         return None
     n_bins = grids[0][2].n_bins

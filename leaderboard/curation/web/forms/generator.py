@@ -56,7 +56,7 @@ class GeneratorForm(forms.Form):
 
     @property
     def sources(self) -> dict[str, list[RawFile]]:
-        """Chosen raw files of a valid form, by name of the generator's source."""
+        """Chosen raw files of a valid form: a list for each input that the generator declares, by the input's name."""
         chosen = {source.name: self.cleaned_data[SOURCE + source.name] for source in self.offer.sources}
         return {name: [value] if isinstance(value, RawFile) else list(value or ()) for name, value in chosen.items()}
 
@@ -69,7 +69,7 @@ class GeneratorForm(forms.Form):
 
 
 def initial_of(generation: Generation) -> dict[str, Any]:
-    """Return initial form values that repeat an earlier preview."""
+    """Return initial form values by field name: the files, parameters, options and seed of an earlier preview."""
     values: dict[str, Any] = {PARAMETER + name: text for name, text in generation.parameters.items()}
     for source in generation.sources.all():
         values.setdefault(SOURCE + source.role, []).append(source.raw_id)
