@@ -89,7 +89,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def facts_of(names: Mapping[str, str], triples: Triples) -> list[tuple[str, str, str]]:
-    """Return the sorted facts between the entities of a text.
+    """Return the facts of a text, sorted: the graph's triples between entities that the text mentions.
 
     names: each entity's name in the facts. Triples of an entity with itself are left out.
     """

@@ -42,7 +42,7 @@ class MemoryWorkspace(Workspace):
         return
 
     def input(self, role: str, path: Path) -> BinaryIO:
-        """Return the stream, rewound. Raises UsageError for an unknown path."""
+        """Return the stream for a path of the generator's arguments, rewound. Raises UsageError if there is none."""
         if path not in self._streams:
             raise UsageError(f"cannot read {shown(str(path))}: the generator did not get a file of this name")
         stream = self._streams[path]

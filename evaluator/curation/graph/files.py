@@ -145,7 +145,7 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
 
 
 def _with_end(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the pieces that are not empty, then an empty one, which marks the end of the file."""
+    """Yield the pieces of a file that are not empty, then an empty one, which marks the end of the file."""
     yield from (piece for piece in pieces if piece)
     yield b""
 

@@ -56,7 +56,7 @@ class Graph:
         return frozenset(self.key(self.subjects, self.objects).tolist())
 
     def key(self, subject: Ints, object_: Ints) -> Ints:
-        """Return a number for each pair of subject and object, different for different pairs."""
+        """Return one number for each (subject, object) pair of entity numbers; different pairs get different ones."""
         return subject * self.size + object_
 
     def facts(self, predicate: str) -> Ints:

@@ -68,7 +68,10 @@ class Eligible:
 
 
 class EvaluationSample(NamedTuple):
-    """Line numbers of the sampled triples. No triple is in two sets. MENTION is LINKED without the entities."""
+    """Line numbers of the triples sampled for the test set and for the validation sets LINKED and ALL.
+
+    No triple is in two of them. The third validation set, MENTION, has the triples of LINKED without their entities.
+    """
 
     test: LineNumbers
     linked: LineNumbers

@@ -53,16 +53,16 @@ class KnownAnswers:
                 self.answers.setdefault(prefix, {})
 
     def learn(self, triples: Iterable[OpenTriple]) -> None:
-        """Add all mentions of the subjects and objects of these triples to the answers of registered prefixes."""
+        """Add the mentions of the triples' subjects and objects to the answers of questions that `ask` registered."""
         for triple in triples:
             for prefix, mentions in sides(triple):
                 if (known := self.answers.get(prefix)) is not None:
                     known.update(dict.fromkeys(mentions))
 
     def learn_rows(self, rows: Iterable[Row], dictionary: Dictionary) -> None:
-        """Add the answers that a file's rows give to registered prefixes. Rows that give none are skipped fast.
+        """Add the answers that a file's rows give to the questions that `ask` registered.
 
-        A training file has 30 million rows, of which few give an answer.
+        A training file has 30 million rows, of which few give an answer; the others are skipped fast.
         """
         answers = self.answers
         self.learn(

@@ -73,7 +73,7 @@ class Dictionary:
         return tuple(dict.fromkeys([mention, *(other for entity in entities for other in self._mentions[entity])]))
 
     def links(self, row: Row) -> bool:
-        """Return True if subject and object are linked to entities, as `triple(row).linked` but faster."""
+        """Return True if the row's subject and object are linked to entities: `triple(row).linked`, but faster."""
         return ((len(row) == 5 and _names(row[3])) or row[0] in self._entities) and (
             (len(row) == 5 and _names(row[4])) or row[2] in self._entities
         )

@@ -27,7 +27,7 @@ _Size = Sequence[tuple[Hashable, int]]
 
 @dataclass(frozen=True)
 class Holdouts:
-    """A hold-out split. part_of: the part of each group. rows: the number of rows of each (part, stratum)."""
+    """A hold-out split. part_of: the name of each group's part, such as test. rows: counts by (part, stratum)."""
 
     part_of: dict[Id, str]
     rows: dict[tuple[str, Hashable], int]
@@ -130,10 +130,10 @@ class _PartExcess:
         return best, best != part
 
     def _cost(self, part: str, size: _Size) -> int:
-        """Return how much worse a part's size becomes if it takes the group; the part with the lowest cost takes it.
+        """Return the cost of assigning a group to a part; the part with the lowest cost takes the group.
 
-        This is the growth of the squared difference between its actual and target rows, up to a constant factor, and
-        without the term of the group's own size, which is equal for all parts.
+        It is the increase of the squared difference between the part's actual and target rows, up to a constant factor,
+        and without the term of the group's own size, which is equal for all parts.
         """
         return sum(self.over[part, stratum] * n for stratum, n in size)
 

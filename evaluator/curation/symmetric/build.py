@@ -37,7 +37,7 @@ def quadruples(
 
     originals: human-written pairs, labelled SUPPORTS or REFUTES. contraries: the written pair for each, under the
     original's id. salt: a secret of MIN_SALT characters or more: ids and groups made with it reveal neither which
-    member a line is nor which original it comes from. files: the names of both, for errors.
+    member a line is nor which original it comes from. files: the names of the files of originals and contraries.
 
     Raises GoldError with the line number for an invalid label, id or text, and for a set that fails the checks for
     publishing; UsageError for a short salt.

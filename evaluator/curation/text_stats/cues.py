@@ -64,11 +64,11 @@ class CueTable:
         return np.where(self.counts > 0, information, 0.0)
 
     def order(self, label: str) -> npt.NDArray[np.int64]:
-        """Return the rows by the label's LMI, highest first; ties in alphabetical order."""
+        """Return the indices of the table's n-grams by their LMI with the label, highest first; ties alphabetically."""
         return np.argsort(-self.lmi()[:, self.labels.index(label)], kind="stable")
 
     def ranked(self, label: str) -> Iterator[Cue]:
-        """Yield the label's cues, highest LMI first; ties in alphabetical order."""
+        """Yield the n-grams as cues of the label, highest LMI first; ties in alphabetical order."""
         column = self.labels.index(label)
         lmi, p, totals = self.lmi()[:, column], self.probabilities()[:, column], self.counts.sum(axis=1)
         for row in self.order(label).tolist():

@@ -86,7 +86,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _until(deadline: float, pieces: Iterable[_Piece]) -> Iterator[_Piece]:
-    """Yield the pieces. Raises EngineTimeoutError for a piece that comes after `deadline`, a monotonic time."""
+    """Yield the pieces of a response. Raises EngineTimeoutError for one after `deadline`, a monotonic time."""
     for piece in pieces:
         if time.monotonic() > deadline:
             raise EngineTimeoutError("loading an image: the engine did not finish in time")

@@ -110,7 +110,10 @@ class ProcessSandbox:
 
     @staticmethod
     def _send(connection: socket.socket, packets: list[bytes], descriptors: list[int]) -> None:
-        """Send the packets, the last one with the descriptors. Raises SandboxError with the server's reason."""
+        """Send packets to the server, the last one with the descriptors.
+
+        Raises SandboxError if the server closes the connection, with its reason if it sent one.
+        """
         try:
             for packet in packets[:-1]:
                 connection.send(packet, socket.MSG_NOSIGNAL)

@@ -25,7 +25,7 @@ _VERDICTS = {
 
 
 class HostDescriptors:
-    """Descriptors of the host's files that the server needs later; it opens them before it gives up its root folder.
+    """Descriptors of /dev/null and /proc/self/statm, which the server opens before it gives up the host's root folder.
 
     pids: True if each job is to get its own pid namespace.
     """

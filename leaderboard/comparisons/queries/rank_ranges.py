@@ -48,7 +48,7 @@ class PairFamily:
                 self.n_permutations[index] = n_permutations
 
     def pairs(self, indices: Indices) -> list[tuple[UUID, UUID]]:
-        """Return the runs of the pairs with these indices, the better one first."""
+        """Return (run, run) of the pairs with these indices, the run that ranks higher first."""
         positions = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
         return [(self.runs[i], self.runs[j]) for i, j in positions]
 
@@ -65,8 +65,9 @@ class PairFamily:
     def p_pairwise(self) -> Numbers:
         """Return corrected p-values, which show of each pair whether its systems differ significantly.
 
-        Neighbours in rank have their value of `p_holm`. All other pairs contain the leader. Because the leader has the
-        best value of all systems, these pairs are corrected for all pairs, whether compared or not (Bonferroni).
+        Compared are neighbours in rank, whose values are those of `p_holm`, and the leader with every other system.
+        Because the leader has the best value of all systems, its pairs with systems that are not its neighbours are
+        corrected for all pairs of the board, whether compared or not (Bonferroni).
         """
         n_systems = len(self.runs)
         n_all_pairs = n_systems * (n_systems - 1) // 2
@@ -76,7 +77,7 @@ class PairFamily:
 
 @dataclass(frozen=True)
 class CorrectedRanking:
-    """Rank ranges of the systems of a family, in its order.
+    """Rank ranges of a board's systems, in the order of `PairFamily.runs`.
 
     low, high: the ends of the rank ranges. n_unresolved: number of pairs that are not significant although p is the
     smallest that their number of permutations allows; more permutations could make them significant.
@@ -88,7 +89,7 @@ class CorrectedRanking:
 
 
 def correct_and_rank(values: Sequence[float], family: PairFamily) -> CorrectedRanking:
-    """Apply Holm's correction to the comparisons of a family, and return rank ranges.
+    """Apply Holm's correction to the comparisons of a board's pairs of systems, and return rank ranges.
 
     values: primary value of each run. Raises KeyError if the comparison of a pair is missing.
     """

@@ -57,7 +57,7 @@ class _Sketch(NamedTuple):
 
 
 def _sketches(phase_id: int) -> Iterator[list[_Sketch]]:
-    """Yield the sketches of a phase's competing systems in lists of at most SKETCHES_AT_ONCE."""
+    """Yield the similarity sketches of the predictions of a phase's competing systems, SKETCHES_AT_ONCE at a time."""
     competing = SimilarityCheck.objects.filter(
         phase=phase_id, prediction__submission__system__kind=System.Kind.PARTICIPANT
     )

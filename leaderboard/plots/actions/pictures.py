@@ -59,7 +59,7 @@ def _render(lease: Lease[PlotRendering]) -> None:
 
 
 def _public_specs(board: Leaderboard) -> dict[str, Spec]:
-    """Return the specifications of the plots that everybody sees, by name."""
+    """Return the Vega-Lite specifications of the board's plots, as everybody sees them, by the plot's name."""
     is_current = board.state == Leaderboard.State.CURRENT
     version = {} if is_current else {"gold": board.gold_version.number, "task_version": board.task_version}
     request = PlotRequest(None, board.phase.benchmark.slug, board.phase.slug, version)

@@ -27,7 +27,7 @@ HEIGHT = 420
 
 
 def cost(board: Board, systems: Sequence[CostedSystem], column: CostColumn) -> Spec | None:
-    """Return the plot; None without systems. systems: those with a score and a cost of this kind, cheapest first."""
+    """Return the plot; None without systems. systems: those with a score and a cost in `column`, cheapest first."""
     values = [
         {
             **system_values(board, entry.row),

@@ -32,7 +32,7 @@ _LISTS: dict[str, tuple[Any, str]] = {
 
 @dataclass(frozen=True)
 class Judgements:
-    """Judgements of a file.
+    """Annotators' judgements of items, read from a file.
 
     rows: (item id, annotator, value); an unnamed annotator is None. scores: True if values are numbers, False if they
     are labels.

@@ -72,7 +72,7 @@ def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Findi
 
 
 def unknown_relations(split: Split, train: Split) -> list[Finding]:
-    """Return a finding if no training triple has some relation of the split."""
+    """Return a finding if the split has relations that no training triple has."""
     known = {relation for triples in train.triples for _, relation, _ in triples}
     unknown = [
         (index, relation)

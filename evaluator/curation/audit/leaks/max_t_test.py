@@ -26,7 +26,7 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Hidden:
-    """Hidden values, prepared for tests.
+    """The hidden values of a column, such as the labels, prepared for tests.
 
     values: one per line: the standardised rank of a number, or the code of a class. Classes beyond the 20 most frequent
     are merged into one. shares: the share of lines of each class; None for numbers.
