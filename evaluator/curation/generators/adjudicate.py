@@ -165,7 +165,7 @@ def _names(names: list[Id]) -> str:
 
 
 def _plain(values: Any) -> Any:
-    """Return JSON values in which NaN is null."""
+    """Return the JSON values with null in place of NaN, which JSON lacks."""
     if isinstance(values, dict):
         return {key: _plain(value) for key, value in values.items()}
     if isinstance(values, list):

@@ -156,7 +156,7 @@ OFFERS: dict[str, Offer] = {
 
 
 def generators_for(task: str) -> list[Offer]:
-    """Return the offers whose generators make gold of a task."""
+    """Return the generators on the management pages that make gold of a task."""
     return [offer for offer in OFFERS.values() if not offer.tasks or task in offer.tasks]
 
 

@@ -64,7 +64,7 @@ MENTIONS = Source(
 
 
 def dictionary(args: argparse.Namespace, bench: Workspace) -> Dictionary:
-    """Return the dictionary of the file --mentions; an empty one without that argument. Raises GoldError."""
+    """Return the mentions and their entities from the file --mentions; none without it. Raises GoldError."""
     if args.mentions is None:
         return Dictionary()
     return read_dictionary(bench.input("mentions", args.mentions), str(args.mentions))

@@ -65,14 +65,14 @@ class Parameter:
 
     @property
     def default_value(self) -> Any:
-        """Parsed default value: False for a FLAG, and a copy if it is a list."""
+        """Parsed default value of the parameter: False for a FLAG, and a copy if it is a list."""
         if self.kind is Kind.FLAG:
             return False
         return list(self.default) if isinstance(self.default, list) else self.default
 
     @property
     def default_text(self) -> str:
-        """Default value as the text of a field or a flag; empty if there is none."""
+        """The parameter's default value as the text of a field or a flag; empty if there is none."""
         value = self.default_value
         if isinstance(value, list):
             return ",".join(map(str, value))

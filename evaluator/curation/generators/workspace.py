@@ -58,7 +58,7 @@ class _Hashed(io.RawIOBase):
 
 @dataclass
 class _File:
-    """A file of the run. role: the generator's name for an input; empty for outputs."""
+    """An input or output file of a generator's run. role: the generator's name for an input; empty for outputs."""
 
     role: str
     name: str

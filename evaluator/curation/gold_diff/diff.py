@@ -131,7 +131,7 @@ def compare(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[s
 
 
 def _lines(task: AnyTask, file: GoldFile, options: Mapping[str, Any]) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number, line without its end), after the task has validated the whole file."""
+    """Yield (line number, line without its end) of a gold file, after the task has validated the whole file."""
     content = file.stream.read()
     task.read_gold(io.BytesIO(content), file.name, options)
     rest, number = b"", 0
@@ -194,7 +194,7 @@ def _group(task: AnyTask, line: dict[str, Any]) -> Id:
 
 
 def _written(line: dict[str, Any], name: str) -> bytes | None:
-    """Return the value as JSON, since true, 1 and "1" are three values; None if absent."""
+    """Return the value of the line's field as JSON, in which true, 1 and "1" differ; None if the field is absent."""
     return _encode(line[name]) if name in line else None
 
 

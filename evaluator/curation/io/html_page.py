@@ -18,7 +18,7 @@ td.n { overflow-wrap: normal; white-space: nowrap; } td:first-child:not(.n) { mi
 
 
 def page(title: str, body: str) -> str:
-    """Return a page. title: plain text; body: HTML."""
+    """Return a complete HTML page with a curator's report. title: plain text; body: HTML."""
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
     return f'<!doctype html><html lang="en"><head>{head}<style>{_STYLE}</style></head><body>{body}</body></html>\n'
 

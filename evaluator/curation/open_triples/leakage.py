@@ -42,7 +42,7 @@ class Rule(enum.IntEnum):
 
 
 class Level(enum.IntEnum):
-    """Level of leakage removal; its value is the last of the rules that it applies."""
+    """Level of leakage removal: simple, basic or thorough. Its value is the last `Rule` that it applies."""
 
     SIMPLE = Rule.SIMPLE
     BASIC = Rule.BASIC

@@ -34,8 +34,8 @@ class Relation(NamedTuple):
     """A training relation, looked up in the evaluation triples.
 
     number: of the evaluation relation with the same words, -1 if there is none. heads: the subjects of evaluation
-    triples whose relation and object are contained in the training relation. tails: the objects of evaluation triples
-    whose relation and subject are contained in it.
+    triples whose relation's and object's words are all in the training relation. tails: the objects of evaluation
+    triples whose relation's and subject's words are all in it.
     """
 
     number: int
@@ -90,7 +90,7 @@ class EvaluationIndex:
         self._held_mentions = Subsets(self._owners)
 
     def mention(self, text: str) -> Mention | None:
-        """Look up a training mention by its text; None if it is unrelated to the evaluation triples."""
+        """Look up a training mention by its text; None if it matches nothing in the evaluation triples."""
         words = self._words(text)
         ends, tails = self._owners.get(words, (_NONE, _NONE))
         facts, ends_of_mentions = self._held(words)
@@ -100,7 +100,7 @@ class EvaluationIndex:
         return Mention(ends, tails, whole) if ends or whole else None
 
     def relation(self, text: str) -> Relation | None:
-        """Look up a training relation by its text; None if it is unrelated to the evaluation triples."""
+        """Look up a training relation by its text; None if it matches nothing in the evaluation triples."""
         words = self._words(text)
         number = self._relations.get(words, -1)
         heads: set[int] = set()

@@ -48,7 +48,7 @@ def solve(problem: ReweightingProblem, seed: int, hear: Hear) -> None:
 
 
 def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
-    """Return a start near alpha: each weight times a random factor, and a fifth of them plus a random weight."""
+    """Return a start near alpha: each value times a random factor, and for a fifth of them plus a random term."""
     width = float(random.choice((0.1, 0.3, 1.0)))
     others = (random.random(len(alpha)) < 0.2) * random.exponential(width * (alpha.mean() + 0.1), len(alpha))
     near: Numbers = alpha * np.exp(width * random.normal(size=len(alpha))) + others
@@ -81,7 +81,7 @@ def _follow(
 
 
 def _descend(problem: ReweightingProblem, alpha: Numbers, tau: float) -> Numbers:
-    """Minimise the smooth objective by projected Newton steps (Bertsekas 1982)."""
+    """Return the alpha that minimises the objective smoothed by tau, by projected Newton steps (Bertsekas 1982)."""
     for _ in range(_STEPS):
         value, gradient = problem.smooth(alpha, tau)
         bound = (alpha <= _ZERO) & (gradient > 0)
@@ -101,7 +101,7 @@ def _descend(problem: ReweightingProblem, alpha: Numbers, tau: float) -> Numbers
 
 
 def _newton_step(curvature: Numbers, gradient: Numbers) -> Numbers:
-    """Return the Newton step; where the Hessian is not positive definite, with its eigenvalues made absolute."""
+    """Return the Newton step. A Hessian that is not positive definite gets the absolute values of its eigenvalues."""
     try:
         step: Numbers = -linalg.cho_solve(linalg.cho_factor(curvature), gradient)
         return step
@@ -115,9 +115,9 @@ def _newton_step(curvature: Numbers, gradient: Numbers) -> Numbers:
 def _search(
     problem: ReweightingProblem, alpha: Numbers, step: Numbers, *, gradient: Numbers, value: float, tau: float
 ) -> tuple[Numbers | None, float]:
-    """Return (alpha, objective) after the first of ever shorter steps that decreases the objective enough.
+    """Backtracking line search: return (alpha, objective) after a step that decreases the smooth objective enough.
 
-    Return (None, value) if no step does.
+    The step is halved until it does (Armijo's rule). Return (None, value) if no step does.
     """
     size = 1.0
     for _ in range(_HALVINGS):

@@ -22,10 +22,11 @@ Labels = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Smooth:
-    """The smooth maximum of each n-gram's shares.
+    """The smooth maximum over the classes of each n-gram's shares, and what its derivatives need.
 
-    share: b_j^c, n-grams x classes; soft: softmax of share / tau, in the same shape. total: the weight of the claims
-    with each n-gram; mean: the mean of its shares, weighted by soft. value: the sum of the smooth maxima.
+    share: b_j^c, each class's share, n-grams x classes; soft: softmax of share / tau, in the same shape. total: the
+    weight of the claims with each n-gram; mean: the mean of its shares, weighted by soft. value: the sum of the smooth
+    maxima.
     """
 
     share: Numbers
@@ -52,7 +53,7 @@ class ReweightingProblem:
         self._dense: list[Numbers] | None = None
 
     def objective(self, alpha: Numbers) -> float:
-        """Return the objective without smoothing."""
+        """Return the objective at alpha, without smoothing."""
         weight = self._weight_of_classes(alpha)
         return float((weight.max(axis=1) / weight.sum(axis=1)).sum()) + self.penalty * float(np.linalg.norm(alpha))
 
@@ -67,7 +68,7 @@ class ReweightingProblem:
         return state.value + self.penalty * norm, gradient
 
     def value(self, alpha: Numbers, tau: float) -> float:
-        """Return the smooth objective."""
+        """Return the objective at alpha, smoothed by tau: what `smooth` returns, without the gradient."""
         return self._state(alpha, tau).value + self.penalty * float(np.sqrt(alpha @ alpha + tau * tau))
 
     def curvature(self, alpha: Numbers, tau: float) -> Numbers:

@@ -48,10 +48,10 @@ def positives_and_negatives(size: int, ratio: Number) -> tuple[int, int]:
 
 
 def ambiguous(transparency: Fraction, negatives: int) -> int:
-    """Return the number of plausible false claims: floor((1 - t) n-), where t is the transparency."""
+    """Return the number of plausible false claims: floor((1 - t) n-), for transparency t and n- false claims."""
     return int((1 - transparency) * negatives)
 
 
 def from_largest(homogeneity: Fraction, positives: int) -> int:
-    """Return the number of true claims from the largest clusters: floor(h n+), where h is the homogeneity."""
+    """Return the number of true claims from the largest clusters: floor(h n+), for homogeneity h and n+ true claims."""
     return int(homogeneity * positives)

@@ -96,7 +96,7 @@ class HardNegativeSource:
         return _distinct(codes[backward], to[backward])
 
     def random(self, kind: str, fact: Pair) -> random.Random:
-        """Return the random generator of one fact, independent of other facts and their order."""
+        """Return the random generator for pairs derived from one fact, independent of other facts and their order."""
         subject, object_ = (self.graph.entities[end] for end in fact)
         return random_stream(self.seed, kind, subject, self.predicate, object_)
 
@@ -193,7 +193,10 @@ def _alternate(streams: list[Iterator[Plausible]]) -> Iterator[Plausible]:
 
 
 def _distinct(codes: Ints, entities: Ints) -> tuple[Ints, Ints]:
-    """Return distinct entities, sorted, with the lowest code that leads to each."""
+    """Return (codes, entities): the distinct entities, sorted, and the lowest code of a step that leads to each.
+
+    codes: sorted, one for each of `entities`.
+    """
     unique, first = np.unique(entities, return_index=True)
     return codes[first], unique
 

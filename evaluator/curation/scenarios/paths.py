@@ -70,7 +70,7 @@ def path_codes(number: int, n_codes: int) -> Path:
 
 
 def _reversed(numbers: Ints, base: int) -> Ints:
-    """Return the numbers of the same paths in the other direction."""
+    """Return the numbers of the same paths walked in the other direction, from their ends to their beginnings."""
     rest, result = numbers, np.zeros_like(numbers)
     for _ in range(LONGEST):
         rest, digit = np.divmod(rest, base)
@@ -111,7 +111,7 @@ def _distinct(numbers: Ints, end: int) -> Ints:
 
 
 def _ranges(first: Ints, lengths: Ints) -> Ints:
-    """Return all indices of the ranges that begin at `first`, concatenated."""
+    """Return the integers of several ranges, concatenated: of range i, the lengths[i] integers from first[i] on."""
     ends = np.cumsum(lengths)
     n = int(ends[-1]) if len(ends) else 0
     return np.arange(n) + np.repeat(first - ends + lengths, lengths)

@@ -141,7 +141,10 @@ class Scenarios:
         ]
 
     def positives(self, params: ScenarioParams) -> list[Pair]:
-        """Return the pairs of the true claims. Raises UsageError where the graph has too few."""
+        """Return the (subject, object) pairs of the scenario's true claims, as entity numbers.
+
+        Raises UsageError where the graph has too few.
+        """
         free = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in self._used]
         if len(free) < self.n_positives:
             raise UsageError(

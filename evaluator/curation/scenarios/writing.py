@@ -60,7 +60,7 @@ def write_graph(by_scenario: ClaimsByScenario, graph: Graph, predicate: str, ope
 def _line(
     claim: Claim, params: ScenarioParams, scenarios: Scenarios, key: bytes
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a claim's gold line and its origin. Neither id nor group depends on the label."""
+    """Return a claim's lines of gold.jsonl and origins.jsonl. Neither id nor group depends on the label."""
     scenario, predicate = name(params, scenarios), scenarios.predicate
     slices: dict[str, Any] = {"relation": predicate, "transparency": float(params.transparency)}
     if params.homogeneity is not None:

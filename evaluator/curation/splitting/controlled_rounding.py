@@ -77,7 +77,7 @@ class _Table:
         return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, deviations, strict=True))
 
     def _cycle(self, row: int) -> list[Entry]:
-        """Return a cycle of fractional entries, of which neighbours alternately share a row and a column."""
+        """Return a cycle of fractional entries, reached from the row: neighbours share a row and a column in turn."""
         path: list[Entry] = []
         row_steps: dict[int, int] = {}
         column_steps: dict[int, int] = {}

@@ -68,6 +68,9 @@ def _share(share: Fraction | float | str) -> Fraction:
 
 
 def _sort_key(group: Id, seed: int) -> bytes:
-    """Return a keyed digest to sort by: a random order that does not depend on the other groups."""
+    """Return a digest of the group, keyed with the seed: the random key by which groups are sorted.
+
+    It does not depend on the other groups, so a group that is added or removed changes no other group's key.
+    """
     kind = "string" if isinstance(group, str) else "integer"
     return hashlib.blake2b(f"{kind} {group}".encode(), key=f"halves {seed}".encode()).digest()

@@ -59,7 +59,7 @@ def permitted(action: Callable[[], object]) -> bool:
 
 
 def choose() -> Plan:
-    """Return the strictest plan that works completely on this machine."""
+    """Return the strictest of PLANS whose namespaces and empty root all work on this machine."""
     return next(plan for plan in PLANS if not plan.rest or permitted(partial(_rehearse, plan)))
 
 

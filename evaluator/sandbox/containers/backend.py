@@ -64,7 +64,7 @@ class JobState(enum.StrEnum):
 
 
 class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer of `poll`. running_seconds: since the container's start; 0 in other states than RUNNING."""
+    """Status of a job, as `poll` returns it. running_seconds: since the container's start; 0 unless it is RUNNING."""
 
     state: JobState
     running_seconds: float = 0.0
@@ -292,13 +292,13 @@ class ContainerBackend(ABC):
 
 
 def check_needed(job: Job, keep_going: KeepGoing | None) -> None:
-    """Call `keep_going`, and raise CancelledError if it returns False."""
+    """Call `keep_going`, and raise CancelledError if it returns False: the caller no longer needs the job."""
     if keep_going and not keep_going():
         raise CancelledError(f"execution {job.execution_id} was cancelled")
 
 
 def waived_promises(names: Collection[str]) -> frozenset[Promise]:
-    """Return the promises of these names. Raises ValueError for an unknown name."""
+    """Return the promises with these names, which the operator waives. Raises ValueError for an unknown name."""
     known = [str(promise) for promise in Promise]
     for name in names:
         if name not in known:

@@ -121,7 +121,7 @@ class _Client(docker.APIClient):  # type: ignore[misc]  # the package has no typ
 
 
 class Engine:
-    """Client of one engine. Threads may share it."""
+    """Client of one Docker engine. Threads may share it."""
 
     def __init__(self, url: str | None = None, *, certs: str | None = None, allow_plain: bool = False) -> None:
         """Remember the engine's address; the connection is made on first use.
@@ -344,7 +344,7 @@ class Engine:
             time.sleep(_AGAIN)
 
     def containers(self, *labels: str) -> list[dict[str, Any]]:
-        """Return the containers with all these labels, in any state."""
+        """Return the engine's descriptions of the containers with all these labels, in any state."""
         with _translated_errors("listing containers"):
             return list(self.client.containers(all=True, filters={"label": list(labels)}))
 

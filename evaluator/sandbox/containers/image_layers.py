@@ -35,7 +35,7 @@ class RemainingLimits:
         self.most_bytes, self.most_members = self.bytes, self.members
 
     def take_bytes(self, count: int, what: str) -> None:
-        """Subtract uncompressed bytes of a layer. Raises TooLargeError if too few remain. what: the layer's name."""
+        """Subtract uncompressed bytes of the layer `what` from what remains. Raises TooLargeError if too few remain."""
         self.bytes -= count
         if self.bytes < 0:
             raise TooLargeError(
@@ -44,7 +44,7 @@ class RemainingLimits:
             )
 
     def take_member(self, what: str) -> None:
-        """Subtract one file of a layer. Raises TooLargeError if none remains. what: the layer's name for the error."""
+        """Subtract one file of the layer `what` from what remains. Raises TooLargeError if none remains."""
         self.members -= 1
         if self.members < 0:
             raise TooLargeError(

@@ -31,7 +31,7 @@ from evaluator.sandbox.containers.image_layers import RemainingLimits, check_lay
 
 @dataclass(frozen=True, kw_only=True)
 class ImageLimits:
-    """Limits on an image. Sizes are bytes."""
+    """Limits on a submitted or pulled image. Sizes are bytes."""
 
     archive_bytes: int = 10_000_000_000  # as received
     unpacked_bytes: int = 10_000_000_000  # of all layers

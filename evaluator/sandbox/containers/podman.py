@@ -142,7 +142,7 @@ class Podman:
         return dict(self.json("container", "inspect", container)[0])
 
     def containers(self, *labels: str) -> list[dict[str, Any]]:
-        """Return the containers with all these labels, in any state."""
+        """Return Podman's descriptions of the containers with all these labels, in any state."""
         filters = [f"--filter=label={label}" for label in labels]
         return list(self.json("ps", "--all", "--no-trunc", "--format", "json", *filters) or [])
 
@@ -696,5 +696,5 @@ def _field(text: str, name: str) -> str:
 
 
 def _moment(text: str) -> datetime:
-    """Parse one of Podman's times, which may have nanoseconds."""
+    """Return the time in Podman's text, which may have nanoseconds."""
     return datetime.fromisoformat(text)

@@ -44,7 +44,7 @@ class Reader:
         self.offset = 0
 
     def upto(self, count: int) -> bytes:
-        """Return the next `count` bytes, or fewer at the end of the archive."""
+        """Return the next `count` bytes of the archive, or fewer at its end."""
         pieces = []
         remaining = count
         while remaining and (piece := self._some(remaining)):

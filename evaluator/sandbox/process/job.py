@@ -131,7 +131,7 @@ class RunningJob:
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
     def finish(self) -> protocol.Reply:
-        """Reap the ended process and return the reply with its verdict."""
+        """Reap the ended process and return the reply to the client, with the job's verdict."""
         _, status, usage = os.wait4(self.pid, 0)
         while self.read_status() and len(self._said) < _STATUS_BYTES:
             pass

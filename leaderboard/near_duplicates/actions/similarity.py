@@ -92,12 +92,12 @@ def without_similar(rows: Sequence[SimilarityCheck]) -> list[int]:
 
 
 def most_similar(row: SimilarityCheck, *, earlier: bool) -> list[Prediction]:
-    """Return the candidates for near-duplicates: for each other team, its most similar prediction by sketch.
+    """Return the predictions that may be near-duplicates of the check's: the most similar one of each other team.
 
-    Predictions whose sketches agree too little are left out. At most MAX_CANDIDATES are returned, those that agree
-    best, in the order in which they were queued. earlier: True to search only the sketches of earlier checks. That is
-    enough if the scorer computed the sketch of `row`: the sketch was stored together with `row`, under a lock on the
-    phase, so each later check finds it.
+    Similarity is estimated from sketches. Predictions whose sketches agree too little are left out. At most
+    MAX_CANDIDATES are returned, those that agree best, in the order in which they were queued. earlier: True to search
+    only the sketches of earlier checks. That is enough if the scorer computed the sketch of `row`: the sketch was
+    stored together with `row`, under a lock on the phase, so each later check finds it.
     """
     best: dict[int, tuple[float, Any]] = {}
     for sketches in _sketches(row.phase_id):

@@ -31,7 +31,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Pair(NamedTuple):
-    """Indices of two texts, and the Jaccard similarity of their bigrams."""
+    """Two near-duplicate texts: their indices, and the Jaccard similarity of their bigrams."""
 
     first: int
     second: int

@@ -69,7 +69,7 @@ def id_parts(ids: Sequence[Id]) -> dict[str, Indices]:
 
 
 def _values(texts: Sequence[str]) -> Iterator[tuple[str, Sequence[Hashable]]]:
-    """Yield (name of a feature, its value on each line)."""
+    """Yield (name of a feature, its value for each id, in order)."""
     for name, part in _PARTS.items():
         yield name, [part(text) for text in texts]
     numbers = [("last number", [_number(text) for text in texts])]

@@ -52,7 +52,7 @@ class Seen:
 
 
 class Host(Protocol):
-    """The host that is checked. All methods may raise SandboxError."""
+    """The host whose GPUs are checked. All methods may raise SandboxError."""
 
     runtime: str
 

@@ -112,11 +112,11 @@ class _Named:
 
 
 class _File(_Named, forms.ModelChoiceField):
-    """Choice of one raw file."""
+    """Form field to choose one raw file."""
 
 
 class _Files(_Named, forms.ModelMultipleChoiceField):
-    """Choice of any number of raw files."""
+    """Form field to choose any number of raw files."""
 
 
 def _field(parameter: Parameter, default: str) -> forms.Field:
