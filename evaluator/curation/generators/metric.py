@@ -60,7 +60,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _read_gold(args: argparse.Namespace, bench: Workspace) -> tuple[Mapping[Id, int], list[str], list[list[Fact]]]:
-    """Return (index of each id, texts, facts). Raises GoldError for a line without a text."""
+    """Return (index of each id, texts, facts), in the order of gold lines. Raises GoldError for one without a text."""
     reader = Reader(str(args.gold), GOLD, GoldError)
     register = IdRegister(reader.problems)
     texts, facts = list[str](), list[list[Fact]]()

@@ -39,7 +39,7 @@ class TripleLike(Protocol):
 
 @dataclass
 class KnownAnswers:
-    """Known answers of each registered prefix (a triple without its subject or object), in the order of addition."""
+    """Known answers of each registered prefix (a triple without its subject or object), in the order of reading."""
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 

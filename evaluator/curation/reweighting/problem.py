@@ -58,7 +58,7 @@ class ReweightingProblem:
         return float((weight.max(axis=1) / weight.sum(axis=1)).sum()) + self.penalty * float(np.linalg.norm(alpha))
 
     def smooth(self, alpha: Numbers, tau: float) -> tuple[float, Numbers]:
-        """Return the smooth objective and its gradient. The kink of the norm at 0 is smoothed by tau too."""
+        """Return the objective at alpha, smoothed by tau, and its gradient. The norm's kink at 0 is smoothed too."""
         state = self._state(alpha, tau)
         norm = float(np.sqrt(alpha @ alpha + tau * tau))
         gain = (state.soft - state.mean[:, None]) / state.total[:, None]

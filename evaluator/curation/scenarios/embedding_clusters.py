@@ -29,7 +29,7 @@ def distances(vectors: Numbers, facts: Ints) -> Numbers:
 
 
 def elbow(heights: Numbers) -> float:
-    """Return the threshold where the number of clusters falls fastest.
+    """Return the distance threshold for cutting the cluster tree, where the number of clusters falls fastest.
 
     Thresholds are THRESHOLDS evenly spaced distances from 0 to the last merge. heights: the distance of each merge. The
     gradient of the number is by central differences; of equal gradients the first is taken.

@@ -74,7 +74,7 @@ def decimal(number: Number) -> str:
 
 
 def matrix_statistics(scenarios: Scenarios, params: ScenarioParams, claims: Sequence[Claim]) -> dict[str, Any]:
-    """Return counts of claims by kind, mean degrees and, if there are clusters, their counts, as plain JSON values."""
+    """Return one scenario's statistics as plain JSON values: counts of claims, mean degrees of entities, clusters."""
     graph = scenarios.graph
     true = [claim for claim in claims if claim.label]
     false = [claim for claim in claims if not claim.label]

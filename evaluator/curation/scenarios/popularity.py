@@ -24,7 +24,7 @@ def pair_popularity(subject_degree: Any, object_degree: Any, mean_degree: float)
 
 
 def popularity(graph: Graph, facts: Ints) -> Numbers:
-    """Return the popularity of each fact of a predicate. facts: all facts of the predicate, shape (facts, 2)."""
+    """Return the popularity of each fact of a predicate (`pair_popularity`). facts: all of them, shape (facts, 2)."""
     degrees = graph.degrees
     scores: Numbers = pair_popularity(degrees[facts[:, 0]], degrees[facts[:, 1]], mean_degree(graph, facts))
     return scores

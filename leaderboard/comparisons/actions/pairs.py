@@ -87,7 +87,7 @@ def _dense_runs(partners: dict[UUID, set[UUID]], most: int) -> set[UUID]:
 
 
 def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair], measure: str) -> list[Comparison]:
-    """Compare pairs of runs by a measure in the sandbox; return unsaved rows, in the order of `pairs`.
+    """Compare pairs of runs by a measure in the sandbox; return unsaved `Comparison` rows, in the order of `pairs`.
 
     runs: by id, at least those of the pairs. Raises NotRetryableError if the job was refused or failed, ReportError if
     its report is invalid, SandboxError if the sandbox itself failed, and FileNotFoundError or AlteredError if the

@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 
 @dataclass
 class Pairs:
-    """Pairs found by a search. whole: True if these are all; False if the search stopped at its limit."""
+    """Pairs of near-duplicates found by a search. whole: True if these are all; False if it stopped at its limit."""
 
     pairs: list[Pair] = field(default_factory=list)
     whole: bool = True

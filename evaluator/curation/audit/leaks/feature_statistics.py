@@ -14,7 +14,7 @@ PERIODS = (2, 3, 4, 5)
 
 
 def by_value(name: str, codes: Indices) -> Feature:
-    """Return a public feature whose statistic is high if lines with different codes have different hidden values.
+    """Return the public feature with these codes; its statistic is high if they go with different hidden values.
 
     The statistic is the cube root of Pearson's chi-square for classes, and of the Kruskal-Wallis statistic, up to
     constants, for ranks. codes: one per line, from 0.
@@ -36,8 +36,8 @@ def by_value(name: str, codes: Indices) -> Feature:
 def along(name: str, order: Indices) -> list[Feature]:
     """Return the features of an order of lines: trend, neighbours, and one for each of PERIODS.
 
-    The trend relates values to positions, neighbours relates adjacent values, and a period k relates values to
-    positions modulo k. order: the indices of lines, in the order.
+    The trend relates hidden values to positions, neighbours relates adjacent hidden values, and a period k relates
+    hidden values to positions modulo k. order: the indices of lines, in the order.
     """
     n = len(order)
     ranks = np.empty(n)
