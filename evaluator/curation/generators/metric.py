@@ -75,7 +75,7 @@ def _read_gold(args: argparse.Namespace, bench: Workspace) -> tuple[Mapping[Id, 
 
 
 def _read_corrupted(path: Path, layout: Format[Any], index_of: Mapping[Id, int], bench: Workspace) -> list[Any]:
-    """Return the lines in the order of the gold. Raises GoldError unless every id of the gold has one line."""
+    """Return the lines of the corrupted texts, in the order of the gold. Raises GoldError unless each id has one."""
     reader = Reader(str(path), layout, GoldError)
     register = AnswerRegister(index_of, reader.problems)
     lines: list[Any] = [None] * len(index_of)

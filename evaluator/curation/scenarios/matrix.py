@@ -1,4 +1,4 @@
-"""Matrix of scenarios: every combination of transparency, homogeneity and popularity."""
+"""Matrix of scenarios: one for every combination of transparency, homogeneity and popularity (`ScenarioParams`)."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def quadruples(
             problems.add(original.line, "unknown label", shown(original.label), "SUPPORTS or REFUTES")
         if contrary is None:
             message = f"the original {shown(original.id)} has no contrary pair"
-            problems.add(original.line, message, "none", "one with the same id")
+            problems.add(original.line, message, "none", "a contrary pair with the same id")
             continue
         for pair, file_problems in ((original, problems), (contrary, contrary_problems)):
             if not (pair.claim.strip() and pair.evidence.strip()):

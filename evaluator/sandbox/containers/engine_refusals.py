@@ -108,7 +108,7 @@ def find(step: Step, error: EngineError) -> Refusal | None:
 
 
 def is_bad_layer(message: str) -> bool:
-    """Return True if Podman's message says that a file of a layer cannot be unpacked, in the same words as Docker."""
+    """Return True if Podman's message says that a file of a layer cannot be unpacked. Docker uses the same words."""
     return bool(re.search(rf"processing tar file\((?s:.*)({_TAR})", message)) and not _HOST.search(message.casefold())
 
 

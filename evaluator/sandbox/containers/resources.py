@@ -57,7 +57,7 @@ def too_slow(error: EngineTimeoutError, seconds: float) -> AmbiguousFailureError
 
     seconds: the job's limit of wall time, for the explanation.
     """
-    explanation = f"its container was not created and started in its {seconds:g} seconds"
+    explanation = f"its container was not created and started within its time limit of {seconds:g} seconds"
     return AmbiguousFailureError(str(error), Verdict.TIME, explanation)
 
 

@@ -192,7 +192,10 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
         file.seek(0)
         scored = row.result.get("predictions_sha256", "")
         if scored and scored != sha256_of(file):
-            message = f"{row.name} no longer makes the predictions that were scored, because the server was upgraded."
+            message = (
+                f"{row.name} no longer makes the predictions that were scored, because the server was upgraded. "
+                "Remove its dry run and score it again."
+            )
             raise Refused(Code.NOT_READY, message, heading=HEADING)
         file.seek(0)
         yield file

@@ -139,7 +139,7 @@ class DryRunReport:
         if one.baseline.known:
             return DryRunWarning(
                 "known-exploit",
-                f"{text}. This exploit is known; exact_f1 and span_ratio on the boards reveal it.",
+                f"{text}. This exploit is known; exact_f1 and span_ratio on the boards show which systems use it.",
                 grave=False,
             )
         return DryRunWarning(

@@ -139,7 +139,7 @@ def test_a_container_that_the_engine_creates_late_is_reaped(
     try:
         result = systems.run(image=archive.id(), limits={"wall_seconds": 0.5}).result
         assert result.verdict == Verdict.TIME
-        assert result.explanation == "its container was not created and started in its 0.5 seconds"
+        assert result.explanation == "its container was not created and started within its time limit of 0.5 seconds"
         label = f"label=holdout.instance={systems.instance}"
         eventually(lambda: bool(engine.docker("ps", "--all", "--quiet", "--filter", label).stdout), 300.0)
         assert len(systems.left()) == 3, "the container and its two volumes, which the engine created again"

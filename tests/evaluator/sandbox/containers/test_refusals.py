@@ -180,7 +180,7 @@ def test_a_container_that_is_not_created_in_time_used_the_submissions_time(step:
     engine = ScriptedEngine({step: EngineTimeoutError("no answer")})
     result = run(engine)
     assert result.verdict is Verdict.TIME
-    assert result.explanation == "its container was not created and started in its 0.2 seconds"
+    assert result.explanation == "its container was not created and started within its time limit of 0.2 seconds"
 
 
 @pytest.mark.parametrize("step", ["create", "start"])
