@@ -18,7 +18,7 @@ VERSION = "6.4"
 
 
 def rendered(specs: Mapping[str, Any]) -> dict[str, tuple[str, bytes]]:
-    """Return (SVG, PNG) of each specification, on white, rendered in another process.
+    """Return (SVG, PNG) of each specification by its name, on white, rendered in another process.
 
     Raises subprocess.SubprocessError if that fails or takes over TIMEOUT_SECONDS.
     """

@@ -51,7 +51,9 @@ class Mentions:
         return sorted(frozenset[Span]().union(*self.of_text[text].values()))
 
     def agreement(self) -> float:
-        """Return the F1 of exactly equal mentions, with counts added up over all pairs of annotators of each text.
+        """Return the annotators' agreement: the F1 of exactly equal mentions, over all pairs of annotators of a text.
+
+        Counts are added up over all pairs and texts (micro-average).
 
         NaN if no pair has marked a mention. F1 is the usual agreement on spans, because spans that nobody marked cannot
         be counted (Hripcsak & Rothschild 2005).

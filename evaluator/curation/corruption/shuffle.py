@@ -66,7 +66,7 @@ def _permuted(dates: Sequence[Date], rng: random.Random) -> dict[Date, Date]:
 def permute_names(
     facts: Sequence[Fact], text: str | None, subject: str | None, names: Collection[str], rng: random.Random
 ) -> Permuted:
-    """Permute those of `names` that occur in the text, or are a subject or an object of its facts."""
+    """Permute names in a text and its facts: those of `names` that the text or a subject or object of a fact has."""
     ends = {end for fact in facts for end in (fact[0], fact[2])}
     present = sorted((set(names) & ends) | (names_in(text, names, ends) if text else set()))
     moved = {old: new for old, new in zip(present, rng.sample(present, len(present)), strict=True) if old != new}

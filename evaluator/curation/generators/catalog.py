@@ -175,7 +175,7 @@ def parse_form(offer: Offer, texts: Mapping[str, str]) -> tuple[dict[str, Any], 
 def namespace(
     offer: Offer, texts: Mapping[str, str], files: Mapping[str, Sequence[Path]], *, seed: int, salt: str
 ) -> argparse.Namespace:
-    """Return the generator's arguments as the command line's parser would.
+    """Return the generator's arguments as an argparse namespace, as if they came from the command line.
 
     texts: the form's fields by parameter name. files: paths by source name. salt: the value of every salt parameter.
     Raises UsageError for an invalid field, and for a missing file or more files than a source takes.

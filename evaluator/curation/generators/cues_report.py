@@ -147,7 +147,10 @@ def _write(report: dict[str, Any], ranked: dict[str, list[dict[str, Any]]], benc
 
 
 def _charts(report: dict[str, Any]) -> dict[str, str]:
-    """Return the SVG charts by name; there are none without --beside, or with too few n-grams."""
+    """Return the SVG charts of the cues' correlation and coverage, by name.
+
+    There are none without --beside, or with fewer n-grams than the smallest of `cue_transfer.TOPS`.
+    """
     if not any(report.get(_CORRELATION, {}).values()):
         return {}
     return {

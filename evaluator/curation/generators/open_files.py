@@ -19,7 +19,7 @@ TRIPLES = (
 
 
 class Watched:
-    """A stream that counts the bytes read in `steps`, to report progress."""
+    """A stream that adds the number of bytes read to `steps`, which reports progress."""
 
     def __init__(self, stream: BinaryIO, steps: Steps) -> None:
         self._stream = stream

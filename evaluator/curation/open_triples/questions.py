@@ -20,7 +20,7 @@ Prefix = tuple[str, str, str]
 
 
 class TripleLike(Protocol):
-    """Protocol of `OpenTriple`.
+    """The part of `OpenTriple` that questions need.
 
     subjects, objects: all mentions of the subject's and of the object's entity; empty if no others are known.
     """

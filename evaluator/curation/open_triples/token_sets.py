@@ -16,7 +16,7 @@ Words = frozenset[str]
 
 
 class StopWords(NamedTuple):
-    """Stop words of mentions and of relations, in each the most frequent first."""
+    """Stop words: a list for mentions and a list for relations, each with the most frequent first."""
 
     mentions: tuple[str, ...]
     relations: tuple[str, ...]

@@ -82,7 +82,7 @@ def _one_by_one(
 def _whole(
     sizes: Mapping[Id, Mapping[Hashable, int]], order: Sequence[Id], shares: Mapping[str, Fraction], seed: int
 ) -> dict[Id, str]:
-    """Assign each group to the part of least cost (`_PartExcess`), then move groups while another part costs less."""
+    """Assign each group to the part with the lowest cost (`_PartExcess`), then move groups while that lowers costs."""
     counted = {group: [*size.items(), (_ALL, sum(size.values()))] for group, size in sizes.items()}
     totals: Counter[Hashable] = Counter()
     for size in counted.values():
@@ -116,14 +116,20 @@ class _PartExcess:
         }
 
     def add(self, size: _Size, turn: int) -> str:
-        """Assign a group to the part of least cost and return it. turn: a number that decides which part wins ties."""
+        """Assign a group to the part with the lowest `_cost`; return the part. turn: decides which part wins ties.
+
+        size: the group's number of rows in each stratum.
+        """
         first = turn % len(self.parts)
         part = min(self.parts[first:] + self.parts[:first], key=lambda part: self._cost(part, size))
         self._take(part, size, 1)
         return part
 
     def move(self, size: _Size, part: str) -> tuple[str, bool]:
-        """Move a group to the part of least cost; return that part, and True if it changed. On a tie it stays."""
+        """Move a group from `part` to the part with the lowest `_cost`; return that part, and True if it is another.
+
+        On a tie the group stays where it is.
+        """
         self._take(part, size, -1)
         best = min(self.parts, key=lambda other: (self._cost(other, size), other != part))
         self._take(best, size, 1)

@@ -72,8 +72,9 @@ def each_pair(judged: Mapping[Value, Mapping[Hashable, Hashable]]) -> dict[tuple
 def alpha(units: Units, level: str) -> float:
     """Return Krippendorff's alpha; NaN where nothing was judged twice or all values are equal.
 
-    level: nominal (values are equal or not), ordinal (numbers compared by order) or interval (by distance). Raises
-    UsageError for another level, and for values other than numbers at the last two.
+    units: each unit's values, from any annotators. level: nominal (values are equal or not), ordinal (numbers compared
+    by order) or interval (by distance). Raises UsageError for another level, and for values other than numbers at the
+    last two.
     """
     if level not in LEVELS:
         raise UsageError(f"the level is {shown(level)}, expected one of: {', '.join(LEVELS)}")
@@ -109,9 +110,10 @@ def _nominal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
 
 
 def _ordinal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
-    """Return the squared distance of each two values in ranks.
+    """Return the matrix of squared distances between values, in ranks, for ordinal alpha.
 
-    It is the number of values between the two, plus half the number of those equal to either.
+    The distance of two values is the number of judgements between them, plus half the number of those equal to either.
+    names: the values, ascending. totals: how often each one was given.
     """
     middle = np.cumsum(totals) - totals / 2
     return np.asarray((middle[:, None] - middle[None, :]) ** 2, dtype=np.float64)

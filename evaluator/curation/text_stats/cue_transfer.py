@@ -1,4 +1,4 @@
-"""Transfer of cues to another set of claims: correlation of p(l | w), and coverage (Schuster et al. 2019)."""
+"""Transfer of cues to other claims: correlation of p(label | n-gram), and coverage (Schuster et al. 2019)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOPS = (10, 20, 50, 100, 200, 500, 1000)
 
 
 def correlations(table: CueTable, other: CueTable, label: str) -> Iterator[tuple[int, float | None, float | None]]:
-    """Yield (number of n-grams, Pearson's, Spearman's correlation of p(l | w) in both tables) for each of TOPS.
+    """Yield (n of n-grams, Pearson's, Spearman's correlation of p(label | n-gram) in both tables) for each of TOPS.
 
     The n-grams are those with the highest LMI in `table`; `other` has the same rows (see `cues.recount`). An n-gram
     that does not occur in `other` has p = 0 there. Numbers above the length of the table are left out, and a

@@ -50,13 +50,16 @@ class CueTable:
     of_label: npt.NDArray[Any]
 
     def probabilities(self) -> npt.NDArray[np.float64]:
-        """Return p(l | w), in the shape of `counts`; 0 if an n-gram does not occur."""
+        """Return p(label | n-gram), in the shape of `counts`; 0 if an n-gram does not occur."""
         totals = self.counts.sum(axis=1, keepdims=True)
         p: npt.NDArray[np.float64] = self.counts / np.where(totals > 0, totals, 1)
         return p
 
     def lmi(self) -> npt.NDArray[np.float64]:
-        """Return LMI(w, l) in nats, in the shape of `counts`; 0, the limit, if an n-gram never occurs with a label."""
+        """Return the local mutual information of each n-gram and label, in nats, in the shape of `counts`.
+
+        It is 0, the limit, if an n-gram never occurs with a label.
+        """
         total = self.of_label.sum() or 1
         prior = self.of_label / total
         with np.errstate(divide="ignore", invalid="ignore"):

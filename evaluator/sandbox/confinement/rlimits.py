@@ -33,7 +33,7 @@ def table(limits: Limits, *, size: int, descriptors: int) -> dict[int, tuple[int
 def apply(limits: Limits, *, size: int, descriptors: int) -> None:
     """Set the limits of this process.
 
-    Raises OSError or ValueError if a limit cannot be set, or if another value is read back.
+    Raises OSError or ValueError if a limit cannot be set, or has another value when it is read back.
     """
     for kind, (soft, hard) in table(limits, size=size, descriptors=descriptors).items():
         ceiling = resource.getrlimit(kind)[1]

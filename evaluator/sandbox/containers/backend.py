@@ -287,7 +287,7 @@ class ContainerBackend(ABC):
             )
 
     def waivers(self) -> dict[str, bool | str]:
-        """Return `without_` and the name of each promise that this backend breaks, for the layers of a result."""
+        """Return the promises that this backend breaks, as a result's layers list them: {`without_NAME`: True}."""
         return {f"without_{name}": True for name in self.broken}
 
 

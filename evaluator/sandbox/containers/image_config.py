@@ -246,9 +246,9 @@ def _typed(value: Mapping[str, Any], kind: type[_Type], what: str) -> _Type:
 
 
 def _folded(config: Mapping[str, Any], *settings: str) -> dict[str, Any]:
-    """Return a config in which the keys inside `healthcheck` are in lower case too.
+    """Return the config with the keys inside `healthcheck` in lower case, as those of the two levels above it are.
 
-    settings: the keys of the config whose values are settings.
+    settings: the keys of the config whose values are settings, in which `healthcheck` may be.
     """
     folded = dict(config)
     for name in settings:

@@ -17,7 +17,7 @@ from leaderboard.models import HeadToHead, Phase
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of gold units that both systems have right, only a, only b, or neither."""
+    """Numbers of gold units that both systems have right, that only a, only b, or neither has right."""
 
     both: int
     a_only: int
@@ -62,8 +62,8 @@ class Item:
 class HeadToHeadTable:
     """A comparison of two systems a and b, in the order in which the viewer named them.
 
-    computed: True if differences are stored and revealed; if not, differences, counted and items are empty.
-    items: by measure, units that only a has right, and units that only b has right.
+    computed: True if differences are stored and revealed; if not, the three mappings are empty. differences, counted:
+    by measure and slice. items: by measure, units that only a has right, and units that only b has right.
     """
 
     a: Row

@@ -19,8 +19,8 @@ FULLEST = 0.5
 def rank_agreement(board: Board, grids: Sequence[tuple[Row, ShownScore, Grid]], measure: str) -> Spec | None:
     """Return the plot with a square for each system, in the order of `grids`; None if there are none.
 
-    grids: each system with its rank correlation and its two-dimensional histogram: ranks by the system, a metric, and
-    ranks by people.
+    grids: each system, which is a metric, with its rank correlation and its two-dimensional histogram: ranks of texts
+    by the metric against their ranks by people.
     """
     if not grids:
         return None

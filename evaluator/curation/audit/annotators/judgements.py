@@ -1,4 +1,4 @@
-"""Checks of judgements against the gold: matching kind, known labels, and annotators with reversed scales."""
+"""Checks of judgements against the gold: labels or scores as in the gold, known labels, and no reversed scales."""
 
 from __future__ import annotations
 
