@@ -287,7 +287,7 @@ class ContainerBackend(ABC):
             )
 
     def waivers(self) -> dict[str, bool | str]:
-        """Return the promises that this backend breaks, as a result's layers list them: {`without_NAME`: True}."""
+        """Return the promises that this backend breaks, as a result's layers list them: their names after `without_`."""
         return {f"without_{name}": True for name in self.broken}
 
 
