@@ -31,7 +31,10 @@ class Date(NamedTuple):
 
 
 class DateMatch(NamedTuple):
-    """A date in a text, and its match. form: 1 for day first, 2 for month first, 3 for ISO (`1901-05-03`)."""
+    """A date in a text, and its regular-expression match.
+
+    form: 1 for day first, 2 for month first, 3 for ISO (`1901-05-03`).
+    """
 
     date: Date
     match: re.Match[str]

@@ -25,7 +25,7 @@ class _MemoryFile(io.BytesIO):
 
 
 class MemoryWorkspace(Workspace):
-    """Workspace in memory.
+    """Workspace of a generator whose inputs and outputs are in memory.
 
     files: open streams by their path in the generator's arguments. Paths are only names here; no file is opened.
     """

@@ -55,10 +55,10 @@ class Block:
 
 
 class Dictionary:
-    """Mentions and their entities, from a list of (mention, entity); a mention may mean several entities."""
+    """Dictionary of mentions (texts that name an entity) and their entities; a mention may mean several entities."""
 
     def __init__(self, pairs: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Build the dictionary. pairs: the entities of each mention; None: empty."""
+        """Build the dictionary. pairs: {mention: the entities that it may mean}; None: the dictionary is empty."""
         self._entities = {mention: tuple(entities) for mention, entities in (pairs or {}).items() if entities}
         self._mentions: dict[str, list[str]] = {}
         for mention, entities in self._entities.items():

@@ -53,12 +53,15 @@ class ReweightingProblem:
         self._dense: list[Numbers] | None = None
 
     def objective(self, alpha: Numbers) -> float:
-        """Return the objective at alpha, without smoothing."""
+        """Return the objective at alpha (one value per claim), without smoothing."""
         weight = self._weight_of_classes(alpha)
         return float((weight.max(axis=1) / weight.sum(axis=1)).sum()) + self.penalty * float(np.linalg.norm(alpha))
 
     def smooth(self, alpha: Numbers, tau: float) -> tuple[float, Numbers]:
-        """Return the objective at alpha, smoothed by tau, and its gradient. The norm's kink at 0 is smoothed too."""
+        """Return the objective at alpha (one value per claim), smoothed by tau, and its gradient.
+
+        The kink of the norm at 0 is smoothed too.
+        """
         state = self._state(alpha, tau)
         norm = float(np.sqrt(alpha @ alpha + tau * tau))
         gain = (state.soft - state.mean[:, None]) / state.total[:, None]
@@ -68,11 +71,11 @@ class ReweightingProblem:
         return state.value + self.penalty * norm, gradient
 
     def value(self, alpha: Numbers, tau: float) -> float:
-        """Return the objective at alpha, smoothed by tau: what `smooth` returns, without the gradient."""
+        """Return the objective at alpha (one value per claim), smoothed by tau: `smooth` without the gradient."""
         return self._state(alpha, tau).value + self.penalty * float(np.sqrt(alpha @ alpha + tau * tau))
 
     def curvature(self, alpha: Numbers, tau: float) -> Numbers:
-        """Return the Hessian of the smooth objective: claims x claims, dense.
+        """Return the Hessian of the objective smoothed by tau, at alpha: claims x claims, dense.
 
         Two claims of the classes c and d share a term for each n-gram in both, and it depends on c and d only. So the
         block of these classes is a matrix product, X_c diag(m_cd) X_d' plus the norm's term, where X_c are the rows of

@@ -105,7 +105,10 @@ class Walks(HardNegativeSource):
     """Random walks along predicate paths, from a fact's subject to a new object or from its object to a new subject."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
-        """Yield pairs from walks that begin at the subject and at the object, alternately, until both are exhausted."""
+        """Yield plausible false pairs from random walks that begin at the fact's subject and at its object, in turn.
+
+        It ends when the walks from both are exhausted.
+        """
         rng = self.random("walks", fact)
         return _alternate([self._from(fact, rng, from_subject=side) for side in (True, False)])
 

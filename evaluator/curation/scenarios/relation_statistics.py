@@ -16,7 +16,7 @@ REVERSED = "(-1)"
 
 
 def relation_statistics(graph: Graph, relation: str) -> dict[str, Any]:
-    """Return functionality, mean degree G(p), and lowest, median and highest popularity of facts, as JSON values."""
+    """Return a relation's statistics as JSON values: functionality, mean degree of entities, popularity of facts."""
     facts = graph.facts(relation)
     scores = popularity(graph, facts)
     shares = functionality((subject, object_) for subject, object_ in facts.tolist())

@@ -208,7 +208,7 @@ class ContainerBackend(ABC):
     @property
     @abstractmethod
     def memory_bytes(self) -> int:
-        """The memory of the engine's machine. Raises SandboxError."""
+        """The memory of the engine's machine, in bytes. Raises SandboxError."""
 
     @property
     @abstractmethod
@@ -287,7 +287,7 @@ class ContainerBackend(ABC):
             )
 
     def waivers(self) -> dict[str, bool | str]:
-        """Return the promises that this backend breaks, as a result's layers list them: their names after `without_`."""
+        """Return the promises that this backend breaks, as a result's layers list them: `without_` and the name."""
         return {f"without_{name}": True for name in self.broken}
 
 

@@ -231,7 +231,7 @@ class DockerSandbox(ContainerBackend):
 
     @property
     def memory_bytes(self) -> int:
-        """The memory of the engine's machine. Raises SandboxError."""
+        """The memory of the engine's machine, in bytes. Raises SandboxError."""
         return int(self._about().get("MemTotal") or 0)
 
     @property

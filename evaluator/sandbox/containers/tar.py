@@ -162,7 +162,7 @@ def _name(block: bytes) -> str:
 
 
 def _records(content: bytes) -> dict[str, str]:
-    """Parse PAX records: `LENGTH KEY=VALUE` and a newline, where LENGTH counts the whole record."""
+    """Return PAX records as {key: value}: each is `LENGTH KEY=VALUE` and a newline; LENGTH counts the whole record."""
     records = {}
     while content:
         length, space, _ = content[:20].partition(b" ")

@@ -57,7 +57,7 @@ class PairFamily:
         return self.pairs(np.flatnonzero(~self.is_stored))
 
     def p_holm(self) -> Numbers:
-        """Return the Holm-corrected p-values. Raises KeyError if the comparison of a pair is missing."""
+        """Return the Holm-corrected p-value of each pair. Raises KeyError if the comparison of a pair is missing."""
         if not self.is_stored.all():
             raise KeyError(f"{self.is_stored.sum()} comparisons are stored, expected one for each of {len(self)} pairs")
         return np.array(holm(self.p.tolist()), dtype=np.float64)
