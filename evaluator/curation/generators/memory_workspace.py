@@ -61,7 +61,7 @@ class MemoryWorkspace(Workspace):
         return cast(BinaryIO, self._written_files[name])
 
     def outputs(self) -> dict[str, bytes]:
-        """Return the written bytes by name, in the order of creation."""
+        """Return the bytes that were written to each output, by its name, in the order of creation."""
         for file in self._written_files.values():
             file.close()
         return {name: file.content for name, file in self._written_files.items()}

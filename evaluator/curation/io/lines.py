@@ -71,7 +71,7 @@ def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str =
 
 
 def value_text(line: Mapping[str, Any], key: str) -> str:
-    """Return the value under a key as text for a problem message."""
+    """Return the line's value under a key as text to quote in a problem's message."""
     return shown(line[key]) if key in line else "no such key"
 
 

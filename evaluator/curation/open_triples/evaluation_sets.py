@@ -51,7 +51,7 @@ class Eligible:
             self._linked.append(dictionary.links(row))
 
     def first(self, *, linked: bool, but: LineNumbers | None = None) -> LineNumbers:
-        """Return the line number of the first occurrence of each different triple, ascending.
+        """Return the line number of the first occurrence of each different eligible triple, ascending.
 
         linked: True for only the triples whose subject and object are linked to entities. but: the line numbers of
         triples to exclude.

@@ -88,7 +88,7 @@ class Question:
 
     @property
     def side(self) -> str:
-        """The part that is asked for: `head` for the subject, `tail` for the object."""
+        """The part of a triple that the question asks for: `head` for the subject, `tail` for the object."""
         return "head" if self.prefix[0] == QUERY_MARKER else "tail"
 
 

@@ -21,7 +21,7 @@ FEW = 0.1
 def combinations(
     transparencies: Sequence[str], homogeneities: Sequence[str | None], popularities: Sequence[str]
 ) -> list[ScenarioParams]:
-    """Return the parameters of each scenario: every combination of the values.
+    """Return the parameters of scenarios: one for every combination of transparency, homogeneity and popularity.
 
     Raises UsageError for a repeated value, and for a share outside 0 to 1.
     """
@@ -33,7 +33,7 @@ def combinations(
 
 
 def matrix(scenarios: Scenarios, requested: Sequence[ScenarioParams], *, once: bool = False) -> ClaimsByScenario:
-    """Return the claims of each requested scenario, in the order of `requested`.
+    """Return a list of claims for each requested scenario, in the order of `requested`.
 
     once: True if no pair may be in two scenarios. A scenario then depends also on those made before it, in the order of
     transparency. Raises UsageError that names every scenario that is impossible.

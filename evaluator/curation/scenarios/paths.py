@@ -61,7 +61,7 @@ class Paths:
 
 
 def path_codes(number: int, n_codes: int) -> Path:
-    """Return the codes of the path with this number. n_codes: the number of codes, `WalkSteps.n_codes`."""
+    """Return the path with this number, as codes of steps. n_codes: the number of codes, `WalkSteps.n_codes`."""
     codes = []
     while number:
         number, digit = divmod(number, n_codes + 1)

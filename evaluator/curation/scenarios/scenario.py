@@ -114,7 +114,7 @@ class Scenarios:
 
     @cached_property
     def scores(self) -> Numbers:
-        """Popularity (a number) of each fact of the predicate, in the order of `facts`."""
+        """Popularity of each fact of the predicate, as `popularity.popularity` defines it, in the order of `facts`."""
         return popularity(self.graph, self.facts)
 
     def claims(self, params: ScenarioParams) -> list[Claim]:

@@ -51,7 +51,7 @@ def examine(
 
 
 def read_layers(output: bytes, *, asked: str, runtime: str, kernel: str) -> dict[str, bool | str]:
-    """Return the layers of confinement that the probe's output shows.
+    """Return the layers of confinement by name, as the output of the probe container shows them.
 
     asked: the runtime that was requested; runtime: the one that was used according to the engine. kernel: the release
     of the host's kernel. Raises SandboxError as `examine` does.

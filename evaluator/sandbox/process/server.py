@@ -165,7 +165,7 @@ def _inside(
 
 
 def describe(active: layers.Layers) -> str:
-    """Return the layers of confinement as a text table."""
+    """Return a text table of the layers of confinement: name, active or not, required or best effort."""
     lines = [
         f"{name:16} {'no' if value is False else 'yes' if value is True else value:8} "
         f"{'required' if name in layers.REQUIRED else 'best effort'}"
