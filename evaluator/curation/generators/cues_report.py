@@ -114,7 +114,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _check_labels(claims: Claims, file: str, labels: list[str]) -> None:
-    """Raise GoldError for a label that is not among `labels`."""
+    """Raise GoldError if a claim has a label that is not among `labels`."""
     if unknown := sorted(set(claims.labels) - set(labels)):
         raise GoldError([Problem(file, None, "unknown label", shown(unknown[0]), f"one of: {', '.join(labels)}")])
 

@@ -29,7 +29,7 @@ RETRY_SECONDS = 60
 
 @dataclass(frozen=True)
 class Table:
-    """Lines whose p-values are corrected together, as one family of tests, with their chart."""
+    """Lines of a comparison whose p-values are corrected together, as one family of tests, with their chart."""
 
     title: str
     heading: str

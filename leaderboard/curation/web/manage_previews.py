@@ -132,7 +132,10 @@ def _managed_preview_or_404(user: User, slug: str, pk: int) -> tuple[Benchmark, 
 
 
 def _parts(generation: Generation, data: Any = None) -> list[Part]:
-    """Return the parts from which no split has been created yet, each with its form. data: the POST; None: unbound."""
+    """Return the preview's parts from which no split has been created yet, each with the form of its draft split.
+
+    data: the POST's data; None: the forms are unbound.
+    """
     parts = generation.parts.filter(split=None)
     return [(part, DraftForm(data, prefix=f"part-{part.index}", initial=_initial(part))) for part in parts]
 

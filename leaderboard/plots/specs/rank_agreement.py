@@ -1,4 +1,4 @@
-"""Rank agreement: for each system a square with a circle for each cell of its histogram of ranks."""
+"""Rank agreement of metrics with people: a two-dimensional histogram of ranks as circles in a square, per metric."""
 
 from __future__ import annotations
 
