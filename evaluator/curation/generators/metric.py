@@ -89,7 +89,10 @@ def _read_corrupted(path: Path, layout: Format[Any], index_of: Mapping[Id, int],
 
 
 def _scores(command: str, index_of: Mapping[Id, int], generated: Sequence[str], references: Sequence[str]) -> Numbers:
-    """Run the metric and return its score of each text. Raises UsageError, and PredictionError for invalid scores."""
+    """Run the metric and return its score of each generated text, compared with the reference text of the same index.
+
+    Raises UsageError, and PredictionError for invalid scores.
+    """
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as inputs, tempfile.TemporaryFile() as output:
         for name, text, reference in zip(index_of, generated, references, strict=True):
             inputs.write(msgspec.json.encode({"id": name, "generated": text, "reference": reference}) + b"\n")

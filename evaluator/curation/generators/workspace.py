@@ -109,7 +109,7 @@ class Workspace:
     def input(self, role: str, path: Path) -> BinaryIO:
         """Open a file for reading once, from beginning to end; its SHA-256 goes into the recipe.
 
-        Raises UsageError if it cannot be read.
+        role: the generator's name for the input, for the recipe. Raises UsageError if it cannot be read.
         """
         try:
             raw = _Hashed(io.FileIO(path))
@@ -122,7 +122,7 @@ class Workspace:
         return buffer
 
     def size(self, paths: Sequence[Path]) -> int:
-        """Return the total size in bytes; unreadable files count 0 and raise an error when they are opened."""
+        """Return the total size of files in bytes; unreadable ones count 0 and raise an error when they are opened."""
         return sum(path.stat().st_size if path.is_file() and os.access(path, os.R_OK) else 0 for path in paths)
 
     def output(self, name: str) -> BinaryIO:

@@ -129,6 +129,6 @@ def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
 
 
 def with_key(raw: bytes, key: str, value: Id) -> bytes:
-    """Return the line with the key inserted first. Its object must not be empty, and must not have the key."""
+    """Return the JSON line with a key and its value inserted first. The object must not be empty or have the key."""
     begin = raw.index(b"{") + 1
     return raw[:begin] + msgspec.json.encode(key) + b": " + msgspec.json.encode(value) + b", " + raw[begin:].lstrip()

@@ -41,7 +41,7 @@ class Eligible:
         return f"{self._tokens} or more relation tokens"
 
     def add(self, block: Block, dictionary: Dictionary) -> None:
-        """Add the eligible triples of a block of the file."""
+        """Add the eligible triples of a block of the file. dictionary: the entities of mentions."""
         for line_number, row in zip(block.numbers, block.rows, strict=True):
             if len(row[1].split()) < self._tokens:
                 continue

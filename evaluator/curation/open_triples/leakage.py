@@ -101,7 +101,8 @@ def remove_leakage(
 ) -> tuple[list[Triple], Counter[Rule]]:
     """Return the training triples that do not leak, in their order, and the number removed by each rule.
 
-    stops: stop words; None: the most frequent tokens of the training triples (`TokenCounts.stop_words`).
+    evaluated: the evaluation triples. level: how strictly triples are compared. stops: stop words; None: the most
+    frequent tokens of the training triples (`TokenCounts.stop_words`).
     """
     train = list(train)
     if stops is None:

@@ -62,7 +62,8 @@ class KnownAnswers:
     def learn_rows(self, rows: Iterable[Row], dictionary: Dictionary) -> None:
         """Add the answers that a file's rows give to the questions that `ask` registered.
 
-        A training file has 30 million rows, of which few give an answer; the others are skipped fast.
+        A training file has 30 million rows, of which few give an answer; the others are skipped fast. dictionary: the
+        entities of mentions.
         """
         answers = self.answers
         self.learn(

@@ -119,7 +119,7 @@ def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
 
 
 def read_triples(stream: BinaryIO, file: str, dictionary: Dictionary) -> list[OpenTriple]:
-    """Return all triples of a file that fits in memory. Raises GoldError."""
+    """Return all triples of a file that fits in memory. dictionary: the entities of mentions. Raises GoldError."""
     return [dictionary.triple(row) for block in read_blocks(stream, file) for row in block.rows]
 
 

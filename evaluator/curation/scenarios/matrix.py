@@ -129,7 +129,7 @@ def degenerate(statistics: dict[str, Any]) -> str | None:
 
 
 def recurrence(by_scenario: ClaimsByScenario) -> float:
-    """Return the AUROC of predicting the label by how often the pair occurs in all scenarios: .5 if that is no help."""
+    """Return the AUROC of predicting a claim's label by how often its pair occurs in all scenarios: .5 is no help."""
     all_claims = [claim for _, claims in by_scenario for claim in claims]
     times = Counter((claim.subject, claim.object) for claim in all_claims)
     seen = Counter((times[claim.subject, claim.object], claim.label) for claim in all_claims)

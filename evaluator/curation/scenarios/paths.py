@@ -118,7 +118,7 @@ def _ranges(first: Ints, lengths: Ints) -> Ints:
 
 
 def walk(steps: WalkSteps, begin: int, path: Path, rng: random.Random) -> int | None:
-    """Return the end of a random walk along the path, or None if an entity on it has no such step.
+    """Return the end of a random walk from `begin` along the path, or None if an entity on it has no such step.
 
     If a code leads to several entities, one of them is chosen at random.
     """

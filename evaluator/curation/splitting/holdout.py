@@ -66,7 +66,10 @@ def holdouts(
 def _one_by_one(
     sizes: Mapping[Id, Mapping[Hashable, int]], order: Sequence[Id], shares: Mapping[str, Fraction], seed: int
 ) -> dict[Id, str]:
-    """Assign groups of one row each: first decide how many rows of each stratum each part gets, then which ones."""
+    """Assign groups of one row each: first decide how many rows of each stratum each part gets, then which ones.
+
+    sizes: each group's number of rows by stratum. order: the groups in random order. shares: by the name of the part.
+    """
     members: dict[Hashable, list[Id]] = defaultdict(list)
     for group in order:
         members[next(iter(sizes[group]))].append(group)

@@ -144,7 +144,7 @@ def _near_duplicate(row: SimilarityCheck, other: Prediction, similarity: Similar
 
 
 def _read_report(answer: sandbox_client.Answer, kind: type[T]) -> T:
-    """Return a job's report. Raises NotRetryableError if the job gave none, ReportError if the report is malformed."""
+    """Return the report of a sandbox job. Raises NotRetryableError if it gave none, ReportError if it is malformed."""
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.BAD_PREDICTIONS)
     return answer.read(kind)
