@@ -14,7 +14,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Triple(NamedTuple):
-    """A triple by the names of its parts, as in the files."""
+    """A triple: the names of its subject, predicate and object, as in the files."""
 
     subject: str
     predicate: str

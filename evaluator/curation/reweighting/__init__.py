@@ -118,7 +118,7 @@ def _coded(labels: Sequence[str]) -> Labels:
 
 
 def _mixed(presence: Any, labels: Labels) -> tuple[Labels, Labels]:
-    """Return the indices of the claims and of the n-grams to optimise.
+    """Return (indices of the claims, indices of the n-grams) that the optimisation needs.
 
     They are the n-grams that occur with two labels or more, and the claims that contain such an n-gram.
     """

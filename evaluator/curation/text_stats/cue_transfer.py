@@ -16,11 +16,11 @@ TOPS = (10, 20, 50, 100, 200, 500, 1000)
 
 
 def correlations(table: CueTable, other: CueTable, label: str) -> Iterator[tuple[int, float | None, float | None]]:
-    """Yield (n of n-grams, Pearson's, Spearman's correlation of p(label | n-gram) in both tables) for each of TOPS.
+    """Yield (number of n-grams, Pearson's correlation, Spearman's correlation) for each number in TOPS.
 
-    The n-grams are those with the highest LMI in `table`; `other` has the same rows (see `cues.recount`). An n-gram
-    that does not occur in `other` has p = 0 there. Numbers above the length of the table are left out, and a
-    correlation of constants is None.
+    Correlated are the values of p(label | n-gram) in both tables. The n-grams are those with the highest LMI in
+    `table`; `other` has the same rows (see `cues.recount`). An n-gram that does not occur in `other` has p = 0 there.
+    Numbers above the length of the table are left out, and a correlation of constants is None.
     """
     column, order = table.labels.index(label), table.order(label)
     first, second = table.probabilities()[order, column], other.probabilities()[order, column]

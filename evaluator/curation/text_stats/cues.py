@@ -125,7 +125,7 @@ def recount(
     drop: Collection[str],
     weights: npt.NDArray[np.float64] | None = None,
 ) -> CueTable:
-    """Count the table's n-grams in other texts, or in the same texts with weights, for a comparison row by row.
+    """Count a cue table's n-grams in other texts, or in the same texts with weights; return a table with equal rows.
 
     n, drop: as for the table. weights: one per text; an occurrence counts as much as its text weighs. Raises UsageError
     for a label that the table does not have.

@@ -154,7 +154,7 @@ class JobPids:
         syscalls.unshare(syscalls.CLONE_NEWPID)
 
     def rehearse(self) -> None:
-        """Call `next_fork` and `back`, to test in a throw-away process if they are permitted. Raises OSError."""
+        """Test if pid namespaces are permitted, in a throw-away process: `next_fork`, then `back`. Raises OSError."""
         self.next_fork()
         self.back()
 

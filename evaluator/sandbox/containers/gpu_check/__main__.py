@@ -57,7 +57,7 @@ class Host(Protocol):
     runtime: str
 
     def gpus(self) -> list[Gpu]:
-        """Return the offered GPUs."""
+        """Return the GPUs that the operator offers (HOLDOUT_GPUS)."""
 
     def used_bytes(self, gpu: Gpu) -> int:
         """Return the number of bytes of a GPU's memory that are in use."""
