@@ -154,7 +154,7 @@ class JobPids:
         syscalls.unshare(syscalls.CLONE_NEWPID)
 
     def rehearse(self) -> None:
-        """Test if pid namespaces are permitted, in a throw-away process: `next_fork`, then `back`. Raises OSError."""
+        """Raise OSError unless pid namespaces are permitted. To be called in a throw-away process, as a test."""
         self.next_fork()
         self.back()
 
