@@ -64,7 +64,7 @@ def _breakable(name: str) -> str:
 
 
 def _pieces(word: str) -> list[str]:
-    """Split a word into pieces; none begins with a combining mark."""
+    """Split a word into pieces of PIECE characters. A combining mark stays with the character before it."""
     pieces = [""]
     for char in word:
         if len(pieces[-1]) >= PIECE and not unicodedata.combining(char):

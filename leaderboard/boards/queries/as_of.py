@@ -148,6 +148,9 @@ def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign
     A release that represents its system today and existed at that time represented it then, too, unless the team has
     chosen a submission or the organisers have hidden one. So older releases are searched only for systems with such a
     decision, and for systems whose present release is newer than `at`.
+
+    chosen: by system id, the id of the submission that its team had chosen at that time. sign: +1 if higher values of
+    the primary measure are better, else -1.
     """
     leaderboard = board.leaderboard
     assert leaderboard is not None
@@ -165,7 +168,11 @@ def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign
 
 
 def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
-    """Apply the rule of `representative.represented` in the database, which returns one row per system."""
+    """Return, by system id, the release that represents each system: the chosen submission's, else the best one.
+
+    These are the rules of `representative.represented`, applied by the database, which returns one row per system.
+    chosen, sign: as for `_represented`.
+    """
     # SQLite returns JSON null as the text "null".
     text = NullIf(KeyTextTransform("0", KeyTransform(primary, F("whole__scores"))), Value("null"))
     received = F("submission__received_at")

@@ -49,13 +49,13 @@ class Citation:
 
     @property
     def text(self) -> str:
-        """Plain text for a reference list."""
+        """The citation as plain text for a reference list."""
         name = f"{one_line(self.benchmark)}, {one_line(self.phase)}: leaderboard"
         return f"{name}. {self.address} {self._note}."
 
     @property
     def bibtex(self) -> str:
-        r"""One `@misc` entry; `\url` needs the package url or hyperref."""
+        r"""The citation as a BibTeX entry of the type `@misc`; its `\url` needs the LaTeX package url or hyperref."""
         fields = {
             "key": escaped(self.benchmark),
             "title": f"{{{escaped(self.benchmark)}}}, {{{escaped(self.phase)}}}: leaderboard",

@@ -49,7 +49,7 @@ class RowColumn:
 
     @property
     def is_number(self) -> bool:
-        """True for numbers, which pages show before the scores; other columns follow them."""
+        """True for a column of numbers. Pages show these before the scores, and other columns after the scores."""
         return self.kind is int
 
     def value(self, row: Row) -> Any:

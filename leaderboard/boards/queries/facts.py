@@ -36,12 +36,12 @@ class Fact:
         return self.kind == "number"
 
     def value(self, stored: Mapping[str, Any]) -> Value | None:
-        """Return a system's value of this fact; None if it has no value of the fact's kind."""
+        """Return the value of this fact in `stored`, a system's facts by name; None without one of the fact's kind."""
         value = stored.get(self.name)
         return value if type(value) in _TYPES[self.kind] else None
 
     def parse(self, text: str) -> Value | None:
-        """Parse a value that was entered; None for empty text. Raises ValueError, which names what is expected."""
+        """Parse an entered value of this fact; None for empty text. Raises ValueError, which says what is expected."""
         text = text.strip()
         if not text:
             return None
@@ -71,7 +71,10 @@ def of(benchmark: Benchmark) -> list[Fact]:
 
 
 def values(benchmark: Benchmark, stored: Mapping[str, Any]) -> dict[str, Value]:
-    """Return a system's values of the facts that a benchmark asks for; others are left out."""
+    """Return, by name, a system's values of the facts that a benchmark asks for.
+
+    stored: all facts that the system's team has stated (`System.facts`). Those of other benchmarks are left out.
+    """
     known = ((fact.name, fact.value(stored)) for fact in of(benchmark))
     return {name: value for name, value in known if value is not None}
 

@@ -19,7 +19,7 @@ Groups = dict[str, dict[str, int]]
 
 
 def groups_of(scores: ladder.Scores) -> Groups:
-    """Return the numbers of groups behind a run's scores, which are the same for all runs of a board."""
+    """Return the number of groups behind each score of a run; all runs of a board have the same numbers."""
     groups: Groups = {}
     for score in scores:
         if score["n_groups"]:
@@ -102,7 +102,11 @@ def _bounder(board: Leaderboard) -> Callable[[ShownScores], ShownScores]:
 def _narrowed(
     measure: Measure, slice_: Slice, own: Bounds | None, bounds: Mapping[Key, Bounds | None]
 ) -> Bounds | None:
-    """Return a difference's own bounds, narrowed by those of the two scores that it is the difference of."""
+    """Return the bounds of a score, narrowed if its measure is the difference of two published scores.
+
+    own: the bounds from the score's rounding. bounds: those of all scores of the run; the bounds of the two published
+    scores also bound their difference.
+    """
     if own is None or not isinstance(measure, Difference) or measure.published is None:
         return own
     a, b = (bounds.get(_on(part, slice_)) for part in measure.published)

@@ -12,7 +12,10 @@ from leaderboard.models import Leaderboard, Phase, Standing
 
 
 def phases_of(benchmarks: Iterable[int]) -> QuerySet[Phase]:
-    """Return the phases of some benchmarks, in order, with `has_results`: True if the phase's board has a row."""
+    """Return the phases of benchmarks, with `has_results`: True if the phase's current board has a row.
+
+    They are sorted by benchmark, and within a benchmark in the order in which its pages list them.
+    """
     rows = Standing.objects.filter(leaderboard__phase=OuterRef("pk"), leaderboard__state=Leaderboard.State.CURRENT)
     phases = Phase.objects.filter(benchmark__in=benchmarks).select_related("benchmark__dataset", "split", "scorer")
     return phases.annotate(has_results=Exists(rows))

@@ -104,7 +104,7 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
 
 @lru_cache(maxsize=256)
 def _all_of(query: BoardQuery, is_by_rank: bool) -> PreparedQuery[Any]:
-    """Return a PreparedQuery that takes a board's pk and returns the lines of a page that is the same for all viewers.
+    """Return a PreparedQuery that takes a board's pk and returns the rows of a page that is the same for all viewers.
 
     is_by_rank: the rows are sorted as they are ranked. Then the first n rows are among those with no rank and those
     ranked n or better, because a rank is at most the row's position; the database need not sort all others.
@@ -192,7 +192,7 @@ def _with_facts(board: Board, query: BoardQuery, viewer: Any) -> Rows:
 
 
 class _JsonType(Func):
-    """The type of the value under a key of a JSON object, as the database names it; NULL without the key.
+    """SQL function: the database's name for the type of the value under a key of a JSON object; NULL without the key.
 
     The key has only letters, digits and underscores.
     """

@@ -24,7 +24,7 @@ class Curve:
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """Vertices as (false positive rate, true positive rate), from left to right, starting at (0, 0)."""
+        """The curve's vertices as (false positive rate, true positive rate), from left to right, starting at (0, 0)."""
         pairs = [(index / self.steps, height / self.steps) for index, height in enumerate(self.heights)]
         return pairs if self.heights[0] == 0 else [(0.0, 0.0), *pairs]
 
@@ -123,5 +123,5 @@ def plot_of(content: Mapping[str, Any]) -> ShownPlot:
 
 
 def known(board: Board, slice_: Slice) -> Slice:
-    """Return the slice if the board's gold has it, else WHOLE."""
+    """Return the slice if the board's gold has it, else WHOLE, the slice of all units."""
     return slice_ if all(value in board.dimensions.get(name, ()) for name, value in slice_) else WHOLE

@@ -226,7 +226,10 @@ def scores_of(releases: Collection[int], within: Collection[str] | None) -> dict
 
 
 def _combined(within: Collection[str]) -> list[str]:
-    """Return `ReleaseSlice.dimensions` of the whole and of the slices by up to MAX_DIMENSIONS of these dimensions."""
+    """Return the values of the column `ReleaseSlice.dimensions` by which scores are selected.
+
+    They are those of the overall scores, and of the slices by up to MAX_DIMENSIONS of the dimensions `within`.
+    """
     names = sorted(set(within))
     subsets = [subset for size in range(MAX_DIMENSIONS + 1) for subset in combinations(names, size)]
     return [dimensions_key(tuple((name, "") for name in subset)) for subset in subsets]

@@ -94,7 +94,7 @@ def is_anonymous(request: HttpRequest) -> bool:
 
 
 def _boards(slug: str, phase: str, at: datetime) -> QuerySet[Any, Any]:
-    """Return one row per board of the phase, with every public value that its pages depend on."""
+    """Return one row per board of the phase, with every value on which its public pages depend at the time `at`."""
     boards = Leaderboard.objects.filter(
         phase__slug=phase, phase__benchmark__slug=slug, phase__benchmark__state=Benchmark.State.PUBLIC
     )
@@ -131,7 +131,10 @@ BOARDS = PreparedQuery(_boards, str, str, datetime)
 
 
 def _dates_passed(row: tuple[Any, ...], at: datetime) -> list[bool]:
-    """Return whether the phase's opens_at and closes_at have passed: pages show it, but no row changes at that time."""
+    """Return whether the phase's opens_at and closes_at have passed at `at`. row: a result of `_boards`.
+
+    Pages show it, but no row changes when it happens, so the ETag needs it in addition.
+    """
     dates = (value and parse_datetime(value) for value in row[-8:-6])
     return [value is not None and value < at for value in dates]
 

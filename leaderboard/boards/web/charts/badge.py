@@ -30,7 +30,7 @@ class Plate:
 
     @property
     def flat(self) -> int:
-        """Width without the rounded corner."""
+        """Width of this half of the badge without its rounded corner, in pixels."""
         return self.width - CORNER
 
     @property

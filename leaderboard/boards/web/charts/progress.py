@@ -126,7 +126,10 @@ def _y(up: Scale, value: float | None) -> float:
 
 
 def _step_line(steps: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
-    """Return the step line: horizontal to the time of the next step, then vertical, and at last to the right edge."""
+    """Return the segments (x1, y1, x2, y2) of the line through the best scores so far, which are `steps`.
+
+    It is horizontal to the time of the next best score, then vertical, and at last horizontal to the right edge.
+    """
     lines = []
     for step, following in pairwise(steps):
         lines += [(step.x, step.y, following.x, step.y), (following.x, step.y, following.x, following.y)]
@@ -155,7 +158,10 @@ def _dates(first: datetime, last: datetime) -> list[tuple[str, str]]:
 
 
 def _position_labels(levels: Sequence[Level], up: Scale) -> list[Level]:
-    """Position levels from the bottom up, each label on its line, or above the label that it would overlap."""
+    """Position levels from the bottom up, each label on its line, or above the label that it would overlap.
+
+    up: scale of the vertical axis.
+    """
     placed: list[Level] = []
     for level in sorted(levels, key=lambda level: _y(up, level.value), reverse=True):
         y = _y(up, level.value)

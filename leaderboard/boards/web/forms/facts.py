@@ -13,7 +13,7 @@ from leaderboard.boards.queries.facts import KINDS, LONGEST_TEXT, Fact, Stored
 
 
 class FactsForm(forms.Form):
-    """The facts of a benchmark, one NAME | TITLE | KIND per line."""
+    """Form to edit the facts that a benchmark asks for, one NAME | TITLE | KIND per line."""
 
     facts = forms.CharField(
         required=False,

@@ -39,7 +39,7 @@ class TracksField(forms.CharField):
 
 
 class TracksForm(forms.Form):
-    """The tracks of an existing phase."""
+    """Form to edit the tracks of an existing phase."""
 
     tracks = TracksField()
 

@@ -30,7 +30,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Column:
-    """A value of the dimension, or a summary of all of them."""
+    """Column of the table: a value of the dimension, or a summary over all of its values."""
 
     title: str
     n: int | None
@@ -96,7 +96,10 @@ def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str
 def _requested_measure(
     request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]
 ) -> tuple[Measure | None, bool]:
-    """Return (measure to show, whether all can be shown); measure None: show all measures, or there are none."""
+    """Return (measure to show, whether the page can show all measures); measure None: show all, or there are none.
+
+    offered: the measures with scores on the dimension's slices.
+    """
     has_all = fits(board, dimension, offered)
     requested = request.GET.get("measure")
     named = next((measure for measure in offered if measure.name == requested), None)

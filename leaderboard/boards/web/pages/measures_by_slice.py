@@ -22,7 +22,10 @@ MOST = 60
 
 
 def fits(board: Board, dimension: str, offered: Sequence[Measure]) -> bool:
-    """Return True if a table of all measures is useful: there are several, and together at most MOST columns."""
+    """Return True if a table of all measures is useful: there are several, and the table has at most MOST columns.
+
+    offered: the measures with scores on the dimension's slices; each has a column for each value, and one overall.
+    """
     return len(offered) > 1 and (len(board.dimensions[dimension]) + 1) * len(offered) <= MOST
 
 

@@ -83,7 +83,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
 class Curves:
     """The curves that a request selects.
 
-    chosen: their systems, and those without a curve on the slice. slices: those with a curve of some chosen system.
+    chosen: the selected systems, with or without a curve on the slice. slices: those on which one of them has a curve.
     n_too_many: number of requested systems beyond MOST.
     """
 

@@ -22,7 +22,10 @@ _KINDS = {"baseline": "baseline", "organiser": "organiser\N{RIGHT SINGLE QUOTATI
 
 
 def may_lead(row: Row, ranges: Ranges) -> bool:
-    """Return True if the first rank is possible for a row: it has that rank, or a rank range that includes it."""
+    """Return True if the first rank is possible for a row: it has that rank, or a rank range that includes it.
+
+    ranges: the state of the board's rank ranges, which are used only if they are READY.
+    """
     return row.rank == 1 or (ranges == Ranges.READY and row.rank_low == 1)
 
 
