@@ -32,7 +32,10 @@ It is allocated at once: on a disk that is full, writing to a page without space
 
 
 class Slot:
-    """The slot of the present process, which is taken at the first call and again after a fork."""
+    """The slot of the present process: the number of the metrics files to which it writes.
+
+    A slot is taken at the first call, and another one after a fork.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -41,7 +44,7 @@ class Slot:
         self._number = ""
 
     def __call__(self) -> str:
-        """Return the number of this process's slot; after a fork, that of a new one."""
+        """Return the number of this process's slot; the first call in a process takes the slot."""
         if self._pid != os.getpid():
             try:
                 self.take()

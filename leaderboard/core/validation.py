@@ -40,7 +40,7 @@ def check(row: Model) -> None:
 def check_texts(**texts: str) -> None:
     """Raise Refused INVALID_NAME for the first text over LONGEST characters or with control characters.
 
-    texts: text by field name. Titles, summaries and the like must not contain line ends either.
+    texts: text by field name. Line ends and tabs are allowed, except in the fields _ONE_LINE, such as titles.
     """
     for name, text in texts.items():
         what = name.replace("_", " ")
@@ -74,7 +74,10 @@ def _in_words(row: Model, name: str, error: ValidationError) -> str:
 
 
 def _own_fields(row: Model, name: str, error: ValidationError) -> list[str]:
-    """Return the names of the fields that an error is about, without foreign keys."""
+    """Return the names of the fields that an error of the field `name` is about, without foreign keys.
+
+    An error of a unique constraint is about all fields of the constraint.
+    """
     fields = (error.params or {}).get("unique_check", ()) if error.code in _TAKEN else (name,)
     return [field for field in fields if field != "__all__" and not row._meta.get_field(field).is_relation]
 

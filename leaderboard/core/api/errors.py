@@ -90,7 +90,7 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
 
 
 def answer(request: HttpRequest, status: int, code: str, message: str, **more: Any) -> HttpResponse:
-    """Return an error response. code: not a former name; more: further members."""
+    """Return an error response. code: the present code, not a renamed one's former name; more: further members."""
     return problem_details.response(request, status, code, message, **{**renamed.code_fields(code), **more})
 
 

@@ -22,8 +22,9 @@ STATUSES = {413: "Content Too Large", 422: "Unprocessable Content", 460: "Checks
 def content(status: int, code: str, message: str, /, *, path: str = "", **more: Any) -> dict[str, Any]:
     """Return the members of an error response.
 
-    code: not a former name; `type` is the address of its documentation. path: of the request; if it is empty, the
-    response has no `instance`. more: further members, which may replace `code` by its former name.
+    code: the present code, not a renamed one's former name; `type` is the address of its documentation. path: of the
+    request; if it is empty, the response has no `instance`. more: further members; for the sake of old clients these
+    may set `code` to the former name.
     """
     request_id = get_contextvars().get("request_id")
     instance = {"instance": f"{escape_uri_path(path)}#{request_id}"} if path and request_id else {}

@@ -105,9 +105,9 @@ def _visual_keys(name: str) -> tuple[str, str, str, str]:
 
 
 def _reading_keys(name: str) -> tuple[str, str]:
-    """Return the comparison keys of the words that a reader may see in the name, for example m instead of rn.
+    """Return two comparison keys (see `key`) of a name with Latin for similar letters: as it is, and with m for rn etc.
 
-    Unlike in `_visual_keys`, digits are not replaced by letters.
+    Unlike in `_visual_keys`, similar-looking digits and letters are not unified.
     """
     latin = confusables.latin(name)
     return key(latin), key(confusables.joined(latin))

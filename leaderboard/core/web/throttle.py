@@ -44,7 +44,10 @@ class Counters:
         self.networks: dict[tuple[str, str], str] = {}
 
     def add(self, key: str) -> int:
-        """Count a request; return the number of requests of all processes in this period, as far as it is known."""
+        """Count a request of the network, token or session `key`.
+
+        Return its number of requests to all processes in this period, as far as this process knows.
+        """
         n = self.own[key] = self.own.get(key, 0) + 1
         if n % BATCH == 0:
             total = response_cache.or_none(lambda: _add_batch(f"requests-{self.period}-{key}"))
