@@ -23,9 +23,10 @@ ExistingKeys = dict[type[Model], set[Any]]
 
 
 def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) -> ExistingRows:
-    """Return the archived rows that exist on this server already, as {archived primary key: primary key here}.
+    """Return the archived rows of a model that this server has already: {archived primary key: primary key here}.
 
-    numbers: the primary keys of other tables that are known so far (`rows.Renumbered`).
+    lines: archived rows of the model. numbers: {model: {archived primary key: primary key here}} of the other models,
+    as far as known.
     """
     find = SAME.get(model)
     if find is None:
@@ -35,7 +36,10 @@ def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) ->
 
 
 def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> list[str]:
-    """Return a line of text, for the curator, for each archived row of a model that conflicts with another row here."""
+    """Return a line of text, for the curator, for each archived row of a model that conflicts with another row here.
+
+    lines, numbers: as for `existing_rows`.
+    """
     describe = CONFLICTS.get(model)
     if describe is None:
         return []

@@ -37,10 +37,10 @@ def address_conflict(fields: Line, numbers: Renumbered) -> str:
 
 
 def prepare_users(lines: list[Line]) -> list[tuple[str, str]]:
-    """Give new users an unusable password, and another name if theirs is taken. The rows are changed in place.
+    """Give archived users an unusable password, and another name if theirs is taken; `lines` is changed in place.
 
     A name that is taken becomes NAME-2, NAME-3 etc. Return (name in the archive, name on this server) of each renamed
-    user. Users can set a password by mail.
+    user. Users can set a password by mail. lines: the users that this server does not have yet.
     """
     names = {line["fields"]["username"].casefold() for line in lines}
     renamed = []

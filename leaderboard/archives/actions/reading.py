@@ -185,10 +185,10 @@ def _head(outer: ZipFile) -> Head:
 def _rows(
     closed: ZipFile, stored_files: list[FieldFile], say: Say
 ) -> tuple[dict[type[Model], dict[Any, Any]], list[tuple[str, str]]]:
-    """Import all tables, and the stored files that their rows name.
+    """Import all tables of the decrypted part `closed`, and the stored files that their rows name.
 
-    Return the keys on this server by model and key in the archive (`rows.Renumbered`), and the renamed accounts
-    (`Imported.renamed`).
+    Return {model: {primary key in the archive: primary key on this server}}, and the renamed accounts as in
+    `Imported.renamed`. The stored files are added to the list `stored_files`.
     """
     renamed: list[tuple[str, str]] = []
     numbers: dict[type[Model], dict[Any, Any]] = {}
@@ -291,7 +291,10 @@ def _of_subject(line: rows.Line, numbers: rows.Renumbered) -> rows.Line:
 
 
 def _files(closed: ZipFile, model: type[Model], lines: list[rows.Line], stored_files: list[FieldFile]) -> None:
-    """Store the files that the rows name, under the same name if it is free, and update the rows."""
+    """Store the files that archived rows name, each under the same name if it is free; add them to `stored_files`.
+
+    The rows `lines` get the names under which the files are stored here.
+    """
     for field in rows.file_fields(model):
         for line in lines:
             name = line["fields"][field.name]
@@ -306,7 +309,10 @@ def _files(closed: ZipFile, model: type[Model], lines: list[rows.Line], stored_f
 
 @contextmanager
 def _retained_files() -> Iterator[list[FieldFile]]:
-    """Yield a list of stored files; they are deleted if the block raises, as by `storage.deleted_on_failure`."""
+    """Yield an empty list, to which the block adds the files that it stores. If the block raises, they are deleted.
+
+    They stay if the connection to the database was lost during COMMIT: rows that name them may then exist.
+    """
     stored_files: list[FieldFile] = []
     try:
         yield stored_files

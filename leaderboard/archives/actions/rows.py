@@ -35,7 +35,7 @@ def read(lines: Iterable[bytes]) -> Iterator[Line]:
 
 
 def renumber(model: type[Model], line: Line, numbers: Renumbered) -> Line:
-    """Return an archived row with its primary key and its foreign keys replaced by this server's keys.
+    """Return an archived row with its primary key and its foreign keys replaced by this server's keys in `numbers`.
 
     A key that is not in `numbers` is kept. Raises KeyError for a user's key that is not in `numbers`, because it may be
     another user's key on this server. Only an unknown actor of an audit entry becomes None, since some earlier archives
