@@ -133,7 +133,8 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
     if split.inputs:
         raise Refused(
             Code.NAME_TAKEN,
-            f"The split {split.name} already has inputs, which cannot be replaced; create another split for these.",
+            f"The split {split.name} already has inputs. A split's inputs cannot be replaced: create another split "
+            "for those in your file.",
         )
     file.seek(0)
     stored, size, digest = _store_inputs(split, file.read())
@@ -147,8 +148,8 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
             if not updated:
                 raise Refused(
                     Code.NAME_TAKEN,
-                    f"The split {split.name} got other inputs at the same time, which cannot be replaced; create "
-                    "another split for these.",
+                    f"The split {split.name} got inputs while yours were checked. A split's inputs cannot be "
+                    "replaced: create another split for those in your file.",
                 )
             AuditEntry.record("inputs.added", split, by=by, sha256=digest)
     split.refresh_from_db()

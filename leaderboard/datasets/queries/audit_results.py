@@ -69,7 +69,7 @@ def findings(audit: SplitAudit) -> list[Finding]:
 
 
 def digest(audit: SplitAudit) -> list[PublicFinding]:
-    """Return the public part of each finding of an audit, in the order of `findings`."""
+    """Return a summary of an audit for the public: its findings without quotes of gold, in the order of `findings`."""
     return [PublicFinding(finding.severity, finding.code, finding.answer) for finding in findings(audit)]
 
 

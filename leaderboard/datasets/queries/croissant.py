@@ -178,7 +178,10 @@ def _describe(benchmark: Benchmark, *, has_records: bool = True) -> dict[str, An
 
 
 def _creator(name: str, link: str) -> dict[str, Any]:
-    """Return one organiser: a person with an affiliation, after a comma, or an organisation."""
+    """Return an organiser as a creator in the sense of schema.org.
+
+    name: `PERSON, AFFILIATION`, or the name of an organisation, which has no comma. link: empty for none.
+    """
     person, _, affiliation = name.partition(",")
     url = {"url": link} if link else {}
     if not affiliation.strip():
