@@ -97,7 +97,8 @@ def agree(*, benchmark: Benchmark, rules_sha256: str, by: User) -> None:
 def request(*, benchmark: Benchmark, team: Team, message: str, by: User) -> Registration:
     """Ask the organisers to register a team, or return the registration that it has.
 
-    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED if the benchmark takes no requests; INVALID_NAME for an invalid message.
+    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED unless the organisers approve teams (`Benchmark.access`);
+    INVALID_NAME for an invalid message.
     """
     if not Membership.objects.filter(team=team, user=by).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of this team.")

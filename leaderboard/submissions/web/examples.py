@@ -128,7 +128,7 @@ def _progress(user: User, pk: UUID) -> Progress:
 
 
 def _filters(request: PersonRequest) -> dict[str, str]:
-    """Return the filters of the request as the job takes them. A value that no item has gives an empty list."""
+    """Return the filters of the request as the job `examples` takes them; with a value of no item the list is empty."""
     dimension, _, value = request.GET.get("slice", "").partition(":")
     result = request.GET.get("result", "")
     chosen = {"dimension": dimension, "value": value, "cell": request.GET.get("cell", "")}
@@ -136,7 +136,7 @@ def _filters(request: PersonRequest) -> dict[str, str]:
 
 
 def _report(user: User, progress: Progress, **filters: str | int) -> ExamplesReport:
-    """Run the job in the sandbox, within a limit of processor time per user and hour (REFUSED_SECONDS).
+    """Run the job `examples` in the sandbox, within a limit of processor time per user and hour (REFUSED_SECONDS).
 
     The seconds are in the cache: lost entries and races only allow a few more. Raises Refused.
     """
@@ -153,7 +153,7 @@ def _report(user: User, progress: Progress, **filters: str | int) -> ExamplesRep
         raise sandbox_client.unavailable(failure, error, heading=failure) from error
     cache.set(key, used + answer.cpu_seconds, WITHIN.total_seconds())
     if not answer.ok:
-        raise Refused(Code.NOT_READY, f"{failure}: they exceed the limits for one list.", heading=failure)
+        raise Refused(Code.NOT_READY, f"{failure}: the items exceed the limits for one list.", heading=failure)
     return answer.read(ExamplesReport)
 
 

@@ -10,7 +10,7 @@ WIDTH, HEIGHT, MARGIN = 140, 36, 6
 
 @dataclass(frozen=True)
 class Point:
-    """A score. x, y: in pixels."""
+    """A score as a point of the chart. x, y: in pixels from the top left corner. is_best: the system's best score."""
 
     x: float
     y: float
@@ -28,7 +28,7 @@ class Sparkline:
 
     @property
     def line(self) -> str:
-        """The `points` attribute of an SVG polyline."""
+        """The chart's line as the attribute `points` of an SVG polyline."""
         return " ".join(f"{point.x},{point.y}" for point in self.points)
 
 
