@@ -20,7 +20,7 @@ class LimitRow:
 
 
 def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
-    """Return one row for each limit; GPUs have a row only if the container may use any."""
+    """Return one row for each of the limits `allowed`; GPUs have a row only if the container may use any."""
     limit_rows = [
         LimitRow("Time", duration(allowed.wall_seconds), "from start to end; then the container is killed"),
         LimitRow("Memory", size(allowed.memory_bytes), "including files in /tmp and /output; there is no swap"),

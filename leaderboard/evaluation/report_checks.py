@@ -22,7 +22,7 @@ class ReportError(Exception):
 
 
 def convert_report(report: Mapping[str, Any], kind: type[T]) -> T:
-    """Convert a job's report to its declared type, ignoring the key `ok`. Raises ReportError if it does not fit."""
+    """Convert a job's report to the type `kind`, ignoring the key `ok`. Raises ReportError if it does not fit."""
     try:
         return msgspec.convert({name: value for name, value in report.items() if name != "ok"}, kind)
     except msgspec.ValidationError as error:

@@ -128,7 +128,7 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
 
 
 def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
-    """Get or create the manifest's dataset.
+    """Get or create the manifest's dataset. parts: a result of `_digests`.
 
     Raises Refused NAME_TAKEN if a dataset or benchmark of this slug was hosted from other content, or was not created
     from a manifest.

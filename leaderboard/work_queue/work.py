@@ -111,7 +111,7 @@ class StateColumns:
         return lease.attempt < settings.MAX_ATTEMPTS
 
     def give_back(self, lease: Lease[Any], at: datetime) -> dict[str, Any]:
-        """Return the column values by which the attempt does not count; empty if queued over SPARED_FOR ago."""
+        """Return the column values that make the attempt not count; empty if the row was queued over SPARED_FOR ago."""
         # The attempt has ended, so its number may be claimed again.
         return {"attempt": lease.attempt - 1} if lease.row.queued_at > at - SPARED_FOR else {}
 

@@ -40,7 +40,7 @@ OF_SYSTEM = {"description": "", "paper_url": "", "code_url": "", "bibtex": "", "
 
 @dataclass(frozen=True)
 class Consequences:
-    """The names of the user's teams by what becomes of them when the account is deleted."""
+    """Names of the user's teams, grouped by what happens to them when the account is deleted."""
 
     deleted: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
@@ -63,12 +63,12 @@ def consequences(user: User) -> Consequences:
 
 
 def check_may_delete(user: User) -> None:
-    """Raise Refused NOT_ACCEPTED for somebody who runs the site: others must take over these rights first."""
+    """Raise Refused NOT_ACCEPTED for a curator or operator, from whom another operator must first take these rights."""
     if user.is_curator or user.is_staff or user.is_superuser:
         raise Refused(
             Code.NOT_ACCEPTED,
-            "You are a curator or operator of this site. Another operator must end these rights before you delete the "
-            "account.",
+            "You are a curator or operator of this site. Another operator must withdraw these rights before you delete "
+            "the account.",
             heading="The account was not deleted",
         )
 
@@ -98,7 +98,11 @@ def delete(*, user: User) -> None:
 
 
 def _leave(team: Team, user: User, number: int) -> None:
-    """End the user's membership. number: of the team among the user's teams; makes the names of closed teams differ."""
+    """End the user's membership of a team. A team without other members is deleted, or closed if it has submissions.
+
+    number: position of the team among the user's teams, from 1. From 2 on it is part of the name of a closed team, so
+    that the names differ.
+    """
     row = Membership.objects.get(team=team, user=user)
     if team.members.exclude(pk=user.pk).exists():
         heir = _heir(team, user)

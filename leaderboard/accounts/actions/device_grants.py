@@ -35,7 +35,7 @@ class Issued:
 def begin(*, scope: str, page: str) -> dict[str, Any]:
     """Store a device code and return the response of RFC 8628, section 3.2.
 
-    page: address of the page on which users enter the code.
+    scope: that of the API token which the command requests. page: address of the page on which users enter the code.
     """
     Client.objects.get_or_create(
         id=CLIENT,
@@ -78,7 +78,7 @@ def decide(*, by: User, device_code: str, allow: bool) -> bool:
 
 
 def redeem(request: Any, *, name: str) -> Issued:
-    """Issue the API token for the device code in a request, named `name`, once its user has allowed it.
+    """Issue an API token named `name` for the device code in a request, once the user of the code has allowed it.
 
     Raises oauthlib's OAuth2Error until then, or if the code is invalid; Refused as `tokens.issue` does.
     """

@@ -75,7 +75,7 @@ class _GrantView(View):
     parser_classes = (FormParser,)
 
     def handle_exception(self, exc: Exception) -> Any:
-        """Add OAuth's field to the error response."""
+        """Return the API's error response with the field `error` of OAuth in addition."""
         response: Any = super().handle_exception(exc)
         problem = json.loads(response.content)
         code = problem["code"]

@@ -65,7 +65,10 @@ class UnlinkForm(DisconnectForm):
             account.provider_name = names.get(account.provider, f"{account.provider} (not offered any more)")
 
     def clean_account(self) -> Any:
-        """Return the account with the provider's id in place of the provider, which may no longer be configured."""
+        """Return the account to unlink, with the id of its provider.
+
+        django-allauth would look up the provider itself, which may no longer be configured.
+        """
         account = self.cleaned_data["account"]
         account._provider = account.provider
         return account

@@ -93,7 +93,10 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 
 
 def _label(data: dict[str, Any]) -> str:
-    """Return the user name, address or name that the provider gave."""
+    """Return a name for an account of another provider: the first of user name, address and name in `data`, or "".
+
+    data: what the provider has sent about the account.
+    """
     fields = data.get("userinfo") or data.get("id_token") or data
     names = (fields.get(name) for name in ("preferred_username", "login", "email", "name", "label"))
     return str(next(filter(None, names), ""))[:200]

@@ -108,7 +108,7 @@ def _opening(phases: Sequence[Phase]) -> datetime | None:
 
 
 def _counts(benchmarks: Sequence[Benchmark]) -> Mapping[int, tuple[int, int]]:
-    """Return (number of systems, number of teams of competing systems) on boards by benchmark.
+    """Return, by primary key of the benchmark, (number of systems, number of teams of competing systems) on its boards.
 
     An anonymous system counts as a team of its own, so that the number does not reveal whose it is.
     """
@@ -123,7 +123,7 @@ def _counts(benchmarks: Sequence[Benchmark]) -> Mapping[int, tuple[int, int]]:
 
 
 def _leaders(phases: Sequence[Phase]) -> Mapping[int, Leader]:
-    """Return the leader of each phase's board by phase; boards without a ranked system have none."""
+    """Return the leaders of the phases' boards, by primary key of the phase. A board may have no ranked system."""
     standings: dict[int, list[Standing]] = {}
     best = Standing.objects.filter(leaderboard__phase__in=phases, rank__lte=N_PLOTTED, **CURRENT)
     best = best.select_related("leaderboard__gold_version", "system__team").order_by("rank", "pk")

@@ -46,8 +46,8 @@ def running_on(host: str) -> QuerySet[Placement]:
 def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
     """Return the prediction whose container this host starts next, and record the resources that it takes.
 
-    Its row is locked until the transaction ends. None if no container fits, if the next one in order must wait for
-    room, or if the worker is draining or ending.
+    waiting: the predictions that wait in the queue. The returned row is locked until the transaction ends. None if no
+    container fits, if the next one in order must wait for room, or if the worker is draining or ending.
     """
     worker = _locked(queue)
     if worker.draining or worker.ending:

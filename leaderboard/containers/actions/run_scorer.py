@@ -170,7 +170,7 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
 
 
 def _units(report: ScorerOutputReport) -> str:
-    """Return a keyed digest of the units' ids and numbers.
+    """Return a keyed digest of the units of a scorer's outcomes: their number, ids, groups, slices and measures.
 
     Without the server's key nobody can use it to test guesses about the units offline, so the receipt may publish it.
     """

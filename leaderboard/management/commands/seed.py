@@ -85,7 +85,10 @@ class Command(BaseCommand):
     def submit(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> Submission:
-        """Return a system's submission of its predictions file: an earlier one that has not failed, else a new one."""
+        """Return a system's submission of its predictions file: an earlier one that has not failed, else a new one.
+
+        plan: manifest of the benchmark, in `folder`. part: the system in it. people: demo users by username.
+        """
         by, phase = self.submitter(part, people), self.phase(plan, part)
         system = self.entrant(part, by)
         with host.opened(folder, part.predictions) as file:
@@ -97,7 +100,7 @@ class Command(BaseCommand):
     def image_to_build(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> submit_built_images.ImageToBuild:
-        """Return the image that is to be built and submitted for a system of the manifest."""
+        """Return the image that is to be built and submitted for a system. The arguments are as for `submit`."""
         by, phase = self.submitter(part, people), self.phase(plan, part)
         return submit_built_images.ImageToBuild(
             name=part.name,
@@ -116,7 +119,7 @@ class Command(BaseCommand):
 
     @staticmethod
     def track(phase: Phase, part: manifest.SystemPart) -> str:
-        """Return the system's track; empty for a phase without tracks, such as one seeded by an earlier release."""
+        """Return the track of a manifest's system; empty for a phase without tracks, as earlier releases seeded it."""
         return part.track if phase.tracks else ""
 
     @staticmethod
@@ -125,7 +128,7 @@ class Command(BaseCommand):
 
     @staticmethod
     def entrant(part: manifest.SystemPart, by: User) -> System:
-        """Get or create the system of a manifest and its team, of which `by` becomes a member."""
+        """Get or create the system `part` of a manifest and its team, of which `by` becomes a member."""
         team = Team.objects.filter(name__iexact=part.team).first() or teams.create(name=part.team, by=by)
         Membership.objects.get_or_create(team=team, user=by)
         texts = {"description": part.description, "paper_url": part.paper_url, "code_url": part.code_url}

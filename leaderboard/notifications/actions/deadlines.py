@@ -28,9 +28,9 @@ _DEADLINES = uuid.UUID("6c0d7f0a-9a55-5a0e-8f6e-0d1c52d1b7f2")
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue the reminders that are due at a time, for those who followed or took part when they fell due.
+    """Queue the reminders that are due at `at`, for those who followed or took part when the reminders fell due.
 
-    Returns the number of notices written.
+    since: not used; other kinds of notifications need it. Returns the number of notices written.
     """
     due = {_subject(phase, lead): (phase, lead) for phase in _closing(at) for lead in [_lead(phase, at)]}
     known = recipients.notified(due)

@@ -36,7 +36,10 @@ class Ranked(NamedTuple):
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue notices of ranks lost to other teams' systems. Returns the number of notices written."""
+    """Queue notices of ranks lost to other teams' systems since each board's snapshot; return their number.
+
+    since: not used; other kinds of notifications need it. at: the present time.
+    """
     return sum(_look_at(board, at) for board in _changed(at) if reveals_all(board.phase))
 
 
@@ -64,7 +67,10 @@ def _changed(at: datetime) -> QuerySet[Leaderboard]:
 
 @transaction.atomic
 def _look_at(board: Leaderboard, at: datetime) -> int:
-    """Compare a board's ranks with those of its snapshot, write notices of lost ranks, and replace the snapshot."""
+    """Compare a board's ranks with those of its snapshot, write notices of lost ranks, and replace the snapshot.
+
+    Returns the number of notices written.
+    """
     snapshot: RankSnapshot | None = getattr(board, "rank_snapshot", None)
     rows = board.standings.exclude(rank=None).values_list("system", "rank", "release", "system__team")
     now: dict[int, Ranked] = {}

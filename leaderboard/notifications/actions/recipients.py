@@ -68,7 +68,10 @@ def notified(subjects: Iterable[UUID]) -> set[UUID]:
 
 
 def unnotified(events: Iterable[Event], switch: Switch = "mailed_since") -> Iterator[Recipient]:
-    """Yield the recipients of the notices that have not been written yet."""
+    """Yield the recipients of the events' notices that have not been written yet.
+
+    switch: the field of User with the time since which the user has had mails of this kind switched on.
+    """
     events = list(events)
     existing_of: defaultdict[UUID, set[tuple[int, UUID | None]]] = defaultdict(set)
     existing = Notice.objects.filter(subject__in={event.subject for event in events})
