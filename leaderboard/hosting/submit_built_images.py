@@ -147,7 +147,7 @@ def _submit(system: ImageToBuild) -> Submission:
 
 
 def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
-    """Wait until all containers and the scoring of their output have ended; report the failed ones with `say`.
+    """Wait until the submissions' containers and the scoring of their output have ended; report failures with `say`.
 
     Waiting ends after `seconds`, or after SILENT_AFTER seconds without any change.
     """

@@ -28,6 +28,8 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 
     Claims get salted ids and are sorted by these ids, so that the published order, which reveals labels, is lost. The
     columns that reveal labels are dropped.
+
+    published: folder of the published files. work: folder for the files that the importer writes.
     """
     salt, origins, splits, phases, remarks = Salt(choices.salt), Origins(), [], [], []
     parts: dict[tuple[str, str, bool], list[Scenario]] = defaultdict(list)

@@ -145,7 +145,7 @@ def _claims(path: Path) -> tuple[str, list[Claim]]:
 
 
 def _check_labels(loaded: list[Scenario]) -> None:
-    """Raise PublishedFileError if a pair has different labels in two scenarios of one relation."""
+    """Raise PublishedFileError if a pair of entities has different labels in two scenarios of one relation."""
     first: dict[tuple[str, Pair], tuple[Scenario, Claim]] = {}
     for scenario in loaded:
         for claim in scenario.claims:

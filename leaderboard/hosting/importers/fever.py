@@ -43,6 +43,8 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     """Import each of FEVER's files as a split. Its lines and their order are unchanged, unless `salt_ids` is chosen.
 
     With `salt_ids`, the lines get salted ids and are sorted by these ids.
+
+    published: folder of the published files. work: folder for the files that the importer writes.
     """
     salt = Salt(choices.salt) if choices.salt_ids else None
     origins, splits, phases = Origins(), [], []

@@ -59,7 +59,10 @@ class Pair(msgspec.Struct):
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import each published file as a split with salted ids and group names, sorted by salted id."""
+    """Import each published file as a split with salted ids and group names, sorted by salted id.
+
+    published: folder of the published files. work: folder for the files that the importer writes.
+    """
     salt, origins, splits, phases = Salt(choices.salt), Origins(), [], []
     for part in PARTS:
         source = find(published, part.names)
@@ -86,7 +89,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 
 
 def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, Any]]:
-    """Return gold lines with published ids and groups, in the file's order.
+    """Return the pairs of a file as gold lines with their published ids and groups, in the file's order.
 
     pairs: (line number, pair). Raises PublishedFileError, with the location, for an invalid pair or if the gold is no
     symmetric set. The set is checked here, before ids are salted, so that messages name the published ids.
@@ -142,7 +145,7 @@ def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
 
 
 def _check_generated(published: Path, *, hosts_v01: bool) -> None:
-    """Check the published file of generated pairs, if there is one, against the full file.
+    """Check the published file with only the generated pairs, if there is one, against the file of all pairs.
 
     It does not become a split, because its groups lack their original pairs. Raises PublishedFileError.
     """

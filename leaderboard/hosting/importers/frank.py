@@ -73,6 +73,8 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     """Import all rated summaries as one hidden split.
 
     Ids are `hash:model`, as in published outputs of metrics, unless they are salted.
+
+    published: folder of the published files. work: folder for the files that the importer writes.
     """
     salt, origins = Salt(choices.salt) if choices.salt_ids else None, Origins()
     if find(published, RATINGS) is None and (source := find(published, CONVERTED)) is not None:

@@ -22,7 +22,8 @@ REPORTED: dict[str, list[ReportedPart]] = {"fact-extraction": EXTRACTION}
 def prepare(task: str, published: Path, work: Path, choices: Choices) -> Imported:
     """Import gold files unchanged from their folder; only training gold is public.
 
-    published: a folder, or one file of test gold. The files are validated later, when they are hosted.
+    published: a folder, or one file of test gold. work: not used, since the files stay where they are. They are
+    validated later, when they are hosted.
     """
     files = {"test": published} if published.is_file() else _files(published)
     folder = published.parent if published.is_file() else published

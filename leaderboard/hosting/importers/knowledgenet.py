@@ -26,6 +26,8 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     """Import the folds of the training file: `hidden_fold` as the hidden test split, the other folds as public gold.
 
     Fold 5 becomes a split without gold, if its published inputs are there. Lines are unchanged.
+
+    published: folder of the published files. work: folder for the files that the importer writes.
     """
     source = demand(published, WITH_FACTS)
     folds: dict[int, list[tuple[bytes, Path, int]]] = {}

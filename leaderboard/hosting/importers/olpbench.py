@@ -47,7 +47,10 @@ PARTS = (
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import each evaluation file as a hidden split of questions with salted ids, sorted by these ids."""
+    """Import each evaluation file as a hidden split of questions with salted ids, sorted by these ids.
+
+    published: folder of the published files. work: folder for the files that the importer writes.
+    """
     salt, origins = Salt(choices.salt), Origins()
     paths = {part: path for part in PARTS if (path := _find(published, part.names))}
     if not paths:
@@ -91,7 +94,8 @@ def _read(path: Path, choices: Choices) -> list[OpenTriple]:
 def _known(published: Path, evaluated: list[list[OpenTriple]], choices: Choices) -> Known:
     """Collect the known answers to the questions of the evaluation triples.
 
-    They come from these triples and from the largest training file in `published`.
+    They come from these triples (`evaluated`: a list for each evaluation file) and from the largest training file in
+    the folder `published`.
     """
     known = Known()
     for loaded in evaluated:
@@ -126,7 +130,7 @@ def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choi
 def _lines(
     path: Path, loaded: list[OpenTriple], questions: list[Question], salt: Salt, choices: Choices
 ) -> list[tuple[bytes, Path, int]]:
-    """Return gold lines (line, source, line number) sorted by salted id.
+    """Return gold lines of questions as (line, source file, line number in it), sorted by salted id.
 
     The ids must not reveal which questions come from the same triple.
     """
