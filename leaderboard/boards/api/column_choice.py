@@ -10,7 +10,7 @@ ALL = "all"
 
 
 def check(board: Board, *, measures: list[str], slices: list[str]) -> None:
-    """Raise ValidationError for a measure or dimension that the board does not have."""
+    """Raise ValidationError for a measure, or a dimension in `slices`, that the board does not have."""
     _check("measure", "measure", measures, [measure.name for measure in board.measures])
     _check("slices", "dimension", slices, [ALL, *board.dimensions])
 

@@ -35,7 +35,7 @@ class TextTable:
 
 
 def build(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
-    """Return the table of these rows and score columns; scores have three decimals, as on web pages."""
+    """Return the table of these rows with the score columns `keys`; scores have three decimals, as on web pages."""
     columns = row_columns.text_columns()
     lines = [
         Line(

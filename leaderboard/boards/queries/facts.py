@@ -80,7 +80,7 @@ def values(benchmark: Benchmark, stored: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def parse_stated(benchmark: Benchmark, pairs: Iterable[str]) -> dict[str, Value | None]:
-    """Parse facts of a system that were entered as NAME=VALUE; an empty value is None.
+    """Parse `pairs`, facts of a system that were entered as NAME=VALUE, to values by name; an empty value is None.
 
     Raises ValueError for the first that is not NAME=VALUE, that the benchmark does not ask for, or whose value is not
     of its kind.

@@ -126,7 +126,10 @@ def _lines(standings: Rows, query: BoardQuery) -> Rows:
 
 
 def _past(board: Board, query: BoardQuery, within: Collection[str] | None, viewer: Any) -> Page:
-    """Return a page of a board as of a past day, for which the database holds no standings."""
+    """Return the page that a query selects of a board as of a past day, for which the database holds no standings.
+
+    within, viewer: as for `page_of`.
+    """
     dimensions = None if within is None else {*within, *query.dimensions}
     all_rows = rows_at(board, within=dimensions, viewer=viewer)
     rows = applied(all_rows, query, own=set(_own_systems(viewer)) if query.own else ())
@@ -149,7 +152,7 @@ def _slice_relation(slice_: Slice) -> FilteredRelation:
 
 
 def _valued(standings: Rows, query: BoardQuery, column: Column, alias: str) -> Rows:
-    """Add the number in a score or cost column to the query as `alias`; other columns need no alias."""
+    """Return the standings with the number in a score or cost column as `alias`; other columns need no alias."""
     if column.key is not None:
         measure, slice_ = column.key
         relation = "shown_slice"
@@ -221,7 +224,10 @@ def _alias(fact: Fact) -> str:
 
 
 def _named(standings: Rows, board: Board, query: BoardQuery, viewer: Any) -> Rows:
-    """Add the names that the viewer is shown, if the query uses names: it must never match or sort by a hidden one."""
+    """Return the standings with the names that the viewer is shown, if the query uses names.
+
+    It must never match or sort by a hidden name.
+    """
     if not query.words and query.sort.name not in NAMES:
         return standings
     return standings.alias(**display_names(viewer, board.phase.benchmark, "system"))
@@ -255,10 +261,10 @@ def _own_systems(viewer: Any) -> QuerySet[System, int]:
 
 
 def _ordered(standings: Rows, query: BoardQuery) -> Rows:
-    """Order as `leaderboard.boards.queries.rows.in_order` does.
+    """Return the standings in the order of the query, as `leaderboard.boards.queries.rows.in_order` sorts rows.
 
-    First rows with a value, then those without one, then all disqualified rows; ties by when the submission was
-    received.
+    First rows with a value, then those without one, then all disqualified rows; rows with equal values in the order in
+    which their submissions were received.
     """
     column = query.sort
     path = SORTABLE[column.name].path if column.name in SORTABLE else "sorted"

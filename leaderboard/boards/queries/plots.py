@@ -29,7 +29,7 @@ class Curve:
         return pairs if self.heights[0] == 0 else [(0.0, 0.0), *pairs]
 
     def at(self, across: float) -> float:
-        """Return the true positive rate at a false positive rate, interpolated linearly between the curve's points."""
+        """Return the true positive rate at the false positive rate `across`, interpolated linearly between points."""
         index = min(int(across * self.steps + 1e-9), self.steps - 1)
         low, high = self.heights[index], self.heights[index + 1]
         return (low + (high - low) * (across * self.steps - index)) / self.steps

@@ -112,7 +112,7 @@ def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
 
 @functools.lru_cache(maxsize=1000)
 def _log(pk: int, benchmark: str, problem: str) -> None:
-    """Log each invalid row only once per process, because pages are read often."""
+    """Log that the numbers of a reported result are invalid: once per process, because pages are read often."""
     log.error("reported_row_skipped", row=pk, benchmark=benchmark, fault=problem)
 
 

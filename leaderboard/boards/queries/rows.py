@@ -114,7 +114,7 @@ def in_order(rows: Iterable[Row], value: Callable[[Row], float | str | None], *,
 
 
 def label(key: Key) -> str:
-    """Return the name of a score column: `link_f1`, or on a slice `link_f1[property=CEO]`."""
+    """Return the name of the score column (measure, slice): `link_f1`, or on a slice `link_f1[property=CEO]`."""
     measure, slice_ = key
     return measure + (f"[{','.join(f'{name}={value}' for name, value in slice_)}]" if slice_ else "")
 

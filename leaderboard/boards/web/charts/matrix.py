@@ -60,7 +60,7 @@ class Grid:
 
 
 def grid_of(board: Board, pair: Pair, measure: Measure) -> Grid:
-    """Return the grid of a measure. The board must have been read with the slices of both dimensions."""
+    """Return the grid of two dimensions, outer first, for a measure. The board has been read with slices by both."""
     outer, inner = ([*dict.fromkeys(board.dimensions[name]), None] for name in pair)
     return Grid(pair, [[_grid_entry(board, pair, measure, x, y) for y in inner] for x in outer])
 

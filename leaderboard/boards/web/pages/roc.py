@@ -136,7 +136,10 @@ def _requested_rows(systems: Sequence[str], rows: Sequence[Row]) -> list[Row]:
 
 
 def _slices(board: Board, plotted: Sequence[Slice]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return (dimension, options), with (value of `?slice=`, dimension's value) for each slice that has a curve."""
+    """Return (dimension, options) for the choice of a slice; an option is (value of `?slice=`, dimension's value).
+
+    plotted: the slices on which a chosen system has a curve.
+    """
     by_dimension = []
     for name, values in board.dimensions.items():
         curved = [(url_text(((name, value),)), value) for value in values if ((name, value),) in plotted]

@@ -141,7 +141,7 @@ def _headings(grid: Grid) -> dict[str, bool]:
 
 
 def _as_data(board: Board, pair: Pair, measure: Measure) -> dict[str, str]:
-    """Return the URLs of the same scores as CSV and JSON, by format."""
+    """Return the URLs of the page's scores as CSV and JSON, by format."""
     url_args = [board.phase.benchmark.slug, board.phase.slug]
     params = {"measure": measure.name, "slices": ",".join(pair)}
     if board.frozen:
@@ -171,7 +171,7 @@ def _planned(entry: MatrixEntry) -> PlannedColumn:
 
 
 def _plan(grid: Grid) -> list[tuple[str, list[PlannedColumn]]]:
-    """Return the title and columns of a group for each value of the outer dimension; the first group is all values."""
+    """Return (title, columns) of a group for each value of the outer dimension; the first group is for all values."""
     lines = [grid.lines[-1], *grid.lines[:-1]]
     return [(_heading(line[0].outer), [_planned(entry) for entry in line]) for line in lines]
 

@@ -44,7 +44,8 @@ class Group:
 class GroupedTable:
     """A table with grouped columns.
 
-    rows: each system with one list of cells per group. headings: by sort key. reasons: why values are missing.
+    rows: each system with one list of cells per group. headings: of all columns, by sort key. reasons: why values are
+    missing, without repetitions.
     """
 
     groups: Sequence[Group]
@@ -58,12 +59,12 @@ class GroupedTable:
         return any(heat.score.low is not None for _, groups in self.rows for cells in groups for heat in cells)
 
     def detail(self, index: int) -> tuple[Group, list[tuple[Row, Sequence[HeatCell]]]]:
-        """Return one group with the cells of every system."""
+        """Return the group at an index, with (row, cells in the group) of every system in the order of `rows`."""
         return self.groups[index], [(row, cells[index]) for row, cells in self.rows]
 
 
 def sorted_by(request: HttpRequest, columns: Sequence[PlannedColumn], default: str) -> Sorting:
-    """Return the order that the query string requests: by the key of a column, or by `system`."""
+    """Return the order that the query string requests: by the key of a column, or by `system`; else by `default`."""
     keys = {column.key: column.source.key for column in columns}
     return Sorting.from_request(request, keys | {"system": Key(by_name, best_first=False)}, default)
 
@@ -73,7 +74,7 @@ def grouped_table(
 ) -> GroupedTable:
     """Return one page of a table. The best value of a column is determined among the systems of all pages.
 
-    plan: title and columns of each group. cut: the page to return.
+    sorting: the order of the rows. plan: title and columns of each group. cut: the page to return.
     """
     rows = sorting.apply(board.rows)
     shown = cut.of(rows)

@@ -38,7 +38,7 @@ class Source:
         return Key(lambda row: self.score(row).value, self.best_first)
 
     def best(self, rows: Sequence[Row]) -> float | None:
-        """Return the best value among competing systems, or among all systems if none competes.
+        """Return the best value of the column among competing systems, or among all systems if none competes.
 
         None if no system has a value, or if the measure has no better direction.
         """
@@ -50,7 +50,10 @@ class Source:
 
 
 def on_scale(request: HttpRequest, measure: Measure, rows: Sequence[Row], slices: Iterable[Slice]) -> Measure:
-    """Return the measure with the bounds of its colour scale: its own, or with `?scale=board` those of these scores."""
+    """Return the measure with the bounds of its colour scale.
+
+    These are the measure's own, or with `?scale=board` the range of the rows' scores on the slices.
+    """
     if request.GET.get("scale") != BOARD_SCALE:
         return measure
     slices = list(slices)

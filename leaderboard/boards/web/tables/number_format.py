@@ -38,7 +38,7 @@ def shown_value(shown: object, decimals: int = 3) -> str:
 
 
 def true_score(shown: object) -> str:
-    """Return a ladder's bounds in words: `true score between 0.456 and 0.548`; empty for other scores."""
+    """Return the bounds of a score on a ladder in words: `true score between 0.456 and 0.548`; empty without bounds."""
     bounds = getattr(shown, "bounds", None)
     if bounds is None:
         return ""
@@ -51,7 +51,7 @@ def true_score(shown: object) -> str:
 
 
 def _rounded(end: float | None, decimals: int, rounding: Callable[[float], int]) -> str:
-    """Format a bound, rounded by `math.floor` or `math.ceil`; empty without a bound."""
+    """Format the bound `end` of a true score, rounded by `math.floor` or `math.ceil`; empty without a bound."""
     if end is None:
         return ""
     # A value that should have fewer decimals, such as 0.57, may be off by a floating-point error.

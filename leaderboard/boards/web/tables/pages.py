@@ -40,5 +40,5 @@ class TablePage:
         return self.number + 1 if self.number < self.last else None
 
     def of(self, things: Sequence[T]) -> Sequence[T]:
-        """Return this page's slice of a sequence with one item per system, in the order of the table."""
+        """Return the part of `things` on this page. things: one item per system, in the order of the table."""
         return things[(self.number - 1) * SIZE : self.number * SIZE]

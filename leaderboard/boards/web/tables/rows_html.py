@@ -35,7 +35,7 @@ def groups(
 def written(
     table: Table, rows: Iterable[Row], *, own: Collection[int] = (), readable: Collection[UUID] = ()
 ) -> Iterator[SafeString]:
-    """Yield a `<tr>` per row. User text is escaped by the functions that insert it.
+    """Yield a `<tr>` of the table for each of the rows. User text is escaped by the functions that insert it.
 
     own: ids of the viewer's systems, whose rows are marked. readable: ids of submissions whose rows get a link to
     their receipt.
