@@ -251,7 +251,7 @@ def convert(document: dict[str, Any]) -> Manifest:
 
 
 def _with_present_keys(document: Any) -> Any:
-    """Return the document with the present names of all keys.
+    """Return a decoded manifest in which keys with their former names have their present ones.
 
     Raises ValidationError if a phase has a key under both its former and its present name.
     """
@@ -313,14 +313,20 @@ def _check_unique(noun: str, names: list[str]) -> None:
 
 
 def _check_track(what: str, name: str, tracks: set[str]) -> None:
-    """Raise ValueError unless `name` is one of the tracks; if there are none, it must be empty."""
+    """Raise ValueError unless `name` is one of the tracks; if there are none, it must be empty.
+
+    what: noun for `name` in the message.
+    """
     if name not in (tracks or {""}):
         expected = f"one of {', '.join(sorted(tracks - {''}))}" if tracks else "none"
         raise ValueError(f"{what} is {name!r}; expected {expected}")
 
 
 def _check_known(what: str, name: str, known: set[str], allowed: str) -> None:
-    """Raise ValueError unless `name` is known. allowed: a noun for what is known, such as `a split with gold`."""
+    """Raise ValueError unless `name` is known. allowed: noun for a known name, such as `a split with gold`.
+
+    what: noun for `name` in the message.
+    """
     if name not in known:
         names = f": {', '.join(sorted(known))}" if known else ", but the manifest has none"
         raise ValueError(f"{what} is {name!r}; expected {allowed}{names}")

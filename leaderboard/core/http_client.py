@@ -164,7 +164,7 @@ class _Deadline:
 
 
 def _resolved(where: Target, also: tuple[str, ...]) -> str:
-    """Return the IP address to connect to.
+    """Return the IP address at which to call `where`.
 
     Raises RequestFailedError if the host name does not resolve, or if any of its addresses is not public and the host
     is not in `also`.

@@ -30,7 +30,7 @@ def convert_report(report: Mapping[str, Any], kind: type[T]) -> T:
 
 
 def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> ScoreReport:
-    """Convert a scoring job's report to a ScoreReport and validate it with `check`. Raises ReportError."""
+    """Convert a scoring job's report to a ScoreReport and validate it with `check`, which explains the arguments."""
     scored = convert_report(report, ScoreReport)
     check(scored, task=task, task_version=task_version, measures=measures)
     return scored

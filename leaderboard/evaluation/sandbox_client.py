@@ -122,7 +122,7 @@ class Answer:
         return not self.reason and self.report.get("ok") is True
 
     def read(self, kind: type[T]) -> T:
-        """Convert the report to its declared type. Raises ReportError if the report does not have this type."""
+        """Convert the report to the type `kind`. Raises ReportError if the report does not have this type."""
         return convert_report(self.report, kind)
 
 

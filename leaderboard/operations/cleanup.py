@@ -66,7 +66,7 @@ def find_removable(*, days: int, strays: OrphanedFiles) -> dict[str, list[Item]]
 
 
 def _old_files(folder: Path, age: timedelta, pattern: str = "*") -> Iterator[Item]:
-    """Yield the files of a folder whose last write is longer ago than `age`."""
+    """Yield the files of a folder that match `pattern` and whose last write is longer ago than `age`."""
     cutoff = time.time() - age.total_seconds()
     for path in sorted(folder.glob(pattern)) if folder.is_dir() else ():
         stat = path.lstat()

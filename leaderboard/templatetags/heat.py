@@ -36,7 +36,7 @@ def detail_tds(shown_score: ShownScore, has_intervals: bool) -> SafeString:
 
 @register.filter
 def why(heat: HeatCell) -> str:
-    """Describe a cell in words for its tooltip, with the reason if it has no value."""
+    """Return the tooltip of a cell: its score in words, with the reason if it has no value."""
     return _reasoned(in_words(heat.score), heat)
 
 

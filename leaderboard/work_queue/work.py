@@ -247,7 +247,7 @@ class Work:
             return None if chosen is None else self._claim(self.rows.get(pk=chosen.pk))
 
     def _queued(self, key: Any) -> Any:
-        """Return the row with this key if it is queued, else None."""
+        """Return the row whose column `key` has this value if the row is queued, else None."""
         return self.rows.filter(self.columns.queued(), **{self.key: key}).order_by().first()
 
     def _claim(self, row: Any) -> Lease[Any] | None:
@@ -261,7 +261,7 @@ class Work:
         return Lease(row, row.attempt)
 
     def _pass_on(self, key: Any) -> None:
-        """Send the message again, after a pause, if it may lead to a claim then, or by another worker."""
+        """Send a row's message again, after a pause, if it may then lead to a claim, or be read by another worker."""
         queue = self._queue_of_key(key) if self.choose is not None else None
         if queue is not None and self.passes_on(queue):
             time.sleep(PASS_ON_SECONDS)
@@ -371,7 +371,7 @@ class Work:
         return self.queue(row) if callable(self.queue) else self.queue
 
     def _queue_of_key(self, key: Any) -> str | None:
-        """Return the queue to which the row's messages are sent; None if there is no such row."""
+        """Return the name of the queue for messages about the row with this key; None if there is no such row."""
         row = self._in_queue().filter(**{self.key: key}).first()
         return None if row is None else self._queue_of(row)
 

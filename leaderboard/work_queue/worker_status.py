@@ -155,7 +155,10 @@ def wait_in(queue: str, *, team: int | None = None, before: datetime | None = No
 
 
 def _ahead(queued: QuerySet[Prediction], team: int | None, before: datetime | None) -> int:
-    """Return how many containers start earlier: teams take turns, each with what it queued first."""
+    """Return how many of the queued containers start before one of a team: teams take turns, oldest container first.
+
+    before: time at which the team's container was queued; None: it is submitted now.
+    """
     by_team = dict(queued.order_by().values_list("submission__system__team").annotate(n=Count("pk")))
     by_team.pop(team, None)
     own = queued.filter(submission__system__team=team) if team is not None else queued.none()

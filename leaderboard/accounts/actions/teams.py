@@ -46,7 +46,7 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
 
 
 def checked_name(name: str, *, by: User, is_baselines: bool = False) -> str:
-    """Return a team's name with spaces collapsed. Raises Refused INVALID_NAME as `create` does."""
+    """Return a team's name with runs of spaces collapsed. Raises Refused INVALID_NAME as `create` does."""
     name = names.checked(name, of="team", longest=100)
     is_reserved = names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists())
     if is_reserved or names.is_of_deleted_account(name):

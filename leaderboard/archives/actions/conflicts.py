@@ -51,7 +51,8 @@ def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys
 
     A membership is left out if its team exists here already. An audit entry about a system is inserted only if it
     names a phase or submission of the archive, which shows that it concerns this benchmark. Any other audit entry is
-    left out if its subject exists here already. decided_in: keys of the archive's phases and submissions.
+    left out if its subject exists here already. existing: keys of the archived rows that exist here.
+    decided_in: keys of the archive's phases and submissions.
     """
     new = [line for line in lines if line["pk"] not in existing[model]]
     if model is Membership:

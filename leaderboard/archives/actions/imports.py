@@ -115,7 +115,10 @@ def sweep() -> int:
 
 
 def _refusing(read: Any, *args: Any, **named: Any) -> Any:
-    """Call `read`, a function that reads an archive. Raises Refused for its errors, the database's included."""
+    """Return the result of `read`, a function that reads an archive; turn its errors into Refused.
+
+    The errors include those of the database. args, named: arguments of `read`.
+    """
     try:
         return read(*args, **named)
     except reading.ArchiveError as problem:

@@ -17,7 +17,7 @@ _STEM = _LONGEST_NAME - 7
 
 
 def find_user(fields: Line, _: Renumbered) -> User | None:
-    """Return this server's user with the mail address and user name of an archived user; None if there is none.
+    """Return this server's user with the mail address and user name in `fields`, an archived user; None without one.
 
     The name on this server may have a number appended, by an earlier import (`prepare_users`).
     """
@@ -27,7 +27,7 @@ def find_user(fields: Line, _: Renumbered) -> User | None:
 
 
 def address_conflict(fields: Line, numbers: Renumbered) -> str:
-    """Return a line of text if another user has the archived user's mail address; otherwise an empty text.
+    """Return a line of text for the curator if another user here has an archived user's mail address, else "".
 
     Mail addresses are unique. A user name that is taken is no conflict, since `prepare_users` replaces it.
     """

@@ -266,7 +266,7 @@ def _is_random(model: type[Model]) -> bool:
 
 
 def _room(model: type[Model], keys: list[Any]) -> int:
-    """Return the number to add to the keys of a table's rows: 0 if all are free here, else this server's largest key.
+    """Return the number to add to the archived keys of a table: 0 if all are free here, else this server's largest.
 
     All rows get the same offset, because scores are listed in the order of their keys.
     """
@@ -277,7 +277,7 @@ def _room(model: type[Model], keys: list[Any]) -> int:
 
 
 def _of_subject(line: rows.Line, numbers: rows.Renumbered) -> rows.Line:
-    """Replace the keys in an audit entry's subject and detail by this server's."""
+    """Return an audit entry in which the keys in its subject and detail are replaced by this server's."""
     name, _, key = line["fields"]["subject"].partition(":")
     model = next((candidate for candidate in numbers if candidate._meta.model_name == name), None)
     if model is not None and key.isdigit():

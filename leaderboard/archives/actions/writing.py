@@ -142,7 +142,7 @@ def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
 
 
 def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
-    """Write the tables, users first and audit entries last, and the stored files that their rows name.
+    """Write the tables, users first and audit entries last, and the stored files that their rows name, to `closed`.
 
     Return the number of rows by name of model.
     """

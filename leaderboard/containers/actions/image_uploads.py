@@ -114,7 +114,10 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
 
 @transaction.atomic
 def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
-    """Add the scorer and delete the upload, locked so that concurrent requests create only one scorer."""
+    """Add the scorer and delete the upload, locked so that concurrent requests create only one scorer.
+
+    described: the arguments of `scorers.add`.
+    """
     chunked_upload.hold(upload)
     scorer = scorers.add(**described)
     ImageUpload.objects.filter(pk=upload.pk).delete()
@@ -129,7 +132,10 @@ def _image_of(upload: ImageUpload) -> Image:
 
 @transaction.atomic
 def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
-    """Submit the image and delete the upload, locked so that concurrent requests charge only one submission."""
+    """Submit the image and delete the upload, locked so that concurrent requests charge only one submission.
+
+    described: the arguments of `images.submit`.
+    """
     chunked_upload.hold(upload)
     submission = images.submit(**described)
     ImageUpload.objects.filter(pk=upload.pk).delete()

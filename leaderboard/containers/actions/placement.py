@@ -108,7 +108,7 @@ def _ready(queue: str) -> list[WorkerReport]:
 
 
 def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:
-    """Return the resources that a container takes, by primary key of its phase.
+    """Return the resources that one container of a phase takes, by primary key of the phase.
 
     The phases are those of the queue with waiting containers. All containers of a phase take the same.
     """
@@ -117,7 +117,7 @@ def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:
 
 
 def _runnable_nowhere(demands: dict[int, Resources], worker: WorkerReport) -> set[int]:
-    """Return the phases whose containers take more processors or memory than any host offers.
+    """Return the keys of the phases in `demands` whose containers take more processors or memory than any host offers.
 
     A host with this worker may start them while it runs nothing else, and its engine decides whether they can run. Left
     out are phases whose containers need GPUs that the host does not have.

@@ -126,7 +126,10 @@ def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
 def _check_same(
     first: ExecutionResult, files: dict[str, IO[bytes]], second: ExecutionResult, others: dict[str, IO[bytes]]
 ) -> None:
-    """Raise ScorerImageError unless both executions wrote the same bytes."""
+    """Raise ScorerImageError unless both executions of a scorer wrote the same bytes.
+
+    first, second: their results. files, others: the files that they wrote, by `scores` and `outcomes`.
+    """
     if first.has_outcomes != second.has_outcomes:
         raise ScorerImageError("The scorer is not deterministic: only one of its two executions wrote outcomes.jsonl.")
     for name, file in (("scores", "scores.json"), ("outcomes", "outcomes.jsonl")):

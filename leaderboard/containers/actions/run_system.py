@@ -112,7 +112,10 @@ def _enter(lease: Lease[Prediction], stage: Stage) -> None:
 
 
 def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: dict[str, Any]) -> None:
-    """Validate the container's output like an upload, store it and queue it for scoring."""
+    """Validate the container's output like an upload, store it and queue it for scoring; reject it if it is invalid.
+
+    name: file name of the predictions. details: further fields of the prediction, such as its cost.
+    """
     submission = lease.row.submission
     phase = submission.phase
     gold = board_state.gold_of(phase)
@@ -164,6 +167,7 @@ def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> 
     """Return the problems that the submission's team may see.
 
     The messages quote ids and texts, so for hidden inputs a single message replaces them and says how many there are.
+    more: number of further problems that are not in `problems`.
     """
     if phase.split.inputs_public:
         return problems
@@ -177,7 +181,10 @@ def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> 
 
 @transaction.atomic
 def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
-    """Finish the prediction and queue its run in one transaction. Lock the split, as uploads do."""
+    """Finish the prediction and queue its run in one transaction. Lock the split, as uploads do.
+
+    fields: further column values of the prediction.
+    """
     phase = lease.row.submission.phase
     split = runs.lock_split(phase)
     lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **fields)

@@ -122,7 +122,7 @@ def make_room_for(image: Image) -> None:
 
 
 def note_loaded(digest: str, size: int) -> None:
-    """Add an image that was just loaded to this host's report, so that other hosts leave its next containers to it."""
+    """Add an image that was just loaded to this host's report, so that other hosts leave its containers to it."""
     with transaction.atomic():
         own = WorkerReport.objects.select_for_update().filter(queue=own_queue(), host=socket.gethostname())
         for worker in own:
@@ -166,7 +166,7 @@ def heartbeat(*, queue: str = "") -> None:
 
 
 def own_queue() -> str:
-    """Return which of the queues of submitted systems this worker reads."""
+    """Return the name of the queue of submitted systems that this worker reads: SYSTEMS_GPU or SYSTEMS."""
     return SYSTEMS_GPU if SYSTEMS_GPU in app.amqp.queues.consume_from else SYSTEMS
 
 

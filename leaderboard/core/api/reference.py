@@ -286,12 +286,12 @@ STRUCTURED = ("application/json", "multipart/form-data")
 
 
 def _preferred(content: Json) -> str:
-    """Return the media type of a body that examples use; empty if there is no body."""
+    """Return the one of a body's media types that examples use; empty if there is no body. content: by media type."""
     return next((name for name in (*STRUCTURED, *content) if name in content), "")
 
 
 def _answer_type(answer: Json) -> tuple[str, bool]:
-    """Return the type of a response's content and whether it is the name of an object of the schema.
+    """Return (type of a response's content, whether that is the name of an object of the schema).
 
     The type is a media type if the content is not JSON.
     """
@@ -368,7 +368,10 @@ def _text(text: str) -> SafeString:
 
 
 def sample(part: Json, name: str = "", depth: int = 0) -> Any:
-    """Return an invented value of a part of the schema. name: the field whose value it is."""
+    """Return an invented value of a part of the schema. name: the field whose value it is.
+
+    depth: number of objects and arrays around it; from MAX_DEPTH on, they are empty.
+    """
     whole = _resolved(part)
     if "enum" in whole:
         return SAMPLES[name] if SAMPLES.get(name) in whole["enum"] else next(value for value in whole["enum"] if value)

@@ -182,7 +182,11 @@ def _store_gold(
     by: User,
     within: Callable[[GoldVersion], None] | None,
 ) -> None:
-    """Save all rows of a gold version in one transaction; delete the new files of inputs and partition if it fails."""
+    """Save all rows of a gold version in one transaction; delete the new files of inputs and partition if it fails.
+
+    prepared: the result of validating the gold. before: the public/private split of the previous gold version when the
+    upload began; None: it had none. within: as for `add_gold`.
+    """
     digest = hashlib.sha256(prepared.inputs).hexdigest()
     stored = ""
     stored_partition: PublicPrivatePartition | None = None
@@ -242,7 +246,7 @@ def _check_nobody_answered(split: Split) -> None:
 
 
 def _store_inputs(split: Split, content: bytes) -> tuple[str, int, str]:
-    """Store the inputs of a split; return (stored name, number of bytes, SHA-256)."""
+    """Store `content` as the inputs of a split; return (stored name, number of bytes, SHA-256)."""
     field: Any = Split._meta.get_field("inputs")
     name = split.inputs.storage.save(field.generate_filename(split, "inputs.jsonl"), ContentFile(content))
     return name, len(content), hashlib.sha256(content).hexdigest()

@@ -101,7 +101,7 @@ _REVISION = PreparedQuery(_splits, int)
 
 
 def document_of(benchmark: Benchmark) -> str:
-    """Return the Croissant document of a benchmark as JSON, which may be part of HTML; empty unless it is public.
+    """Return the Croissant document of a benchmark as JSON that is safe to embed in HTML; empty unless it is public.
 
     The document is built once in each process for each state of the benchmark and its dataset, found by one query.
     """

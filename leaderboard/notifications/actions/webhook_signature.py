@@ -21,7 +21,7 @@ def secret(webhook: Webhook) -> str:
 
 
 def signed_headers(webhook: Webhook, notice: str, body: bytes, at: datetime) -> dict[str, str]:
-    """Return the headers of a webhook call, with its signature.
+    """Return the headers of the call of a webhook with `body`, among them its signature.
 
     `webhook-signature` has one signature, and two for OVERLAP after a change of the secret. The headers `Holdout-...`
     are those of the previous release, without the previous secret; the next release drops them.

@@ -103,7 +103,7 @@ def _announce(feed: Atom1Feed, announcement: Announcement) -> None:
 
 
 def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
-    """Add an entry for a corrected gold version.
+    """Add an entry for a corrected gold version to a feed. page: address of the page that describes it.
 
     The entry keeps its id when the rescoring proceeds, so feed readers show an update instead of a new entry.
     """

@@ -81,7 +81,8 @@ def publish(
 
     Returns None if the run waits: on a ladder, runs are released in the order of their predictions, so this one is
     released after the earlier ones. Call in the transaction that stores the run's scores. phase: from `lock_phase` in
-    this transaction: one release at a time per phase, so the sequence has no gaps.
+    this transaction: one release at a time per phase, so the sequence has no gaps. primary: name of the measure that
+    ranks. scores, warnings: all of the run, before the policy is applied. at: the time of the release.
     """
     board = boards.of_run(phase=phase, run=run)
     if phase.disclosure != Phase.Disclosure.LADDER:
@@ -221,7 +222,7 @@ def _release(
     warnings: list[str],
     at: datetime,
 ) -> Release:
-    """Create the release of a run."""
+    """Create and return the release of a run on a board. The arguments are as for `publish`."""
     submission = run.prediction.submission
     system = submission.system
     if phase.disclosure == Phase.Disclosure.LADDER and not board.slice_groups:

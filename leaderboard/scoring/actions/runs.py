@@ -173,7 +173,8 @@ def _publish_if_valid(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
 def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreReport, **produced_by: Any) -> None:
     """Store a run's scores, outcomes, release and state in one transaction, and then rank its board.
 
-    answer: its attachment is the outcomes file, which is empty for a custom scorer that returns none. produced_by:
+    answer: the sandbox's; its attachment is the outcomes file, which is empty for a custom scorer that returns none.
+    result: the report in `answer`, which the caller has validated. produced_by:
     further fields of the run's provenance. Raises LeaseLostError, with nothing stored, if the lease is lost.
     """
     run = lease.row

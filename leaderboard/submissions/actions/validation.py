@@ -115,7 +115,7 @@ def _reason(answer: sandbox_client.Answer) -> str:
 def _find_other_split(
     answer: sandbox_client.Answer, *, split: Split, file: IO[bytes], name: str, options: Mapping[str, str]
 ) -> tuple[Split | None, float]:
-    """Return the split of the dataset whose ids a refused file has, and the seconds of processor time of the search.
+    """Return (another split of the dataset whose ids a refused file has, or None; processor seconds of the search).
 
     Only splits with public inputs are compared, and only if most of the file's problems are unknown ids.
     """

@@ -87,7 +87,7 @@ def _submit(phase: Phase, params: dict[str, Any], by: Any) -> Submission:
 
 
 def facts_of(phase: Phase, pairs: Iterable[str]) -> dict[str, Value | None]:
-    """Parse facts about a system, given as NAME=VALUE. Raises Refused INVALID_NAME."""
+    """Parse `pairs`, facts about a system as NAME=VALUE, to values by name. Raises Refused INVALID_NAME."""
     try:
         return parse_stated(phase.benchmark, pairs)
     except ValueError as error:

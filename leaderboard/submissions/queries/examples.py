@@ -33,9 +33,9 @@ def are_shown(progress: Progress) -> bool:
 
 
 def read(progress: Progress, **filters: str | int) -> sandbox_client.Answer:
-    """Return the sandbox's answer to the job `examples`. filters: as its request has them. Raises SandboxError.
+    """Return the sandbox's answer to the job `examples`, which lists items. Raises SandboxError.
 
-    Only for a submission whose items `are_shown`.
+    Only for a submission whose items `are_shown`. filters: fields of the job's ExamplesRequest, by name.
     """
     prediction, run, phase = progress.prediction, progress.run, progress.submission.phase
     assert prediction is not None and run is not None

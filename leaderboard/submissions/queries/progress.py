@@ -274,7 +274,7 @@ def published(progress: Progress) -> list[Progress]:
 
 
 def current_run(runs: Sequence[Run]) -> Run | None:
-    """Return the run for a current or frozen board, else the one for a board in preparation, else any.
+    """Return the first run for a current or frozen board, else the first that is not cancelled, else the first.
 
     Thus an ongoing or cancelled rescoring does not hide a submission's result. Returns None if there are no runs.
     runs: sorted, the newest gold version first; each must have been fetched from a queryset of `with_related`.

@@ -84,7 +84,7 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
-    """Return the template context for one board: the system's revealed scores, chart and runs on it.
+    """Return the template context for the board of `entry`: the system's revealed scores, chart and runs on it.
 
     sees_all: the viewer is in the system's team or manages the benchmark, and sees all runs.
     """
@@ -133,7 +133,7 @@ def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | 
 
 
 def _own(target: System, entry: BoardEntry | None, viewer: Any) -> list[OwnRun]:
-    """Return the latest submissions of a system, for its own team.
+    """Return the latest submissions of the system `target`, for its own team.
 
     entry: the board whose phase they are for; None: all phases.
     """
