@@ -64,7 +64,7 @@ class ReportedResult(models.Model):
         return numbers
 
     def _summary(self) -> Any:
-        """Return `values`, with the number as text where an older row lacks the printed form `shown`."""
+        """Return `values`; where an older row lacks the printed form `shown`, it is the number as text."""
         if not isinstance(self.values, list):
             return self.values
         return [_with_shown(value) if isinstance(value, dict) else value for value in self.values]

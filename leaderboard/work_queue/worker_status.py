@@ -116,7 +116,7 @@ class Wait:
 
     @property
     def text(self) -> str:
-        """The estimate in words."""
+        """The estimated wait in words."""
         if self.minutes is None:
             return "unknown: no worker is ready, or no container has run yet"
         return f"at most {self.minutes} min" if self.minutes <= WAIT_MINUTES[-1] else f"about {self.minutes // 60} h"

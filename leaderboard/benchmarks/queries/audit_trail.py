@@ -97,7 +97,7 @@ def _subjects(model: type[Model], lookup: str, benchmark: Benchmark) -> QuerySet
 
 
 def with_names(rows: Iterable[AuditEntry]) -> list[AuditTrailEntry]:
-    """Return audit entries with the names of the objects that they are about, in one query per model."""
+    """Return audit entries in their order, with the names of the objects that they are about; one query per model."""
     rows = list(rows)
     names = _names({row.subject for row in rows})
     return [

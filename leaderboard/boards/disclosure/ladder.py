@@ -96,13 +96,13 @@ class Bounds(NamedTuple):
     is_range: bool = False
 
     def less(self, other: Bounds) -> Bounds:
-        """Return the bounds of this score minus another one."""
+        """Return the bounds of the difference of two scores: the one with these bounds minus the one with `other`."""
         low = None if None in (self.at_least, other.at_most) else self.at_least - other.at_most  # type: ignore[operator]
         high = None if None in (self.at_most, other.at_least) else self.at_most - other.at_least  # type: ignore[operator]
         return Bounds(_tidy(low), _tidy(high), is_range=True)
 
     def within(self, other: Bounds) -> Bounds:
-        """Return the narrower bounds that follow if both of these hold for a score."""
+        """Return the narrower bounds that follow if both these and the `other` bounds hold for one score."""
         lows = [low for low in (self.at_least, other.at_least) if low is not None]
         highs = [high for high in (self.at_most, other.at_most) if high is not None]
         return Bounds(max(lows, default=None), min(highs, default=None), self.is_range)

@@ -163,7 +163,7 @@ class Board:
 
     @property
     def n_neighbours(self) -> int | None:
-        """How many systems above and below each ranked one it is compared with; None if all pairs are compared."""
+        """Number of systems above, and below, with which each ranked system is compared; None if all pairs are."""
         k = n_neighbours(self.summary.n_ranked)
         return k if k < self.summary.n_ranked - 1 else None
 

@@ -111,7 +111,7 @@ def runs_with_plots_of(board: Board) -> Collection[UUID]:
 
 
 def plot_of(content: Mapping[str, Any]) -> ShownPlot:
-    """Parse stored plot data."""
+    """Return the plot data that `ReleasePlot` stores as JSON."""
     return ShownPlot(
         curves={slice_of(curve["slice"]): Curve(curve["heights"]) for curve in content.get("curves", [])},
         grids={

@@ -44,11 +44,11 @@ class Reported:
 
     @property
     def table(self) -> list[tuple[ReportedRow, list[str]]]:
-        """Each row with its numbers as printed, in the order of the columns; empty text for a missing number."""
+        """Each reported row with its numbers as printed, in the order of the columns; "" for a missing number."""
         return [(row, [row.values.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
 
     def on(self, *dimensions: str) -> Reported:
-        """Return a copy with only the columns on slices by exactly these dimensions.
+        """Return a copy of the reported results with only the columns on slices by exactly these dimensions.
 
         Rows without a value in these columns are left out.
         """
@@ -57,7 +57,7 @@ class Reported:
         return Reported(columns, [row for row in self.rows if any(key in row.values for key in columns)])
 
     def in_track(self, track: str) -> Reported:
-        """Return a copy with only the rows of one track, and the columns in which these rows have a value."""
+        """Return a copy of the results with only the rows of one track, and the columns in which these have a value."""
         rows = [row for row in self.rows if row.track == track]
         return Reported([key for key in self.columns if any(key in row.values for row in rows)], rows)
 

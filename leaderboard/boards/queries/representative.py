@@ -28,7 +28,7 @@ class ShownRun:
 
     @classmethod
     def of(cls, release: Release, value: float | None) -> ShownRun:
-        """Build from a release, loaded with its submission and system, and its revealed primary value."""
+        """Return the candidate for a release, loaded with its submission and system, and its revealed primary value."""
         submission = release.submission
         return cls(
             release=release.pk,

@@ -24,12 +24,12 @@ def shown(value: object) -> str:
 
 
 def slice_key(slice_: Slice) -> str:
-    """Serialize a slice for the database: canonical JSON; empty for the whole."""
+    """Serialize a slice for the database: canonical JSON {dimension: value}; empty for the slice of all units."""
     return _json(dict(slice_)) if slice_ else ""
 
 
 def dimensions_key(slice_: Slice) -> str:
-    """Serialize a slice's dimensions for the database: a JSON list; empty for the whole."""
+    """Serialize a slice's dimensions for the database: a JSON list; empty for the slice of all units."""
     return _json([name for name, _ in slice_]) if slice_ else ""
 
 
@@ -40,7 +40,10 @@ def parse_slice_key(key: str) -> Slice:
 
 
 def raw_slice_key(slice_: Mapping[str, Any]) -> str:
-    """Serialize a scorer's slice, whose values are not formatted yet: canonical JSON; empty for the whole."""
+    """Serialize a slice of a scorer's report: canonical JSON {dimension: value}; empty for the slice of all units.
+
+    Its values may be numbers, true or false, which `shown` has not formatted as text yet; they stay as they are.
+    """
     return _json(slice_) if slice_ else ""
 
 
@@ -49,12 +52,12 @@ def _json(value: object) -> str:
 
 
 def url_text(slice_: Slice) -> str:
-    """Return a slice of one dimension as text for a URL, which `parse_url_text` parses; empty for the whole."""
+    """Return a slice of one dimension as text for a URL, which `parse_url_text` parses; empty for all units."""
     return json.dumps(slice_[0], ensure_ascii=False) if slice_ else ""
 
 
 def parse_url_text(text: str | None) -> Slice:
-    """Parse a slice of one dimension from `["dimension", "value"]`; return WHOLE for any other text."""
+    """Parse a slice of one dimension from `["dimension", "value"]`; return WHOLE (all units) for any other text."""
     try:
         name, value = json.loads(text or "")
     except (ValueError, TypeError, RecursionError):

@@ -42,7 +42,11 @@ class Recipient(NamedTuple):
     is_mailed: bool
 
     def notice(self, body: Mapping[str, Any], at: datetime, submission: Submission | None = None) -> Notice:
-        """Return the notice, not stored yet. at: the present time."""
+        """Return the notice for this recipient, not stored yet.
+
+        body: the event's JSON, as webhook calls send it, without the id. at: the present time. submission: the one that
+        the notice is about, if any.
+        """
         key = uuid.uuid4()
         is_sent = self.webhook is not None or self.is_mailed
         return Notice(

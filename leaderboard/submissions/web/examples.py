@@ -136,9 +136,10 @@ def _filters(request: PersonRequest) -> dict[str, str]:
 
 
 def _report(user: User, progress: Progress, **filters: str | int) -> ExamplesReport:
-    """Run the job `examples` in the sandbox, within a limit of processor time per user and hour (REFUSED_SECONDS).
+    """Return the report of the job `examples`, run within a limit of processor time per user and hour.
 
-    The seconds are in the cache: lost entries and races only allow a few more. Raises Refused.
+    filters: fields of the job's request. The limit is REFUSED_SECONDS; the seconds used are in the cache, where lost
+    entries and races only allow a few more. Raises Refused.
     """
     now = timezone.now()
     key = f"examples-{user.pk}-{int(now.timestamp() // WITHIN.total_seconds())}"

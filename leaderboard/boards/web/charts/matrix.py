@@ -26,7 +26,7 @@ class MatrixEntry:
 
     @property
     def key(self) -> str:
-        """Key for query strings: the pair as JSON, because values may contain any character."""
+        """Key of the cell for query strings: its pair of values as JSON, because these may contain any character."""
         return json.dumps([self.outer, self.inner], ensure_ascii=False)
 
     @property

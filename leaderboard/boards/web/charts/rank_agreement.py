@@ -24,7 +24,7 @@ class Square:
 
     @property
     def table(self) -> list[tuple[int, list[int]]]:
-        """(number of a bin of human ranks, counts by column), the highest rated bin first."""
+        """Rows of the table: (number of a bin of human ranks, counts by column), the highest rated bin first."""
         parts = range(self.grid.n_bins - 1, -1, -1)
         return [(part + 1, [column.counts[part] for column in self.grid.columns]) for part in parts]
 

@@ -24,7 +24,7 @@ class Line:
 
     @property
     def read(self) -> list[float]:
-        """The true positive rates at the false positive rates READ_AT."""
+        """The curve's true positive rates at the false positive rates READ_AT."""
         return [self.curve.at(across) for across in READ_AT]
 
 

@@ -32,7 +32,7 @@ class Tile:
 
     @property
     def is_dark(self) -> bool:
-        """True if the tile is so dark that its number needs a light colour."""
+        """True if the cell's background is so dark that its number needs a light colour."""
         return self.heat.shade.rpartition("-")[2] in DARK
 
     @property

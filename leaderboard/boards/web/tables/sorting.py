@@ -44,7 +44,11 @@ class Sorting:
 
     @classmethod
     def from_request(cls, request: HttpRequest, keys: Mapping[str, Key], default: str) -> Sorting:
-        """Read the query string; an unknown key or order falls back to the default."""
+        """Return the order that the query string requests.
+
+        keys: the sort keys of the table's columns, by their names in the query string. default: the name that is used
+        for an unknown one. Without a valid `order`, the key's `best_first` decides.
+        """
         key = request.GET.get("sort", default)
         if key not in keys:
             key = default
