@@ -59,7 +59,7 @@ class Ranges(StrEnum):
 class Summary:
     """Counts over all rows of a board.
 
-    shared: ranks that several rows have. cost_kinds: names of the kinds of cost that some row shows.
+    tied_ranks: ranks that several rows have. cost_kinds: names of the kinds of cost that some row shows.
     track_ranks: ranks within tracks; empty if the phase has no tracks.
     """
 

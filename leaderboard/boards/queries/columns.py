@@ -138,7 +138,7 @@ def csv_columns(rows: Sequence[Row]) -> tuple[list[RowColumn], list[RowColumn]]:
 
 
 def text_columns() -> list[RowColumn]:
-    """Return the columns before the scores in LaTeX and Markdown."""
+    """Return the columns before the scores in LaTeX and Markdown, in the order of COLUMNS."""
     return [column for column in COLUMNS if column.text]
 
 

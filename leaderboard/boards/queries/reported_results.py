@@ -80,7 +80,7 @@ def reported_of(benchmark: Benchmark) -> Reported:
 
 
 def valid_results(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
-    """Yield a benchmark's valid rows with their numbers; log the invalid rows."""
+    """Yield a benchmark's reported results with their numbers; log those with invalid numbers and leave them out."""
     for row in _stored(benchmark):
         try:
             yield row, row.numbers(task=benchmark.task)
@@ -89,7 +89,7 @@ def valid_results(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[V
 
 
 def left_out(benchmark: Benchmark) -> list[LeftOut]:
-    """Return the benchmark's rows that are not shown because their numbers are invalid, for organisers and operator."""
+    """Return a benchmark's reported results with invalid numbers, which no page shows, for organisers and operator."""
     invalid = []
     for row in _stored(benchmark):
         try:
@@ -100,7 +100,7 @@ def left_out(benchmark: Benchmark) -> list[LeftOut]:
 
 
 def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
-    """Return the stored rows, read in one query.
+    """Return a benchmark's reported results, read in one query.
 
     If the JSON of some row cannot be read, return rows that load their numbers one by one.
     """

@@ -116,7 +116,7 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
 
 
 def applied(rows: Iterable[Row], query: BoardQuery, *, own: Collection[int] = ()) -> list[Row]:
-    """Filter and sort rows in Python, for boards of past days, which the database cannot page.
+    """Return the rows that pass a query's filters, in its order, for boards of past days, which Python has rebuilt.
 
     own: ids of the viewer's systems, for the filter `own`.
     """

@@ -66,7 +66,7 @@ class BoardEntry:
 
     @property
     def receipt(self) -> dict[str, Any]:
-        """The public part of the run's provenance."""
+        """The public fields of the run's provenance (OF_A_RECEIPT), such as versions, options and seed."""
         provenance = self.release.run.provenance
         return {name: provenance[name] for name in OF_A_RECEIPT if name in provenance}
 
@@ -102,7 +102,7 @@ def named_standings() -> QuerySet[Standing]:
 
 
 def public_entries_of(team: Team) -> list[BoardEntry]:
-    """Return the standings of a team's systems that everybody may see by their names, on current boards."""
+    """Return the standings of a team's systems which everybody may see by name, on current boards, the newest first."""
     return _entries(named_standings().filter(system__team=team).select_related("system"))
 
 

@@ -18,7 +18,7 @@ from leaderboard.boards.web.tables import cost_columns
 
 @dataclass(frozen=True)
 class CostedSystem:
-    """A system with its score and cost. on_front: no other is as good at a lower cost, or better at the same cost."""
+    """A system with its score and cost. on_front: it is on the Pareto front of score and cost (see `front`)."""
 
     row: Row
     score: ShownScore
@@ -71,7 +71,10 @@ def costed_systems(board: Board, kind: str) -> list[CostedSystem]:
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Return for each (cost, quality) point whether it is on the Pareto front. Higher quality is better."""
+    """Return for each (cost, quality) point whether it is on the Pareto front. Higher quality is better.
+
+    It is unless another point has at most its cost and at least its quality; equal points do not exclude each other.
+    """
     return [
         not any(c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in points) for cost, quality in points
     ]

@@ -59,6 +59,6 @@ def cost_texts(row: Row, columns: Sequence[CostColumn]) -> list[tuple[float | No
 
 
 def reasons(rows: Sequence[Row], columns: Sequence[CostColumn]) -> list[str]:
-    """Return the distinct reasons for missing costs in these rows."""
+    """Return the distinct reasons for missing costs in these rows, in order of first occurrence."""
     missing = (reason for row in rows for value, reason in cost_texts(row, columns) if value is None)
     return list(dict.fromkeys(missing))

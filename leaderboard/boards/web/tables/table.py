@@ -80,7 +80,7 @@ class Table:
 
     @cached_property
     def facts(self) -> list[tuple[Fact, Heading]]:
-        """Visible facts of systems with their headings."""
+        """Visible facts of systems with their headings, in the organisers' order."""
         shown = [fact for name, fact in facts_of(self.board).items() if name in self.shown]
         return [(fact, self._heading(fact.column, fact.is_number)) for fact in shown]
 
