@@ -177,7 +177,7 @@ def _execute_prepared(
 
 
 def _stored(value: Argument) -> Any:
-    """Convert a value to a database parameter."""
+    """Convert a query's argument to a database parameter: a datetime as the database stores it, others unchanged."""
     return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 
 

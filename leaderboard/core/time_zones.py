@@ -50,7 +50,7 @@ def shown(moment: datetime, name: str) -> str:
 
 
 def written(moment: datetime) -> str:
-    """Return the format string for a datetime: to the minute, or to the second if its seconds are not zero."""
+    """Return the format of a datetime for strftime: to the minute, or to the second if its seconds are not zero."""
     return "%Y-%m-%d %H:%M:%S" if moment.second else "%Y-%m-%d %H:%M"
 
 

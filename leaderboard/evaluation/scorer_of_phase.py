@@ -45,7 +45,7 @@ class PhaseScorer:
         return {measure.name: measure for measure in self.declared}[name]
 
     def measures(self, gold: GoldVersion) -> tuple[Measure, ...]:
-        """Return the declared measures that can be computed on a gold version; for a custom scorer, all of them."""
+        """Return the declared measures, in their order, that a gold version allows; for a custom scorer, all."""
         if self.scorer is not None:
             return self.declared
         return tuple(measure for measure in self.declared if measure.name in gold.measures)

@@ -19,7 +19,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class FileCheck:
-    """The result for one file. owner: `MODEL:KEY FIELD` of the row that names it; problem: empty if it is intact."""
+    """The result of verifying a stored file.
+
+    owner: `MODEL:KEY FIELD` of the row that names it; problem: empty if it is intact.
+    """
 
     owner: str
     problem: str

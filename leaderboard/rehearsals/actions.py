@@ -58,7 +58,7 @@ def why_not(phase: Phase) -> str:
 
 
 def find_testers(names: Sequence[str]) -> list[User]:
-    """Return the active users with the given usernames, and the members of teams with the given names.
+    """Return the active user with each name, or if there is none the members of the teams with that name.
 
     Raises Refused INVALID_NAME for a name of no user and no team, and for more than MAX_TESTERS users.
     """

@@ -19,8 +19,8 @@ def grouped(problems: Sequence[Mapping[str, Any]]) -> list[ProblemGroup]:
 
 @register.filter
 def unlisted(problems: Sequence[Mapping[str, Any]], more: int) -> int:
-    """Return how many problems of a file belong to none of the listed groups.
+    """Return how many problems of a file belong to none of the groups into which `group_problems` puts `problems`.
 
-    problems: the listed ones. more: the number of all others, some of which the groups count.
+    more: number of the file's problems that are not in `problems`; the groups count some of these without listing them.
     """
     return more - sum(group.count - len(group.rows) for group in group_problems(problems))

@@ -129,7 +129,7 @@ def _of_split(split: Split) -> Iterator[tuple[str, Iterable[bytes]]]:
 
 
 def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
-    """Yield (path in the archive, content) of every public board, current or frozen.
+    """Yield (path in the archive, content) of every public board of a benchmark, current or frozen, by phase.
 
     The content is the board's canonical JSON. Citations of the board contain its digest.
     """

@@ -144,7 +144,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Call:
-    """One call. result: (status, name of the returned object or media type) of each success."""
+    """One call. results: (status, type of the content, whether that names an object) of each success."""
 
     id: str
     method: str

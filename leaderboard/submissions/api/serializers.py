@@ -192,7 +192,7 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
 
 
 def line(progress: Progress, request: Request, ranks: Mapping[UUID, int]) -> dict[str, Any]:
-    """Return the fields of SubmissionLine. ranks: of submissions, by their ids."""
+    """Return the values of SubmissionLine for a submission. ranks: current ranks by submission id, if there is one."""
     submission, prediction = progress.submission, progress.prediction
     names = ("name", "bytes", "sha256", "n_lines")
     address = addresses.of(request, "api_predictions", submission.pk)

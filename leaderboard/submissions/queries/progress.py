@@ -146,7 +146,7 @@ class Progress:
 
     @property
     def warnings(self) -> list[str]:
-        """Return the distinct warnings of the validation and, as far as the phase reveals them, of the scoring."""
+        """Return the distinct warnings: those of the validation, then those of the scoring that the phase reveals."""
         scoring = self.run if reveals_all(self.submission.phase) else self.release
         sources = [source for source in (self.prediction, scoring) if source]
         return list(dict.fromkeys(warning for source in sources for warning in source.warnings))

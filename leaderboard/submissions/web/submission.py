@@ -139,7 +139,7 @@ def _result(progress: Progress) -> dict[str, Any]:
 
 
 def _rank_changes(row: Submission) -> QuerySet[RankChange]:
-    """Return how the rank of the submission's system changed when boards were replaced after the submission."""
+    """Return the rank changes of the submission's system by boards that were replaced since the submission."""
     changes = RankChange.objects.filter(leaderboard__phase=row.phase_id, leaderboard__shown_from__gt=row.received_at)
     return changes.filter(system=row.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
 
