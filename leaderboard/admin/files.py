@@ -75,7 +75,7 @@ class ExportsRecords(ExportMixin):
 
 
 def _exported_fields(model: Any, excluded: Any) -> list[str]:
-    """Return the names of the fields to export.
+    """Return the names of a model's fields that an export has.
 
     Stored files are left out, because their names are internal, and so are fields that the admin page leaves out.
     """

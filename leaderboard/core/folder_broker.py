@@ -42,5 +42,5 @@ class Transport(filesystem.Transport):
 
 
 def register() -> None:
-    """Register the URL scheme with Kombu."""
+    """Register the URL scheme `folder://` with Kombu."""
     TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"

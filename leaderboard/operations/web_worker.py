@@ -235,7 +235,7 @@ class Server(TcpWSGIServer):
         return bool(self.accepting) and len(self.active_channels) < 2 * MAX_CONNECTIONS
 
     def check_channels(self) -> None:
-        """Enforce the limits on durations and buffered bytes, every CHECK_SECONDS at most."""
+        """Enforce the limits on durations and buffered bytes, unless the last check was less than CHECK_SECONDS ago."""
         now = time.monotonic()
         if now < self.next_check:
             return

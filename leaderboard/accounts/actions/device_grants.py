@@ -20,7 +20,7 @@ from leaderboard.accounts.actions import tokens
 from leaderboard.models import TokenDetails, User
 
 CLIENT = "holdout-eval"
-"""Id of the public client that the `holdout-eval` command is."""
+"""OAuth client id of the `holdout-eval` command, which is a public client: it has no secret."""
 
 
 @dataclass(frozen=True)

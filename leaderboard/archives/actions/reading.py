@@ -77,7 +77,7 @@ class Head(msgspec.Struct):
 
 
 class Imported(NamedTuple):
-    """The result of an import.
+    """The result of an archive's import.
 
     renamed: (user name in the archive, user name on this server) of each account whose name was taken.
     """

@@ -35,7 +35,7 @@ def _preparing(phase_id: int) -> models.QuerySet[Leaderboard]:
 
 
 _PREPARING = PreparedQuery(_preparing, int)
-"""Prepared, because every page of a board needs the answer, which is nearly always None."""
+"""Query for the board in preparation, compiled once: each page of a board needs it, and it nearly always finds none."""
 
 
 def current(phase: Phase) -> Leaderboard | None:

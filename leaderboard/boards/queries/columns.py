@@ -21,7 +21,7 @@ from leaderboard.models import Phase, System
 
 @dataclass(frozen=True)
 class RowColumn:
-    """Declaration of one column.
+    """Declaration of one column of a board's rows.
 
     name: the column's name in JSON, CSV, `?sort=` and `?columns=`.
     kind: type of the values; `list` is a list of strings, a Django enumeration names the allowed strings.

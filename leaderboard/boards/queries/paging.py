@@ -28,7 +28,7 @@ from leaderboard.core.names.anonymous import display_names, hidden_from
 from leaderboard.models import Phase, Standing, System
 
 NAMES = ("system", "team")
-"""Columns that may be hidden from some viewers."""
+"""Columns whose real names are hidden from some viewers while a system is anonymous."""
 
 Rows = QuerySet[Any]
 """Queryset of standings, to which functions of this module add aliases."""

@@ -39,8 +39,8 @@ TEXTS = (
     "release__released_at",
     "system__facts",
 )
-"""Fields that follow FIELDS in a line. They are read as text, because Django takes longer to convert JSON and datetimes
-than for everything else."""
+"""Fields that follow FIELDS in a record. They are read as text, because Django takes longer to convert JSON and
+datetimes than for everything else."""
 TRACK = FIELDS.index("release__submission__track")
 read_json = msgspec.json.decode
 

@@ -75,7 +75,7 @@ def add(*, upload: ImageUpload, offset: int, chunk: bytes) -> ImageUpload:
 
 
 def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", note: str = "") -> Submission:
-    """Join the chunks and submit the image.
+    """Join the chunks of an upload and submit the image.
 
     After a refusal the upload remains, so that this can be retried; only a wrong SHA-256 discards it.
     """
@@ -94,7 +94,7 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", no
 
 
 def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
-    """Join the chunks and add the image as the benchmark's next custom scorer.
+    """Join the chunks of an upload and add the image as the benchmark's next custom scorer.
 
     described: `measures`, `primary` and `reason`, as for `scorers.add`.
     """
@@ -125,7 +125,7 @@ def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
 
 
 def _image_of(upload: ImageUpload) -> Image:
-    """Join the chunks and return their image. Raises Refused if the archive's SHA-256 is not the announced one."""
+    """Join an upload's chunks and return the image. Raises Refused if the SHA-256 is not the announced one."""
     with chunked_upload.whole(upload, name="image.tar", what="archive", refuse=Code.INVALID_IMAGE) as (archive, sha256):
         return image_files.get_or_store(archive=archive, sha256=sha256)
 

@@ -62,5 +62,5 @@ def public_files(benchmark: Benchmark) -> list[PublicFile]:
 
 
 def jsonl_filename(stored: FieldFile, name: str) -> str:
-    """Return the name under which browsers save a stored JSON Lines file."""
+    """Return the name under which browsers save a stored JSON Lines file: `name` with .jsonl or .jsonl.gz."""
     return f"{name}.jsonl.gz" if (stored.name or "").endswith(".gz") else f"{name}.jsonl"

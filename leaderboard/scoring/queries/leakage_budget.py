@@ -68,8 +68,8 @@ class Spent:
 class Row:
     """A row of the budget table, now or after further results.
 
-    answers: number of results; n_scored: number of those with scores; in_full: inflation if each result were a full
-    score; inflation: its upper bound under the phase's disclosure policy.
+    answers: number of results; n_scored: number of those with scores; in_full: inflation if each result revealed the
+    full score; inflation: its upper bound under the phase's disclosure policy.
     """
 
     title: str

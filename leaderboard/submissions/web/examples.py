@@ -36,7 +36,7 @@ RESULTS = (("", "Right and wrong"), ("right", "Right"), ("wrong", "Wrong"))
 
 
 class FilterForm(forms.Form):
-    """Filters of the list. slice: `DIMENSION:VALUE`."""
+    """Form to filter the list of a submission's items. slice: `DIMENSION:VALUE`."""
 
     result = forms.ChoiceField(required=False, choices=RESULTS)
     slice = forms.ChoiceField(required=False)

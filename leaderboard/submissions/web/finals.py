@@ -45,7 +45,7 @@ def choose(request: PersonRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def give_back(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Remove a submission from the finals."""
+    """Remove a submission from its team's finals."""
 
     def work(submission: Submission) -> str:
         sealed_phases.unchoose(submission=submission, by=request.user)

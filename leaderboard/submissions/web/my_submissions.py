@@ -27,7 +27,7 @@ MOST_SYSTEMS = 10
 
 
 class FilterForm(forms.Form):
-    """Filters of the list. phase: `BENCHMARK` or `BENCHMARK/PHASE`, by slug."""
+    """Form to filter the list of the user's submissions. phase: `BENCHMARK` or `BENCHMARK/PHASE`, by slug."""
 
     phase = forms.ChoiceField(required=False, label="Benchmark and phase")
     state = forms.ChoiceField(

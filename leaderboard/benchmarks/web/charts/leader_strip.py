@@ -11,7 +11,7 @@ from leaderboard.core.web.scale import covering
 
 @dataclass(frozen=True)
 class LeaderStrip:
-    """Positions in the plot as SVG lengths.
+    """The plot of a leader's score: positions as SVG lengths.
 
     point: the leader's score. low, high: the ends of its interval; equal to `point` if it has none. others: the scores
     of the systems after it.

@@ -45,7 +45,7 @@ class Column:
 @require_safe
 @with_etag
 def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: int) -> HttpResponse:
-    """Render the board by one dimension.
+    """Render the board by one dimension: each system's scores on the values of the dimension.
 
     `?measure=`: a measure that exists on the slices, or `all`. Default: all measures if the dimension has few values,
     else the first measure that exists on the slices.

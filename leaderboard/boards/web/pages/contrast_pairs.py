@@ -23,7 +23,7 @@ KINDS = (
     ("flip", "flip", "only the generated claim right"),
     ("neither", "both wrong", "neither"),
 )
-"""(name, title, meaning), in the order of the bar."""
+"""Outcomes of a contrast pair: (name, title, meaning) of each, in the order of the bar."""
 CLAIM_ONLY_BOUND = 1 / 3
 """Largest share of pairs in which a system that reads only the claim has both right. Members 1 (the original) and 2 of
 a group share a claim and differ in their label, and so do 3 and 4 (Schuster et al. 2019). If 1 is right, 2 is wrong,

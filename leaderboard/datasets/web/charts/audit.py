@@ -21,7 +21,7 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class Piece:
-    """Segment of a bar.
+    """Segment of a bar in a chart.
 
     share: fraction of the bar. x, width: SVG lengths in percent. kind: number of the colour, from 1.
     """
