@@ -1,4 +1,4 @@
-"""Rank changes between a board and its successor, stored when the board is replaced: later submissions change ranks."""
+"""Rank changes between a board and its successor, stored at its replacement, since later submissions change ranks."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _text(numbers: str) -> str:
 
 @functools.cache
 def _table() -> dict[int, str]:
-    """Return the table of all pairs for str.translate, without those of `joined`."""
+    """Return the table of confusable characters for str.translate, without the pairs of letters in `joined`."""
     return {ord(source): text.translate(_ALSO) for source, text in pairs().items() if source not in _SEPARATE} | _ALSO
 
 

@@ -105,9 +105,10 @@ def _visual_keys(name: str) -> tuple[str, str, str, str]:
 
 
 def _reading_keys(name: str) -> tuple[str, str]:
-    """Return two comparison keys (see `key`) of a name with Latin for similar letters: as it is, and with m for rn etc.
+    """Return two comparison keys of a name (see `key`), in which letters that look like Latin ones are Latin.
 
-    Unlike in `_visual_keys`, similar-looking digits and letters are not unified.
+    In the second one, rn is also read as m, cl as d, and w as vv. Unlike in `_visual_keys`, similar-looking digits and
+    letters are not unified.
     """
     latin = confusables.latin(name)
     return key(latin), key(confusables.joined(latin))
