@@ -18,7 +18,7 @@ def traceback_locations(trace: TracebackType | None) -> str:
 
 
 def drop_error_text(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Replace `exc_info` in a log event by `error`, the exception's class, and `at`, its traceback locations.
+    """Return a log event with `error` (the exception's class) and `at` (traceback locations) instead of `exc_info`.
 
     This is a structlog processor. Without it the exception's text would be logged, which may quote a hidden file.
     """

@@ -129,7 +129,7 @@ def check_invited(invitation: Invitation, user: User) -> None:
 
 @transaction.atomic
 def accept(*, invitation: Invitation, by: User) -> Team:
-    """Make `by` a member of the team, not an owner, and use up the link.
+    """Make `by` a member of the team, not an owner, and use up the link; return the team.
 
     Raises Refused: NOT_INVITED; NAME_TAKEN if `by` is already a member (the link can still be used), NOT_ACCEPTED if
     the link is used, revoked or expired.

@@ -39,7 +39,7 @@ class ExportForm(forms.Form):
         return data
 
     def clean_recipients(self) -> str:
-        """Reject secret keys, and do not render them again."""
+        """Return the public keys as entered. Raises ValidationError for secret keys, and does not show them again."""
         typed = str(self.cleaned_data["recipients"])
         if "AGE-SECRET-KEY" in typed.upper():
             self.data = {**self.data, "recipients": ""}

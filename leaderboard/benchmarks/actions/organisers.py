@@ -14,7 +14,7 @@ NOT_CHANGED = "The organisers were not changed"
 
 @transaction.atomic
 def add(*, benchmark: Benchmark, username: str, by: User) -> User:
-    """Make a user an organiser of a benchmark and of its rehearsals, which show what organisers see.
+    """Make a user an organiser of a benchmark and of its rehearsals, which show what organisers see; return the user.
 
     Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a name that no active account has; NOT_READY for a rehearsal, and
     for more than MOST_ORGANISERS organisers.
@@ -54,7 +54,7 @@ def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
 
 
 def _locked(benchmark: Benchmark, by: User) -> Benchmark:
-    """Lock the benchmark: two organisers who remove each other would leave none."""
+    """Lock and return the benchmark: two organisers who remove each other at the same time would leave none."""
     locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
     check_manages(locked, by)
     if locked.is_rehearsal:

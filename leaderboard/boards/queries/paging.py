@@ -139,7 +139,7 @@ def _past(board: Board, query: BoardQuery, within: Collection[str] | None, viewe
 
 
 def _sliced(standings: Rows, query: BoardQuery) -> Rows:
-    """Join standings with the scores on the shown slice (`shown_slice`) and on the slices to sort and filter by."""
+    """Return the standings with the scores on the shown slice (`shown_slice`) and on those to sort and filter by."""
     standings = standings.alias(shown_slice=_slice_relation(query.slice_))
     for alias, column in (("sorted", query.sort), ("bounded", query.by)):
         if column is not None:

@@ -57,6 +57,6 @@ def covering(values: Iterable[float], *, ticks: int = 5) -> Scale:
 
 
 def _round_step(raw: float) -> float:
-    """Round up to 1, 2, 2.5 or 5 times a power of ten."""
+    """Round a distance of ticks up to 1, 2, 2.5 or 5 times a power of ten."""
     power: float = 10.0 ** math.floor(math.log10(raw))
     return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)

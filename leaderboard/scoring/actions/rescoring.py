@@ -100,7 +100,8 @@ def cancel(*, phase: Phase, by: User) -> Leaderboard:
 def _cancel_scorer(*, phase: Phase, shown: Leaderboard, board: Leaderboard, by: User) -> Leaderboard:
     """Cancel the boards of newer custom scorers, and give the phase the current board's scorer back.
 
-    That is possible because the scorer's image is still stored, unlike the code of an earlier task version.
+    shown: the current board. board: the latest board in preparation; it is returned. Cancelling is possible because the
+    scorer's image is still stored, unlike the code of an earlier task version.
     """
     dropped = phase.leaderboards.filter(
         state=Leaderboard.State.PREPARING, gold_version=shown.gold_version_id, task_version__gt=shown.task_version

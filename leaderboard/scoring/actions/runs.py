@@ -274,7 +274,7 @@ def _on_failure(lease: Lease[Run], final: bool) -> None:
 
 
 def _hold_phase(run: Run) -> Phase:
-    """Lock the phase's row before the caller locks the run's: `rescoring.cancel` locks in the same order."""
+    """Lock and return the run's phase before the caller locks the run: `rescoring.cancel` locks in the same order."""
     return releases.lock_phase(run.prediction.submission.phase_id)
 
 

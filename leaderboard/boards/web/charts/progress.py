@@ -137,7 +137,7 @@ def _step_line(steps: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
 
 
 def _shift_numbers(marks: Sequence[Mark]) -> list[Mark]:
-    """Shift the numbers of overlapping marks horizontally, towards the middle of the chart."""
+    """Return the marks with the numbers of overlapping ones shifted horizontally, towards the middle of the chart."""
     placed: list[Mark] = []
     remaining = list(marks)
     while remaining:
@@ -158,7 +158,7 @@ def _dates(first: datetime, last: datetime) -> list[tuple[str, str]]:
 
 
 def _position_labels(levels: Sequence[Level], up: Scale) -> list[Level]:
-    """Position levels from the bottom up, each label on its line, or above the label that it would overlap.
+    """Return the levels with positions, from the bottom up: each label on its line, or above one that it would overlap.
 
     up: scale of the vertical axis.
     """
