@@ -73,7 +73,7 @@ def score_outcomes(
         for measure in slice_.measures:
             points.append(float(measure.evaluate(sample)[0]))
             counts.append(int(measure.count(sample)[0]))
-    scores = []
+    scores: list[Score] = []
     slice_measures = [(each, measure) for each in slices for measure in each.measures]
     for slice_, measure in slice_measures:
         value = checked(measure, points[len(scores)])
