@@ -24,6 +24,7 @@ RUN /opt/holdout/bin/python -m pip install --no-cache-dir --disable-pip-version-
 WORKDIR /app
 COPY CHANGELOG.md ./
 COPY evaluator ./evaluator
+COPY holdout_eval ./holdout_eval
 COPY leaderboard ./leaderboard
 COPY docs ./docs
 RUN HOLDOUT_DATA=/tmp/data /opt/holdout/bin/python -m sphinx -q -W -b dirhtml -d /tmp/doctrees docs build/docs
@@ -46,6 +47,7 @@ COPY --from=build /opt/holdout /opt/holdout
 WORKDIR /app
 COPY manage.py LICENSE ./
 COPY evaluator ./evaluator
+COPY holdout_eval ./holdout_eval
 COPY leaderboard ./leaderboard
 COPY fixtures ./fixtures
 COPY docs ./docs
