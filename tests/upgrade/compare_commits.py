@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = Path(__file__).with_name("site_history.py")
@@ -41,12 +42,10 @@ NORMALIZED: tuple[tuple[str, str, str], ...] = (
 """(reason why the text always differs, pattern, replacement). Everything else is compared unchanged."""
 
 ADDED = (
-    *("chunk_bytes", "chunks", "gold_subset", "has_plots", "is_revealed", "n_bins", "n_permutations"),
-    "queue_position",
+    *("access", "asks_agreement", "chunk_bytes", "chunks", "facts", "gold_subset", "has_plots", "is_revealed", "join"),
+    *("n_bins", "n_permutations", "questions_url", "queue_position"),
 )
-"""New names of fields, which this version returns after the former ones: they are left out of what is compared."""
-ADDED_FIELD = re.compile(rf',"({"|".join(ADDED)})":("[^"]*"|[^,}}\]]*)')
-
+"""Fields, objects too, that later commits return in addition: they are left out of what is compared."""
 
 WORDS = re.compile(
     r'("(?:message|summary)": ?|"(?:as_of|columns|kind|page|slices?|sort|track)": ?\[)"(?:\\.|[^"\\])*"',
@@ -58,6 +57,22 @@ def normalized(text: str) -> str:
     for _, pattern, name in NORMALIZED:
         text = re.sub(pattern, name, text)
     return text
+
+
+def without_added(text: str) -> str:
+    """Return a JSON document without the fields of ADDED, in compact form; any other text as it is."""
+    try:
+        return json.dumps(_pruned(json.loads(text)), ensure_ascii=False, separators=(",", ":"))
+    except ValueError:
+        return text
+
+
+def _pruned(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_pruned(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _pruned(item) for name, item in value.items() if name not in ADDED}
+    return value
 
 
 @dataclass(frozen=True)
@@ -115,7 +130,7 @@ class Site:
         file = self.data.with_suffix(".json")
         self.run(HISTORY, "dump", file)
         documents: Documents = json.loads(file.read_text())
-        texts = {name: re.sub(GOLD_DIGEST, "", ADDED_FIELD.sub("", text)) for name, text in documents.items()}
+        texts = {name: re.sub(GOLD_DIGEST, "", without_added(text)) for name, text in documents.items()}
         return {name: WORDS.sub(r'\1"TEXT"', text) for name, text in texts.items()}
 
 
