@@ -54,7 +54,7 @@ def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _sample(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     gold = read_gold(bench.input("gold", args.gold), str(args.gold), None)
-    firsts, ranks = _rankings(args, bench, gold)
+    firsts, ranks, n_silent = _rankings(args, bench, gold)
     missed = [index for index, rank in enumerate(ranks) if not 0 < rank <= args.hits]
     chosen = missed
     if len(missed) > args.size:
@@ -74,11 +74,19 @@ def _sample(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     if bench.keeps:
         bench.output("misses.jsonl").writelines(msgspec.json.encode(row) + b"\n" for row in rows)
         bench.add_tables("csv")
-    report = {"questions": len(ranks), "missed": len(missed), "hits": args.hits, "sampled": len(rows)}
+    report = {
+        "questions": len(ranks),
+        "missed": len(missed),
+        "hits": args.hits,
+        "sampled": len(rows),
+        "without_prediction": n_silent,
+    }
     text = (
         f"{len(missed)} of {len(ranks)} questions have no answer among the first {args.hits} mentions; "
         f"{len(rows)} are sampled"
     )
+    if n_silent:
+        text += f"\nwarning: {args.predictions}: {n_silent} of {len(ranks)} questions have no prediction"
     hint = (
         "Write a category into each row of misses.csv (or misses.jsonl), then run `audit miss-categories`."
         if bench.keeps
@@ -87,8 +95,9 @@ def _sample(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     return GeneratorResult(report, f"{text}\n{hint}")
 
 
-def _rankings(args: argparse.Namespace, bench: Workspace, gold: Gold) -> tuple[list[list[str]], list[int]]:
-    """Return the first `--hits` mentions of each question's ranking, and the rank of its first right answer (0: none).
+def _rankings(args: argparse.Namespace, bench: Workspace, gold: Gold) -> tuple[list[list[str]], list[int], int]:
+    """Return each question's first `--hits` mentions, the rank of its first right answer (0: none), and a number: of
+    the questions without a prediction.
 
     Repeated mentions and other known answers are removed from the rankings first.
     """
@@ -103,7 +112,7 @@ def _rankings(args: argparse.Namespace, bench: Workspace, gold: Gold) -> tuple[l
             ranks[index] = raw - before
             firsts[index] = list(islice(_candidates(line.ranking, *gold.mentions[index]), args.hits))
     reader.problems.raise_if_any()
-    return firsts, ranks
+    return firsts, ranks, len(register.silent)
 
 
 def _candidates(ranking: list[str], answers: Mentions, filtered: Mentions) -> Iterator[str]:

@@ -39,7 +39,9 @@ def test_every_miss_is_listed_with_what_was_predicted(folder, capsys):
     assert [row["id:json"] for row in rows] == [str(k) for k in range(20, 30)]
     assert list(rows[0].values()) == ["20", "s20 | r | ?", "a20 | b20", "y | x", "not ranked", "unclassified"]
     assert rows[-1]["predicted"] == "(nothing)"
-    assert "10 of 30 questions have no answer among the first 2 mentions; 10 are sampled" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "10 of 30 questions have no answer among the first 2 mentions; 10 are sampled" in shown
+    assert "warning: found.jsonl: 1 of 30 questions have no prediction" in shown
 
 
 def test_ranks_are_filtered(folder):
