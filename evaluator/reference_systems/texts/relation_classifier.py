@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evaluator.curation.corruption.dates import MONTHS, find_dates
-from evaluator.errors import InputsError, UsageError
+from evaluator.errors import GoldError, InputsError, ProblemList, UsageError
 from evaluator.jsonl.ids import IdRegister
 from evaluator.jsonl.reader import Reader
 from evaluator.progress import Steps
@@ -50,6 +50,7 @@ _SENTENCE_END = frozenset(".!?")
 _OF_SUBJECT = frozenset(("he", "him", "his", "she", "her", "hers", "it", "its", "i", "me", "my"))
 """The personal pronouns that are the text's subject."""
 _SUBJECT_TOKEN = "<subject>"  # noqa: S105 - a mark, not a secret
+_NO_TEXT = ("text is missing", "no such key", "the text to read")
 
 
 class Sentence(NamedTuple):
@@ -262,17 +263,19 @@ def _occurrences(tokens: Sequence[Token], names: Iterable[str]) -> set[tuple[int
 def train_classifier(job: Job, *, binary: bool) -> RelationClassifier:
     """Return a classifier trained on the gold of `--train`. binary: True for a separate decision on each relation.
 
-    Raises GoldError if the gold is invalid, UsageError if no text in it has facts.
+    Raises GoldError if the gold is invalid or a line lacks a text, UsageError if no text in it has facts.
     """
     texts = []
     for path in job.paths("train"):
         with opened(path) as stream:
             gold = read_gold(stream, str(path), None)
-        texts += [
-            (line.text, line.subject if isinstance(line.subject, str) else "", facts)
-            for line, facts in zip(gold.inputs, gold.facts, strict=True)
-            if isinstance(line.text, str) and line.text
-        ]
+        problems = ProblemList(str(path), GoldError)
+        for number, (line, facts) in enumerate(zip(gold.inputs, gold.facts, strict=True), 1):
+            if isinstance(line.text, str):
+                texts.append((line.text, line.subject if isinstance(line.subject, str) else "", facts))
+            else:
+                problems.add(number, *_NO_TEXT)
+        problems.raise_if_any()
     if not any(facts for _, _, facts in texts):
         raise UsageError("the training texts have no facts, expected gold of fact-extraction with text and facts")
     return RelationClassifier(texts, binary=binary)
@@ -285,7 +288,7 @@ def _read_texts(path: Path) -> list[InputText]:
     with opened(path) as stream:
         for number, line in reader.records(stream):
             if not isinstance(line.text, str):
-                reader.problems.add(number, "text is missing", "no such key", "the text to read")
+                reader.problems.add(number, *_NO_TEXT)
             elif register.add(line.id, number):
                 texts.append(line)
     reader.problems.raise_if_any()

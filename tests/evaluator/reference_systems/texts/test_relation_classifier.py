@@ -122,3 +122,14 @@ def test_gold_of_training_is_checked(tmp_path: Path) -> None:
     system = systems_of(FACTS)["relation-classifier"]
     with pytest.raises(FileError, match="train:1: "):
         list(system.predict(system.job(FACTS, files, {}, 0)))
+
+
+def test_training_lines_without_text_are_refused(tmp_path: Path) -> None:
+    lines = [{"id": 1, "text": "Ann met Bob.", "facts": [["Ann", "met", "Bob"]]}, {"id": 2, "facts": []}]
+    files = {
+        INPUTS: [write(tmp_path / "inputs", [{"id": 1, "text": "A."}])],
+        "train": [write(tmp_path / "train", lines)],
+    }
+    system = systems_of(FACTS)["relation-classifier"]
+    with pytest.raises(FileError, match="train:2: text is missing"):
+        list(system.predict(system.job(FACTS, files, {}, 0)))
