@@ -154,7 +154,7 @@ def _triples(graph: Graph) -> Iterator[tuple[str, str, str]]:
 
 def _whole(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) == int(text):
-        raise ValueError("a whole number of at least 1")
+        raise ValueError("a whole number from 1 to 999999999")
     return int(text)
 
 

@@ -242,7 +242,7 @@ def _predicting(describing: Callable[[Walks, Mapping[str, Any]], Describe]) -> C
 
 
 def _whole(most: int | None = None) -> Callable[[str], int]:
-    expected = "a whole number of at least 1" if most is None else f"a whole number from 1 to {most}"
+    expected = f"a whole number from 1 to {most or 999_999_999}"
 
     def parse(text: str) -> int:
         if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) == int(text) <= (most or int(text[:9])):
