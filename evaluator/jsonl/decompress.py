@@ -9,7 +9,6 @@ from typing import BinaryIO
 from evaluator.errors import ProblemList
 
 CHUNK = 1 << 20
-FILE_MB, FILE_LINES = "HOLDOUT_MAX_FILE_MB", "HOLDOUT_MAX_LINES"
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -23,10 +22,10 @@ class ReadLimits:
     number of bytes of a line. depth: the maximum number of nested JSON objects and lists on a line.
     """
 
-    file_bytes: int = int(os.environ.get(FILE_MB, "200")) * 1_000_000
+    file_bytes: int = int(os.environ.get("HOLDOUT_MAX_FILE_MB", "200")) * 1_000_000
     ratio: int = 100
     members: int = 10_000
-    lines: int = int(os.environ.get(FILE_LINES, "2000000"))
+    lines: int = int(os.environ.get("HOLDOUT_MAX_LINES", "2000000"))
     line_bytes: int = 1 << 20
     depth: int = 16
 

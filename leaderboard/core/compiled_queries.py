@@ -151,9 +151,11 @@ class _Compiled(Generic[T]):
 def _can_prepare(database: BaseDatabaseWrapper, cursor: CursorWrapper) -> bool:
     """Return True if statements can be prepared: PgBouncer's sessions serve several clients.
 
-    Only cursors of Django are replaced; those of OpenTelemetry's instrumentation record what they execute.
+    Only cursors of Django are replaced: those that log queries and OpenTelemetry's record what they execute.
     """
     if database.vendor != "postgresql" or database.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]:
+        return False
+    if type(cursor) is not CursorWrapper:
         return False
     from django.db.backends.postgresql.base import Cursor  # imports psycopg
 

@@ -110,6 +110,9 @@ def shoot(page: Page, name: str) -> None:
             page.screenshot(path=SHOTS / f"{name}-{label}.png", full_page=True)
         sticks_out = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert sticks_out <= 0, f"{name} at {width} px is {sticks_out} px too wide"
+        # Django's admin and furo have styles of their own; for these axe checks targets and the space around them.
+        if "/admin/" in page.url or "/docs/" in page.url:
+            continue
         assert page.evaluate(SMALL_TARGETS) == [], f"{name} at {width} px has targets of less than 24 px"
     page.set_viewport_size({"width": WIDTHS["wide"], "height": 900})
 

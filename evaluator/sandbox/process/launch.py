@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.errors import SandboxError
-from evaluator.jsonl.decompress import FILE_LINES, FILE_MB
 
 ROOT = Path(__file__).resolve().parents[3]
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _ARROW = {"ARROW_DEFAULT_MEMORY_POOL": "system", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 """Make pyarrow use malloc. The allocator jemalloc, which it loads all the same, would start a thread on import."""
+_LIMITS = ("HOLDOUT_MAX_FILE_MB", "HOLDOUT_MAX_LINES")
+"""Variables that `evaluator/jsonl/decompress.py` reads."""
 
 
 def environment() -> dict[str, str]:
@@ -26,7 +27,7 @@ def environment() -> dict[str, str]:
     Only the limits of files are inherited from this process, whose variables may hold secrets. Each BLAS library gets
     one thread, pyarrow none.
     """
-    limits = {name: os.environ[name] for name in (FILE_MB, FILE_LINES) if name in os.environ}
+    limits = {name: os.environ[name] for name in _LIMITS if name in os.environ}
     return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | _ARROW | dict.fromkeys(_ONE_THREAD, "1") | limits
 
 

@@ -276,7 +276,10 @@ class TestImport:
             "the dataset tiny already exists on this server",
         ]
         refused = refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=world.curator)
-        assert (refused.code, "he dataset tiny: one with this name" in refused.message) == (Code.NAME_TAKEN, True)
+        assert (refused.code, "The dataset tiny already exists on this server" in refused.message) == (
+            Code.NAME_TAKEN,
+            True,
+        )
         assert Dataset.objects.count() == 1
 
     @pytest.mark.parametrize("content", [b"", b"PK", gold_lines(), b"PK\x05\x06" + bytes(18)])
