@@ -192,7 +192,8 @@ def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> N
     if len(ids) <= n_unread:
         return
     verb = "id is" if len(ids) == 1 else "ids are"
-    unread = f" (some may be on the {n_unread} lines that could not be read)" if n_unread else ""
+    lines = "line" if n_unread == 1 else f"{n_unread} lines"
+    unread = f" (some may be on the {lines} that could not be read)" if n_unread else ""
     problems.add(None, f"{len(ids)} {verb} missing: {format_ids(ids)}{unread}")
 
 

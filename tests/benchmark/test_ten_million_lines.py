@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from evaluator.jobs import JOBS
-from evaluator.jsonl.decompress import FILE_LINES, FILE_MB
 from tests.benchmark.measuring import Timer
 
 pytestmark = pytest.mark.benchmark
@@ -51,8 +50,8 @@ def job(folder: Path, name: str, files: tuple[str, ...], arguments: dict[str, An
 
 
 def test_ten_million_lines(in_new_process: Any, monkeypatch: Any, tmp_path: Path, capsys: Any) -> None:
-    monkeypatch.setenv(FILE_LINES, str(LINES))
-    monkeypatch.setenv(FILE_MB, "2000")
+    monkeypatch.setenv("HOLDOUT_MAX_LINES", str(LINES))
+    monkeypatch.setenv("HOLDOUT_MAX_FILE_MB", "2000")
     in_new_process(write, tmp_path)
     lines = [
         in_new_process(job, tmp_path, "validate", ("inputs", "predictions"), {"inputs_name": "inputs"}),

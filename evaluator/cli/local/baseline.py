@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             return _run_system(system, args, options, seed)
     if others:
         raise UsageError(f"{args.name} does not use --{others[0]}, found {shown(getattr(args, others[0])[0])}")
-    return _run_baseline(task, args, options, seed)
+    return _run_baseline(task, args, system)
 
 
 def _list(task: AnyTask, systems: Mapping[str, System]) -> None:
@@ -97,7 +97,8 @@ def _run_system(system: System, args: argparse.Namespace, options: Mapping[str, 
     return DONE
 
 
-def _run_baseline(task: AnyTask, args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
+def _run_baseline(task: AnyTask, args: argparse.Namespace, system: System | None) -> int:
+    """Run a baseline of the task. system: the reference system of the same name, which an error suggests."""
     request = BaselineRequest(
         task=args.task,
         baseline=args.name,
@@ -121,7 +122,9 @@ def _run_baseline(task: AnyTask, args: argparse.Namespace, options: Mapping[str,
         return BAD_GOLD
     if not report["says"]:
         needs = task.baseline(args.name).needs
-        print(f"{args.name} has no predictions for this data: it needs {needs}", file=sys.stderr)
+        needed = " and ".join(f"--{kind}" for kind in system.needs) if system else ""
+        other = f"; with {needed}, the reference system of this name runs" if needed else ""
+        print(f"{args.name} has no predictions for this data: it needs {needs} (--train){other}", file=sys.stderr)
         return WRONG_USAGE
     sys.stdout.buffer.write(body)
     return DONE

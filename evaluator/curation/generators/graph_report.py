@@ -93,7 +93,8 @@ def _text(report: dict[str, Any]) -> str:
         (row,) = report["relations"]
         lines += [
             "",
-            f"{row['facts_with_a_path']} of {row['facts_searched']} facts have a path; the most frequent paths:",
+            f"{row['facts_with_a_path']} of {row['facts_searched']} facts have a path"
+            f"{'; the most frequent paths:' if report['paths'] else ''}",
             *(f"{path['facts']:>8}  {' '.join(path['path'])}" for path in report["paths"]),
         ]
     return "\n".join([*lines, *(f"warning: {warning}" for warning in report["warnings"])])
