@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluator.measures.base import Measure
+from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, tracks
 from leaderboard.boards.web.tables.number_format import bound
 from leaderboard.evaluation import scorer_of_phase
@@ -28,6 +29,12 @@ def track_title(submission: Submission) -> str:
 def measure_title(phase: Phase, name: str) -> str:
     """Return the title of a phase's measure; `name` itself if the phase's current scorer does not declare it."""
     return next((measure.title for measure in scorer_of_phase.of(phase).declared if measure.name == name), name)
+
+
+@register.filter
+def task_measure_title(benchmark: Benchmark, name: str) -> str:
+    """Return the title of a measure of the benchmark's task; `name` itself if the task does not declare it."""
+    return next((measure.title for measure in TASKS[benchmark.task].measures if measure.name == name), name)
 
 
 @register.simple_tag

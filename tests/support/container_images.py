@@ -69,9 +69,13 @@ def left(instance: str) -> list[str]:
 
 
 def volumes() -> set[str]:
-    """Return the engine's volumes that have no label of this project; those of concurrent tests do."""
-    ours = _docker("volume", "ls", "--quiet", "--filter", "label=holdout.instance").stdout.split()
-    return {*_docker("volume", "ls", "--quiet").stdout.split()} - {*ours}
+    """Return the engine's volumes that have no container and no label of this project.
+
+    Those of concurrent tests have a container or a label.
+    """
+    unused = _docker("volume", "ls", "--quiet", "--filter", "dangling=true").stdout.split()
+    labelled = _docker("volume", "ls", "--quiet", "--filter", "label=holdout.instance").stdout.split()
+    return {*unused} - {*labelled}
 
 
 def is_there(image: str) -> bool:

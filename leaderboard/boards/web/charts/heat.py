@@ -92,13 +92,13 @@ def legend(measure: Measure) -> Legend | None:
 
 
 def legends(measures: Sequence[Measure]) -> list[tuple[str, Legend]]:
-    """Return the distinct legends, each with the comma-separated names of its measures."""
+    """Return the distinct legends, each with the comma-separated titles of its measures."""
     scales: list[tuple[list[str], Legend]] = []
     for measure in measures:
         scale = legend(measure)
         sharing = next((names for names, other in scales if other == scale), None)
         if sharing is not None:
-            sharing.append(measure.name)
+            sharing.append(measure.title)
         elif scale is not None:
-            scales.append(([measure.name], scale))
+            scales.append(([measure.title], scale))
     return [(", ".join(names), scale) for names, scale in scales]

@@ -70,4 +70,4 @@ def _n(board: Board, measures: Sequence[Measure], value: SliceValue) -> int:
 
 def _planned(board: Board, measure: Measure, value: str | None, slice_: Slice) -> PlannedColumn:
     key = json.dumps([measure.name, value], ensure_ascii=False)
-    return PlannedColumn(key, measure.name, Source(measure, slice_), board.n(measure.name, slice_))
+    return PlannedColumn(key, measure.title, Source(measure, slice_), board.n(measure.name, slice_))
