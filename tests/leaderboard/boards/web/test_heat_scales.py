@@ -69,8 +69,8 @@ def test_a_legend_has_the_shades_of_evenly_spaced_values(measure):
 
 def test_measures_on_one_scale_share_a_legend():
     assert legend(ENDLESS) is None
-    assert [names for names, _ in legends([SPEARMAN, PEARSON, ENDLESS])] == ["spearman, pearson"]
-    assert [names for names, _ in legends([AUROC, PRECISION])] == ["auroc", "average_precision"]
+    assert [names for names, _ in legends([SPEARMAN, PEARSON, ENDLESS])] == [f"{SPEARMAN.title}, {PEARSON.title}"]
+    assert [names for names, _ in legends([AUROC, PRECISION])] == [AUROC.title, PRECISION.title]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
