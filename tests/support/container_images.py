@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import uuid
 from pathlib import Path
 
 BASE = os.environ.get("TEST_BASE_IMAGE", "holdout-base")
@@ -34,11 +35,14 @@ def missing() -> str:
 
 
 def archive_of(program: str, folder: Path) -> Path:
-    """Save an image that runs a Python program as an archive; the image is removed from the engine."""
+    """Save an image that runs a Python program as an archive; the image is removed from the engine.
+
+    Each call makes another digest, so that concurrent test processes do not remove or load each other's images.
+    """
     with tempfile.TemporaryDirectory() as context:
         Path(context, "main.py").write_text(program)
         Path(context, "Dockerfile").write_text(
-            f'FROM {BASE}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n'
+            f'FROM {BASE}\nLABEL test={uuid.uuid4().hex}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n'
         )
         built = _docker("build", "--quiet", context)
     if built.returncode:
@@ -81,11 +85,6 @@ def volumes() -> set[str]:
 def is_there(image: str) -> bool:
     """Return True if the engine has an image."""
     return _docker("image", "inspect", image).returncode == 0
-
-
-def is_in_use(image: str) -> bool:
-    """Return True if a container has been created from an image, for example by a concurrent test."""
-    return bool(_docker("ps", "--all", "--quiet", "--filter", f"ancestor={image}").stdout)
 
 
 def _docker(*arguments: str) -> subprocess.CompletedProcess[str]:
