@@ -175,7 +175,10 @@ class ProblemList:
             raise self._failure()
 
     def stop(self, line: int | None, what: str, found: str = "", expected: str = "") -> NoReturn:
-        """Add a problem that makes further reading pointless, and raise the file's error with all problems."""
+        """Add a problem that makes further reading pointless, and raise the file's error with all problems.
+
+        line: its number; None: the whole file.
+        """
         self.add(line, what, found, expected)
         raise self._failure()
 

@@ -95,7 +95,7 @@ def deliver(notice_id: str) -> None:
 
 
 def steps() -> dict[str, Callable[[], object]]:
-    """Return the steps of a sweep by name, each independent of the others."""
+    """Return the steps of a sweep by name. None depends on another."""
     kinds = tuple(part for part in SWEEPS if isinstance(part, Work))
     return {
         part.name if isinstance(part, Work) else f"{part.__module__}.{part.__name__}": (

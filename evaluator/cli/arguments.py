@@ -60,7 +60,7 @@ def read_seed(text: str) -> int:
 
 
 def read_whole_number(name: str, text: str, most: int) -> int:
-    """Return the number in the text that an option was given: whole, and at most `most`. Raises UsageError.
+    """Parse the value of an option as a whole number from 0 to `most`. Raises UsageError for any other text.
 
     name: the option's name without hyphens, for the error text.
     """

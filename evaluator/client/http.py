@@ -65,7 +65,10 @@ class Server:
     """
 
     def __init__(self, address: str, token: str | None) -> None:
-        """Check the address and the token. Raises UsageError if one of them is invalid."""
+        """Check the address and the token.
+
+        Raises UsageError if one of them is invalid. token: None for anonymous access.
+        """
         parts = urllib.parse.urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UsageError(f"the server's address is {shown(address)}, expected one like https://board.example")
@@ -118,7 +121,7 @@ class Server:
     def fetch(self, path: str, to: IO[bytes], *, query: Mapping[str, str | list[str]] | None = None) -> str:
         """Send a GET request and write the response's bytes to the file `to`; return its ETag without quotes.
 
-        path: below `/api/v1/`. Raises RefusedError, UnavailableError.
+        path: below `/api/v1/`. query: the parameters; None: none. Raises RefusedError, UnavailableError.
         """
         with self._opened("GET", path, query=query, body=None, headers={}, seconds=_SECONDS) as response:
             expected_size, received = int(response.headers.get("Content-Length") or -1), 0
@@ -127,7 +130,7 @@ class Server:
                 received += len(piece)
             if expected_size not in (-1, received):
                 raise UnavailableError(
-                    f"the connection to {self.address} broke after {received} of {expected_size} bytes"
+                    f"the connection to {self.address} broke after {received} of {expected_size} bytes; try again"
                 )
             return str(response.headers.get("ETag", "")).removeprefix("W/").strip('"')
 
@@ -186,7 +189,8 @@ def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
         # A proxy's error page, or not a Holdout server.
         return UnavailableError(
-            f"the server responded with HTTP status {error.code}, but not with an error message of Holdout"
+            f"the server responded with HTTP status {error.code}, but not with an error message of Holdout: "
+            "is this a Holdout server?"
         )
     if error.code >= 500:
         return UnavailableError(f"server error ({refusal.code}): {refusal.message}")

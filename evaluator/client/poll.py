@@ -23,8 +23,9 @@ def wait_until_finished(
 ) -> dict[str, Any]:
     """Poll a submission and return it, as the API represents it, once it is finished.
 
-    on_status: called after each request with the status of the unfinished submission in words. Raises RefusedError,
-    and UnavailableError after PATIENCE requests in a row without a response.
+    on_status: called after each request with the status of the unfinished submission in words. pause: sleeps for a
+    number of seconds; None: `time.sleep`. Raises RefusedError, and UnavailableError after PATIENCE requests in a row
+    without a response.
     """
     pause = pause or time.sleep
     interval, failures, last_status = FIRST_PAUSE, 0, ""

@@ -48,7 +48,10 @@ def submission_path(submission: str) -> str:
 
 
 def find_phase(benchmark: Any, phase: str | None) -> dict[str, Any]:
-    """Return the phase of this name of a benchmark, both in the form of the API. Raises UsageError if there is none."""
+    """Return the phase of this name of a benchmark, both in the form of the API.
+
+    Raises UsageError if there is none. phase: its name; None: the command line names none, which is an error too.
+    """
     phases: dict[str, dict[str, Any]] = {row["slug"]: row for row in benchmark["phases"]}
     if phase not in phases:
         text = "--phase is not given" if phase is None else f"phase is {shown(phase)}"

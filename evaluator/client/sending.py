@@ -38,7 +38,8 @@ def send_once(
     """Send a submission at most once, since it uses quota. If the response is lost, check if the submission arrived.
 
     send: the function that sends it and returns it. names: the submission's `benchmark`, `phase`, `system` and `team`.
-    on_recovery: called if the response was lost and the submission had arrived.
+    on_recovery: called if the response was lost and the submission had arrived. Raises the UnavailableError of `send`
+    if it had not arrived.
     """
     newest = _newest(server, names)
     try:

@@ -27,7 +27,8 @@ DEPTH = 8
 MOST = 2**31 - 1
 """Largest number of units or groups and largest n: the maximum of a database integer."""
 _UNKNOWN = re.compile(r"unknown field `.*", re.S)
-"""Matches to the end of the text: a name may contain backticks, and look like the path that follows it."""
+"""Matches from the name of an unknown field to the end of msgspec's message. The end cannot be told from the name: a
+name may contain backticks, and text like the path that follows it."""
 
 
 class ScorerError(FileError):

@@ -63,7 +63,7 @@ def audit_part(files: Files, request: AuditPartRequest) -> tuple[AuditPartReport
     """Run one part of a split's audit. The report quotes gold. Raises UsageError for an unknown part.
 
     files: `gold`, `inputs` if they are public, and the gold of public training splits as "0", "1"... All are in the
-    task's own format.
+    task's own format. The attachment is empty.
     """
     if request.part not in CHECKS:
         raise UsageError(f"part is {request.part!r}, expected one of {', '.join(CHECKS)}")

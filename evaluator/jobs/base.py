@@ -28,7 +28,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Arguments of one job. The site or the command line builds it; the job receives it decoded and checked."""
 
     job: ClassVar[str]
-    """Name of its job in `evaluator.jobs.JOBS`."""
+    """Name of the job, in `evaluator.jobs.JOBS`, whose arguments the request has."""
 
 
 class TaskRequest(Request, frozen=True, kw_only=True):

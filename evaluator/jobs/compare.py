@@ -65,7 +65,10 @@ class CompareReport(Report):
 
 
 def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes]:
-    """Compare two systems' predictions by every measure. files: `gold`, `predictions_a`, `predictions_b`."""
+    """Compare two systems' predictions by every measure.
+
+    files: `gold`, `predictions_a`, `predictions_b`. The attachment is empty.
+    """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     known = task.validation_data(gold)
@@ -110,7 +113,7 @@ class CompareOutcomesRequest(Request, frozen=True, kw_only=True):
 def compare_stored(files: Files, request: CompareOutcomesRequest) -> tuple[CompareReport, bytes]:
     """Compare two systems from stored outcomes, without reading or scoring predictions again.
 
-    files: `a` and `b`, from `evaluator.outcomes.serialization.to_bytes`.
+    files: `a` and `b`, from `evaluator.outcomes.serialization.to_bytes`. The attachment is empty.
     """
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
     task = find_task(a.task)
@@ -165,7 +168,10 @@ class CompareBoardReport(Report):
 
 
 def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBoardReport, bytes]:
-    """Compare pairs of systems by one measure, from stored outcomes. files: the outcomes of each system, "0", "1"..."""
+    """Compare pairs of systems by one measure, from stored outcomes.
+
+    files: the outcomes of each system, "0", "1"... The attachment is empty.
+    """
     tables = [from_bytes(files[str(index)].read()) for index in range(len(files))]
     measures = {measure.name: measure for measure in _measures_of(tables, request.scorer)}
     if request.measure not in measures:
@@ -228,7 +234,8 @@ def head_to_head(files: Files, request: HeadToHeadRequest) -> tuple[HeadToHeadRe
     """Compare two systems by every measure on the whole and on one-way slices, from stored outcomes.
 
     The report also counts the units that both, one or neither of the systems has right. files: the outcomes `a` and
-    `b`, and `gold` if it is public: `items` then lists the units that only one of the two systems has right.
+    `b`, and `gold` if it is public: `items` then lists the units that only one of the two systems has right. The
+    attachment is empty.
     """
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
     measures = _measures_of([a, b], request.scorer)
@@ -249,7 +256,10 @@ class PlotReport(Report):
 
 
 def plot(files: Files, request: PlotRequest) -> tuple[PlotReport, bytes]:
-    """Compute the plot data that `score` reports, from stored outcomes. files: `table`, the outcomes."""
+    """Compute the plot data that `score` reports, from stored outcomes.
+
+    files: `table`, the outcomes. The attachment is empty.
+    """
     table = from_bytes(files["table"].read())
     return PlotReport(plot_data(table, _measures_of([table], None))), b""
 
@@ -257,7 +267,8 @@ def plot(files: Files, request: PlotRequest) -> tuple[PlotReport, bytes]:
 def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tuple[Measure, ...]:
     """Return the measures that exist for these outcomes.
 
-    Raises UsageError if a table is of another version of the task, or of another version of the custom scorer.
+    Raises UsageError if a table is of another version of the task, or of another version of the custom scorer. scorer:
+    the custom scorer that made the outcomes; None: the task did.
     """
     if scorer is None:
         task = find_task(tables[0].task)

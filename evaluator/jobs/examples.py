@@ -75,7 +75,10 @@ class ExamplesReport(Report):
 
 
 def examples(files: Files, request: ExamplesRequest) -> tuple[ExamplesReport, bytes]:
-    """List the items of the gold, in its order, with predictions and results. files: `gold`, `predictions`."""
+    """List the items of the gold, in its order, with predictions and results.
+
+    files: `gold`, `predictions`. The attachment is empty.
+    """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     answers = task.read_predictions(
@@ -176,7 +179,7 @@ def _example(task: AnyTask, line: dict[str, Any], predictions: list[str], result
 def _cell(task: AnyTask, line: dict[str, Any], predictions: Sequence[str]) -> str:
     """Return the item's gold and predicted label as `GOLD → PREDICTED`.
 
-    It is empty if the task has no labels or the item no answer.
+    It is empty if the task has no labels, or if there is no prediction for the item.
     """
     if task.label_keys is None or not predictions:
         return ""

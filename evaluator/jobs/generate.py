@@ -50,7 +50,7 @@ class GenerateReport(Report):
 def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, bytes]:
     """Generate gold of one or more splits; the attachment is their concatenation. files: raw files as "0", "1"...
 
-    Raises UsageError for a generator that does not exist or does not serve the task, and GoldError if no gold results.
+    Raises UsageError for a generator that does not exist or makes no gold of the task, and GoldError if it made none.
     """
     find_task(request.task)
     offer = OFFERS.get(request.generator)
@@ -71,7 +71,7 @@ def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, by
     parts = {output: name for output, name in offer.parts(list(outputs)).items() if outputs[output]}
     if not parts:
         problems = ProblemList(names[0] if names else "", GoldError)
-        problems.stop(None, "no gold results", generated.text.partition("\n")[0], "one line of gold or more")
+        problems.stop(None, "no gold was made", generated.text.partition("\n")[0], "one line of gold or more")
     report = GenerateReport(
         version=offer.generator.version,
         parts=[GeneratedPart(name, len(outputs[output])) for output, name in parts.items()],

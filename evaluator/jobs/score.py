@@ -39,7 +39,10 @@ class ValidateReport(Report):
 
 
 def validate(files: Files, request: ValidateRequest) -> tuple[ValidateReport, bytes]:
-    """Check the format of predictions against the inputs, without gold. files: `inputs`, `predictions`."""
+    """Check the format of predictions against the inputs, without gold.
+
+    files: `inputs`, `predictions`. The attachment is empty.
+    """
     task, options = request.parsed()
     known = task.read_inputs(files["inputs"], request.inputs_name, options, request.expects, ReadLimits())
     answers = task.read_predictions(files["predictions"], request.predictions_name, known, options, request.limits)

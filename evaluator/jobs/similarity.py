@@ -29,7 +29,7 @@ class SketchReport(Report):
 
 
 def make_sketch(files: Files, request: SketchRequest) -> tuple[SketchReport, bytes]:
-    """Compute the similarity sketch of a prediction file. files: `gold`, `predictions`."""
+    """Compute the similarity sketch of a prediction file. files: `gold`, `predictions`. The attachment is empty."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     return sketch_of(task, gold, files["predictions"], request.predictions_name, options), b""
@@ -69,7 +69,8 @@ class NearDuplicatesReport(Report):
 def near_duplicates(files: Files, request: NearDuplicatesRequest) -> tuple[NearDuplicatesReport, bytes]:
     """Compute the similarity of file "0" to each of the other files.
 
-    files: `gold`, and prediction files as "0", "1"... Raises PredictionError if file "0" is invalid.
+    files: `gold`, and prediction files as "0", "1"... Raises PredictionError if file "0" is invalid. The attachment is
+    empty.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)

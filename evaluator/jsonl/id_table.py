@@ -16,13 +16,13 @@ Indices = npt.NDArray[np.int64]
 _Words = list[npt.NDArray[np.uint64]]
 
 _MOST_WORDS = 32
-"""Columns hold ids of up to 256 bytes, and integers of 64 bits."""
+"""Maximum number of columns: they hold ids of up to 256 bytes, and integers of 64 bits."""
 _CHUNK = 1 << 14
 _FEWEST = 1 << 10
 _BITS = (1 << 64) - 1
 _FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
 _SALT = hash("ids") & _BITS
-"""Differs in each process, so that nobody can choose ids that all begin at one slot."""
+"""A number that differs in each process, so that nobody can choose ids that all begin at one slot."""
 
 
 class IdTable(Mapping[Id, int]):
@@ -76,7 +76,7 @@ class IdTable(Mapping[Id, int]):
         return IdSequence(self) if self._holds else list(self._others)
 
     def at(self, index: int) -> Id:
-        """Return the id with an index, of those in columns."""
+        """Return the id with an index, which must be one of those that are stored in columns."""
         return self._ids(index, index + 1)[0]
 
     def find(self, ids: Sequence[Id]) -> Indices:
@@ -149,7 +149,10 @@ class IdTable(Mapping[Id, int]):
             self._insert(start, min(start + _CHUNK, end))
 
     def _insert(self, begin: int, end: int) -> None:
-        """Enter the ids with these indices, none of which is in a slot, into the first free slots from their hash."""
+        """Put the ids with the indices from `begin` to `end` - 1 into slots.
+
+        None of them is in a slot yet. Each gets the first free slot, from the one that its hash selects on.
+        """
         indices = np.arange(begin, end)
         slots = self._first_slots([column[begin:end] for column in self._words])
         while len(indices):
@@ -168,7 +171,10 @@ class IdTable(Mapping[Id, int]):
         return (hashes & np.uint64(len(self._slots) - 1)).astype(np.int64)
 
     def _words_of(self, ids: Sequence[Id]) -> _Words | None:
-        """Return the words of ids, as many as the table has; None if an id has another type or more words."""
+        """Return the words (8 bytes each) of ids, in as many columns as the table has.
+
+        None if an id has another type than those in the table, or more words than it has columns.
+        """
         if not self._n or set(map(type, ids)) != {self.kind}:
             return None
         words = _words(ids, self.kind)
@@ -207,7 +213,11 @@ class IdSequence(Sequence[Id]):
 
 
 def _words(ids: Sequence[Id], kind: type | None) -> _Words | None:
-    """Return the words of ids of one type, as columns; None if they cannot be held."""
+    """Return the words (8 bytes each) of ids of one type, as columns.
+
+    None if they cannot be held: text of over 8 * _MOST_WORDS bytes, with NUL or half a surrogate pair, or an integer of
+    over 64 bits.
+    """
     if kind is int:
         try:
             return [np.array(ids, dtype=np.int64).view(np.uint64)]

@@ -93,7 +93,7 @@ class AnswerRegister:
         self._first_line = np.zeros(len(index_of), dtype=np.uint64)
 
     def answer_all(self, lines: Sequence[Any] | None, first: int) -> Indices | None:
-        """Return the indices of the ids that a block's records answer, whose lines begin with `first`.
+        """Return the indices of the ids that a block's records answer. first: the line number of the first record.
 
         Return None, and note nothing, without records or if `index_of` refuses a line: they then have to be answered
         one by one.
@@ -115,7 +115,7 @@ class AnswerRegister:
         return indices
 
     def answered(self, blocks: Iterable[Block[Line]]) -> Iterator[tuple[Line, int]]:
-        """Yield the record of each line that gives an answer, with the index of its id."""
+        """Yield (record, index of the id that it answers) of each line that gives an answer; others are reported."""
         for block in blocks:
             indices = self.answer_all(block.records, block.first)
             if indices is not None and block.records is not None:
@@ -219,7 +219,7 @@ class Groups:
 
 
 def group_codes(groups: Sequence[Id]) -> tuple[tuple[Id, ...], npt.NDArray[np.int32]]:
-    """Return the distinct groups in their first order, and the index of each line's group among them."""
+    """Return (the distinct groups by first occurrence, the index of each line's group among them)."""
     if isinstance(groups, IdSequence):
         return tuple(groups), np.arange(len(groups), dtype=np.int32)
     names: dict[Id, int] = {}

@@ -225,7 +225,11 @@ class Reader(Generic[Record]):
         return records
 
     def _examine(self, line: bytes, is_last: bool) -> Record:
-        """Return one line's record. Raises LineError for the first rule that the line breaks."""
+        """Return one line's record.
+
+        Raises LineError for the first rule that the line breaks. is_last: True for the last line of the file, which may
+        have been cut off: the error then says so.
+        """
         _check_bytes(line, self.limits)
         try:
             record = self._decode(line)

@@ -128,8 +128,8 @@ def _too_deep(depth: int) -> LineError:
 def _walk(value: Any, shape: Schema | None, level: int, depth: int, unknown: set[str]) -> None:
     """Add to `unknown` the keys inside `value` that the format does not name.
 
-    value: an object or a list at nesting depth `level`. shape: the keys that the format names there. depth: the maximum
-    of `level`. Raises LineError if it is exceeded.
+    value: an object or a list at nesting depth `level`. shape: the keys that the format names there; None: any key is
+    allowed. depth: the maximum of `level`. Raises LineError if it is exceeded.
     """
     if level > depth:
         raise _too_deep(depth)

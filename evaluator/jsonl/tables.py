@@ -34,7 +34,7 @@ _MOST_COLUMNS = 1000
 _LONGEST_XLSX_CELL = 32_767
 _MOST_XLSX_ROWS = 1_048_576
 _PARQUET_BATCH = 100
-"""Rows in memory at a time: a dictionary may make each of them as long as the file."""
+"""Rows of a Parquet file in memory at a time: by a dictionary, each of them may be as long as the whole file."""
 _CREATED = datetime.datetime(2000, 1, 1)
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|x[0-9A-Fa-f]{4}_")

@@ -47,7 +47,7 @@ class Standardization:
 
 
 def scaled(column: Numbers) -> Numbers:
-    """Return the column divided by a power of two, so that no sum or square of it overflows.
+    """Return the column divided by a power of two, so that its values are from -1 to 1 and no sum or square overflows.
 
     Correlations stay the same, bit for bit.
     """

@@ -36,10 +36,12 @@ the neighbours that it is added to.
 """
 
 MAX_RESAMPLED = 2_000_000
-"""The largest number of groups that are resampled one by one. More are first put into clusters."""
+"""The largest number of groups that are resampled one by one. If there are more, they are first put into clusters
+(`in_clusters`)."""
 
 CLUSTERS = 100_000
-"""The number of these clusters. The standard error of a mean then has an error of .2 %, beside that of resampling."""
+"""The number of clusters into which more than MAX_RESAMPLED groups are put. The standard error of a mean then has an
+error of .2 %, beside that of resampling."""
 
 _NORMAL = NormalDist()
 

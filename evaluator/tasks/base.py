@@ -167,7 +167,11 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
 
     @abstractmethod
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
-        """Parse gold. Raises GoldError if it is invalid, UsageError if an option does not fit this gold."""
+        """Parse gold.
+
+        Raises GoldError if it is invalid, UsageError if an option does not fit this gold. limits: of the file; None:
+        the default ones.
+        """
 
     @abstractmethod
     def read_inputs(
@@ -175,7 +179,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     ) -> ValidationData:
         """Parse the public inputs; return the data that predictions are validated against where there is no gold.
 
-        Raises InputsError.
+        Raises InputsError. limits: of the file; None: the default ones.
         """
 
     @abstractmethod

@@ -112,9 +112,9 @@ def check_whole(upload: ImageUpload | RawUpload, *, refuse: Code) -> None:
 def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code) -> Iterator[tuple[File[bytes], str]]:
     """Yield the joined chunks as one temporary file, at offset 0, and the file's sha256.
 
-    name: of the temporary file. what: noun for it in error messages. It is deleted at the end unless it was moved.
-    Raises Refused: with the code `refuse` if the sha256 is not the announced one (the upload is then discarded), and
-    UPLOAD_GONE if another request has finished or cancelled the upload.
+    name: of the temporary file. what: noun for the file in error messages. The temporary file is deleted at the end
+    unless it was moved. Raises Refused: with the code `refuse` if the sha256 is not the announced one (the upload is
+    then discarded), and UPLOAD_GONE if another request has finished or cancelled the upload.
     """
     # A named file, so that file system storage can move it instead of copying it.
     with TemporaryUploadedFile(name, "application/octet-stream", upload.bytes, None) as file:

@@ -26,7 +26,9 @@ _AWAY_STATES = ("57P01", "57P02", "57P03", "53300", "25P03")
 
 
 def transient_message(error: BaseException | None) -> str:
-    """Return the message for a database error after which the request may be repeated; empty for other errors."""
+    """Return the message for a database error after which the request may be repeated; empty for any other error, and
+    for None.
+    """
     if not isinstance(error, DatabaseError | InterfaceError):
         return ""
     cause = error.__cause__

@@ -22,7 +22,10 @@ FULL = 0.1
 
 
 def is_full_error(error: BaseException | None) -> bool:
-    """Return whether an error means that a file system, or that of the database, has no space left."""
+    """Return whether an error means that a file system, or that of the database, has no space left.
+
+    None is no error.
+    """
     if isinstance(error, OperationalError):
         return any(words in str(error) for words in ("disk is full", "No space left on device"))
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -342,7 +342,7 @@ def check_digest(file: IO[bytes], expected: str) -> None:
 
 
 def first_bytes(stored: FieldFile, n: int) -> bytes:
-    """Return the first `n` bytes of a stored file, without reading the rest; all bytes of a smaller file."""
+    """Return the first `n` bytes of a stored file, without reading the rest; a smaller file is returned whole."""
     storage: Any = stored.storage
     with closing(storage.open_range(str(stored.name), 0, n)) as file, recorded("read"):
         return bytes(file.read(n))

@@ -45,7 +45,7 @@ def recorded(operation: str) -> Iterator[None]:
 
 
 def is_timeout(error: BaseException | None) -> bool:
-    """Return True if the client has waited for the store in vain."""
+    """Return True if an error means that the client has waited for the store in vain. None is no error."""
     cause = getattr(error, "last_exception", error)
     return isinstance(cause, ConnectTimeoutError | ReadTimeoutError | TimeoutError)
 

@@ -159,7 +159,10 @@ def messages() -> dict[str, int] | None:
 
 
 def troubles() -> tuple[list[Trouble], int]:
-    """Return runs and predictions of the last day that failed or were repeated, newest first, and their number."""
+    """Return (runs and predictions of the last day that failed or were repeated, newest first; their number).
+
+    At most MAX_ROWS are returned; all are counted.
+    """
     since = timezone.now() - LATELY
     failed, repeated = Q(state=State.FAILED, finished_at__gt=since), Q(attempt__gt=1, started_at__gt=since)
     found: list[Trouble] = []

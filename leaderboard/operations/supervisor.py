@@ -153,7 +153,9 @@ class Supervisor:
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
 
     def _wait(self, seconds: float | None, watch: Sequence[socket.socket] = ()) -> None:
-        """Wait until a child dies, a signal arrives, a socket of `watch` is readable, or `seconds` have passed."""
+        """Wait until a child dies, a signal arrives, a socket of `watch` is readable, or `seconds` have passed (None:
+        no limit).
+        """
         readable, _, _ = select.select([self._wake[0], *watch], [], [], seconds)
         if self._wake[0] in readable:
             os.read(self._wake[0], 4096)

@@ -121,7 +121,10 @@ def score_values(shown: ShownScore) -> Spec:
 
 
 def quantitative(field: str, title: str | None = None, **scale: Any) -> Spec:
-    """Return the encoding of a numeric field as a position (x or y); its axis need not begin at 0."""
+    """Return the encoding of a numeric field as a position (x or y); its axis need not begin at 0.
+
+    title: of the axis; None: no title. scale: further properties of the scale.
+    """
     axis = {"tickCount": {"expr": "narrow ? 4 : 8"}}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": {"zero": False, **scale}}
 

@@ -126,7 +126,9 @@ def set_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> N
     """
     check_manages(rehearsal.phase.benchmark, by)
     if rehearsal.is_over:
-        raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
+        raise Refused(
+            Code.NOT_READY, "This rehearsal is over; start another one instead.", heading="Nothing was changed"
+        )
     rehearsal.testers.set(testers)
     AuditEntry.record(
         "rehearsal.testers", rehearsal.phase, by=by, testers=sorted(tester.username for tester in testers)
@@ -143,7 +145,9 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
     at = timezone.now()
     open_rehearsal = Rehearsal.objects.filter(pk=rehearsal.pk, ended_at=None)
     if rehearsal.is_over or not open_rehearsal.update(ended_at=at, ended_by=by):
-        raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
+        raise Refused(
+            Code.NOT_READY, "This rehearsal is over; start another one instead.", heading="Nothing was changed"
+        )
     rehearsal.refresh_from_db()
     phases = Phase.objects.select_for_update(no_key=True).filter(benchmark=rehearsal.benchmark)
     for phase in phases:

@@ -74,7 +74,7 @@ class Lease(Generic[Row]):
     def renewed(self, also: Callable[[], object] | None = None) -> Heartbeat:
         """Return a context manager that renews the lease in a thread until its block ends or the lease is lost.
 
-        also: called in that thread before each renewal.
+        also: called in that thread before each renewal; None: nothing is.
         """
 
         def beat() -> bool:

@@ -44,13 +44,15 @@ from leaderboard.work_queue.lease import ExpiredLease, Lease, LeaseLostError, le
 
 log = structlog.get_logger(__name__)
 LOW_PRIORITY_WAIT = timedelta(minutes=10)
-"""For how long after it was queued a row of low priority (`Work.low_priority`) waits while scoring runs are queued."""
+"""For how long, from when it was queued, a row of low priority (`Work.low_priority`) gives way to queued scoring
+runs."""
 AT_ONCE = 1000
 """Maximum number of rows that one sweep enqueues for each kind of work."""
 LOST_AFTER = timedelta(hours=1)
 """Age from which a message counts as lost, even if as many messages wait in its queue as rows do."""
 SPARED_FOR = timedelta(days=1)
-"""For how long after a row was queued its last attempt does not count if the machine or the store was unavailable."""
+"""A last attempt that failed because the machine or the store was unavailable does not count for this long after the
+row was queued."""
 PASS_ON_SECONDS = 1.0
 """Pause before a message that led to no claim is sent again (`Work.passes_on`)."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)

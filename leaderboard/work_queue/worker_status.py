@@ -107,8 +107,8 @@ def gpus_in_words(n: int, memory_gb: int) -> str:
 class Wait:
     """The wait in a queue of submitted containers.
 
-    ahead: number of containers that start earlier. minutes: estimated time until the next one starts, rounded up
-    to one of WAIT_MINUTES or to hours; None if no worker is ready, or no container of the queue has ended yet.
+    ahead: number of containers that start earlier. minutes: estimated time until the next one starts, rounded up to one
+    of WAIT_MINUTES or to hours; None: no worker is ready, or no container of the queue has ended yet.
     """
 
     ahead: int
@@ -167,7 +167,10 @@ def _ahead(queued: QuerySet[Prediction], team: int | None, before: datetime | No
 
 
 def of(queue: str = "systems") -> Availability:
-    """Return the availability of a queue's workers: whether one can run containers now. Takes one query."""
+    """Return the availability of a queue's workers: whether one can run containers now.
+
+    Takes one query. queue: its name.
+    """
     if queue == SCORERS:
         if not settings.SCORERS:
             return Availability(

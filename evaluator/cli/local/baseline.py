@@ -98,7 +98,10 @@ def _run_system(system: System, args: argparse.Namespace, options: Mapping[str, 
 
 
 def _run_baseline(task: AnyTask, args: argparse.Namespace, system: System | None) -> int:
-    """Run a baseline of the task. system: the reference system of the same name, which an error suggests."""
+    """Run a baseline of the task.
+
+    system: the reference system that has the same name as the baseline, which an error suggests; None: there is none.
+    """
     request = BaselineRequest(
         task=args.task,
         baseline=args.name,

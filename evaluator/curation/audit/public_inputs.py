@@ -157,7 +157,9 @@ def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Findi
 
 
 def _columns(split: Split, key: str, line_of: dict[int, RawLine]) -> dict[str, list[Any]]:
-    """Return the columns of the inputs that are neither the task's own fields nor gold fields (see `_gold_fields`)."""
+    """Return {name: value of each line} of the inputs' columns that are neither the task's own fields nor fields of
+    gold.
+    """
     excluded = {key, *split.task.gold_only, *_ALWAYS}
     for line in split.task.public_inputs(split.gold).splitlines()[:1000]:
         excluded |= msgspec.json.decode(line).keys()

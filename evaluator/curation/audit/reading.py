@@ -33,7 +33,10 @@ def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: 
 
 
 def peek(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
-    """Return the stream, still at its beginning, and its first bytes, decompressed; b"" for a damaged gzip file."""
+    """Return (the stream, rewound to its beginning; its first bytes, decompressed).
+
+    The bytes are b"" if a gzip file is damaged.
+    """
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream, _HEAD)  # type: ignore[type-var]  # any readable will do
     head = buffered.peek(_HEAD)
     if file.endswith(".gz"):

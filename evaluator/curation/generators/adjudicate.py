@@ -159,7 +159,10 @@ def _write(bench: Workspace, name: str, lines: Iterable[dict[str, Any]]) -> None
 
 
 def _names(names: list[Id]) -> str:
-    """Return the first ids as text for the text report, which is all that the site shows of them."""
+    """Return the first _MOST_NAMED ids as text, and how many more there are, for the text report.
+
+    The site shows no other ids.
+    """
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(map(shown, names[:_MOST_NAMED])) + more
 

@@ -96,10 +96,10 @@ def _sample(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _rankings(args: argparse.Namespace, bench: Workspace, gold: Gold) -> tuple[list[list[str]], list[int], int]:
-    """Return each question's first `--hits` mentions, the rank of its first right answer (0: none), and a number: of
-    the questions without a prediction.
+    """Return (the first `--hits` mentions of each question, the rank of its first right answer, a number).
 
-    Repeated mentions and other known answers are removed from the rankings first.
+    The rank is 0 if no mention is a right answer. The number is that of the questions without a prediction. Repeated
+    mentions and other known answers are removed from the rankings first.
     """
     firsts: list[list[str]] = [[] for _ in gold.questions]
     ranks = [0] * len(gold.questions)

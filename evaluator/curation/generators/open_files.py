@@ -64,7 +64,10 @@ MENTIONS = Source(
 
 
 def dictionary(args: argparse.Namespace, bench: Workspace) -> Dictionary:
-    """Return the mentions and their entities from the file --mentions; none without it. Raises GoldError."""
+    """Return the mentions and their entities from the file --mentions; without this file, an empty dictionary.
+
+    Raises GoldError.
+    """
     if args.mentions is None:
         return Dictionary()
     return read_dictionary(bench.input("mentions", args.mentions), str(args.mentions))

@@ -38,7 +38,7 @@ def recipe(generator: Generator, args: argparse.Namespace, result: GeneratorResu
 
 
 def parameters(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the generator's own arguments, without paths; the value of a salt is not recorded."""
+    """Return name -> value of the generator's own arguments, without paths; the value of a salt is not recorded."""
     recorded: dict[str, Any] = {}
     for name, value in sorted(vars(args).items()):
         if name in _COMMON_ARGUMENTS or _is_path(value):
@@ -48,7 +48,7 @@ def parameters(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def packages() -> dict[str, str]:
-    """Return the versions of Python and of the installed packages among PACKAGES."""
+    """Return name -> version of Python and of those of PACKAGES that are installed."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         with suppress(metadata.PackageNotFoundError):

@@ -153,7 +153,10 @@ class Workspace:
             self.output(f"{name.removesuffix('.jsonl')}.{kind}").write(table)
 
     def files(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Return inputs and outputs as the recipe lists them, after reading inputs to the end and closing outputs."""
+        """Return (inputs, outputs) as the recipe lists them: name, size, SHA-256.
+
+        Inputs are read to their ends and outputs closed first.
+        """
         for file in self._inputs:
             if not file.buffer.closed:
                 while file.buffer.read(_CHUNK):

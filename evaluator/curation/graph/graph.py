@@ -96,7 +96,10 @@ class WalkSteps:
         return self.codes[steps], self.to[steps]
 
     def along(self, entity: int, code: int) -> Ints:
-        """Return the entities that the entity is linked to by the predicate and in the direction of the code."""
+        """Return the entities to which the steps with this code lead from the entity.
+
+        There may be several, since a code stands for a predicate and a direction.
+        """
         codes, to = self.of(entity)
         first, end = np.searchsorted(codes, [code, code + 1])
         return to[first:end]

@@ -28,7 +28,8 @@ class Claims:
 def read_claims(
     stream: BinaryIO, file: str, *, text: str = "claim", label: str = "label", limits: ReadLimits | None = None
 ) -> Claims:
-    """Read claims from JSON Lines. file: the name for messages. text, label: the keys of text and label.
+    """Read claims from JSON Lines. file: the name for messages. limits: None: the default ones. text, label: the keys
+    of text and label.
 
     Texts and labels are strings; other keys are ignored. Raises GoldError for invalid lines, and UsageError if the keys
     are not two keys other than id.

@@ -38,7 +38,7 @@ class RawLine:
 def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) -> tuple[list[RawLine], ProblemList]:
     """Return the valid lines and the problems of invalid ones; the caller adds further problems and raises them all.
 
-    Raises GoldError where reading cannot continue (an empty file, one over its limits).
+    Raises GoldError where reading cannot continue (an empty file, one over its limits). limits: None: the default ones.
     """
     limits = limits or ReadLimits()
     problems = ProblemList(file, GoldError)

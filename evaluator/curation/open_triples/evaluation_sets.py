@@ -54,7 +54,7 @@ class Eligible:
         """Return the line number of the first occurrence of each different eligible triple, ascending.
 
         linked: True for only the triples whose subject and object are linked to entities. but: the line numbers of
-        triples to exclude.
+        triples to exclude; None: none are.
         """
         texts = np.frombuffer(bytes(self._texts), dtype=np.uint64)
         line_numbers = np.array(self._line_numbers, dtype=np.int64)

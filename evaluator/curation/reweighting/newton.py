@@ -31,7 +31,9 @@ Hear = Callable[[Numbers], None]
 
 
 def solve(problem: ReweightingProblem, seed: int, hear: Hear) -> None:
-    """Call `hear` with every alpha (weights of the claims) on the paths; the best by the true objective solves it."""
+    """Call `hear` with every alpha (weights of the claims) on the paths; the one with the lowest true objective is the
+    solution.
+    """
     random = np.random.default_rng([seed, problem.n_claims])
     start = lbfgs.follow(problem, np.zeros(problem.n_claims), _COARSE)
     best = first = _follow(problem, start, _COARSE[-1], 4.0, hear)
@@ -56,7 +58,8 @@ def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
 
 
 def _quick(problem: ReweightingProblem, alpha: Numbers, tau: float, best: float, hear: Hear) -> Numbers:
-    """Return the alpha at the end of a path on which the smoothing tau falls from `tau` in few steps.
+    """Return the alpha (weights of the claims) at the end of a path on which the smoothing tau falls from `tau` in few
+    steps.
 
     The path is abandoned if it cannot end below `best`, the lowest value of the true objective so far.
     """
@@ -70,7 +73,10 @@ def _quick(problem: ReweightingProblem, alpha: Numbers, tau: float, best: float,
 def _follow(
     problem: ReweightingProblem, alpha: Numbers, tau: float, factor: float, hear: Hear, *, last: float = _LAST
 ) -> Numbers:
-    """Follow the minimum of the objective, dividing its smoothing tau by `factor` down to `last`; return that alpha."""
+    """Follow the minimum of the objective while its smoothing tau is divided by `factor`, down to `last`.
+
+    Returns the alpha (weights of the claims) at the last minimum. hear: called with each alpha on the way.
+    """
     while True:
         alpha = _descend(problem, alpha, tau)
         hear(alpha)
@@ -81,7 +87,9 @@ def _follow(
 
 
 def _descend(problem: ReweightingProblem, alpha: Numbers, tau: float) -> Numbers:
-    """Return the alpha that minimises the objective smoothed by tau, by projected Newton steps (Bertsekas 1982)."""
+    """Return the alpha (weights of the claims) that minimises the objective smoothed by tau, by projected Newton steps
+    (Bertsekas 1982).
+    """
     for _ in range(_STEPS):
         value, gradient = problem.smooth(alpha, tau)
         bound = (alpha <= _ZERO) & (gradient > 0)

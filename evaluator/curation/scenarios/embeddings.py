@@ -40,7 +40,8 @@ def embed(graph: Graph, *, seed: int, dimensions: int = DIMENSIONS) -> Numbers:
 
 
 def _truncated(matrix: Any, k: int, seed: int) -> tuple[Numbers, Numbers]:
-    """Return the k eigenvalues of a symmetric matrix that are largest in absolute value, and their eigenvectors.
+    """Return (the k eigenvalues of a symmetric matrix that are largest in absolute value, their eigenvectors as
+    columns).
 
     The eigenvectors are also singular vectors. The seed determines the start vector of the iteration, and its restarts
     on graphs of low rank.

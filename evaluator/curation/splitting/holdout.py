@@ -27,7 +27,10 @@ _Size = Sequence[tuple[Hashable, int]]
 
 @dataclass(frozen=True)
 class Holdouts:
-    """A hold-out split. part_of: the name of each group's part, such as test. rows: counts by (part, stratum)."""
+    """A hold-out split.
+
+    part_of: the name of each group's part, such as test. rows: the number of rows for each (part, stratum).
+    """
 
     part_of: dict[Id, str]
     rows: dict[tuple[str, Hashable], int]

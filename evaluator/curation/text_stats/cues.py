@@ -127,8 +127,8 @@ def recount(
 ) -> CueTable:
     """Count a cue table's n-grams in other texts, or in the same texts with weights; return a table with equal rows.
 
-    n, drop: as for the table. weights: one per text; an occurrence counts as much as its text weighs. Raises UsageError
-    for a label that the table does not have.
+    n, drop: as for the table. weights: one per text, None: all are 1; an occurrence counts as much as its text weighs.
+    Raises UsageError for a label that the table does not have.
     """
     if unknown := sorted(set(labels) - set(table.labels)):
         raise UsageError(f"a text has the label {shown(unknown[0])}, expected one of: {', '.join(table.labels)}")

@@ -106,7 +106,10 @@ class KnowledgeLinker:
             yield ordered[begin:end]
 
     def _directly_joined_by_claim(self, numbers: Ints) -> np.typing.NDArray[np.bool_]:
-        """Return a mask of the claims whose own triple is in the graph and has to be removed for their score."""
+        """Return a mask of the claims whose own triple is in the graph and has to be removed for their score.
+
+        numbers: the claims' triples, shape (claims, 3).
+        """
         if not self._remove_own:
             return np.zeros(len(numbers), dtype=np.bool_)
         triples = set(map(tuple, self._triples.tolist()))
@@ -180,7 +183,9 @@ class _Network:
         return float(costs[self._tails[self._first[entity] : self._first[entity + 1]]].min(initial=np.inf))
 
     def cost_without_edge(self, source: int, entity: int) -> float:
-        """Return the least cost, by the metric closure, of a path to a neighbour that does not follow their edge."""
+        """Return the least cost, by the metric closure, of a path from `source` to its neighbour `entity` that does not
+        follow the edge between them.
+        """
         first, last = self._first[source : source + 2]
         edge = first + np.searchsorted(self._tails[first:last], entity)
         self._matrix.data[edge] = np.inf

@@ -221,7 +221,10 @@ class TransH(Model):
 
 
 def _signed(vectors: Floats, tail: Bools) -> Floats:
-    """Return the vectors of relations, negated for queries that ask for the subject. tail: True for the others."""
+    """Return the vectors of relations, negated for queries that ask for the subject.
+
+    tail: for each query, True if it asks for the object, whose relation is not negated.
+    """
     return np.where(tail[:, None], vectors, -vectors)
 
 

@@ -114,8 +114,9 @@ class ContainerBackend(ABC):
         """Give a job to the engine, with its input files.
 
         keep_going: called about once a second until the job is submitted; if it returns False, the job is cancelled.
-        Raises ImageError, UsageError, JobExistsError, ImageMissingError, CancelledError and SandboxError; then nothing
-        of the job is left. An image that cannot be started may also become a job that has ended.
+        None: never called. Raises ImageError, UsageError, JobExistsError, ImageMissingError, CancelledError and
+        SandboxError; then nothing of the job is left. An image that cannot be started may also become a job that has
+        ended.
         """
 
     @abstractmethod
@@ -224,6 +225,7 @@ class ContainerBackend(ABC):
 
         At most `output_bytes` are written; they are valid only if the verdict is DONE. keep_going: called about once a
         second while the container runs (for example to renew a lease); if it returns False, the execution is cancelled.
+        None: never called.
 
         Raises errors as `submit` and `collect` do. In any case all containers and volumes of the execution are removed,
         unless the engine itself is gone; then `reap` removes them later.
@@ -246,7 +248,10 @@ class ContainerBackend(ABC):
         return self.run_job(container_spec.of_scorer(execution, scores, outcomes), keep_going)
 
     def run_job(self, job: Job, keep_going: KeepGoing | None = None) -> SystemResult:
-        """Submit a job, wait for its end, and return its result. Raises errors as `submit` and `follow` do."""
+        """Submit a job, wait for its end, and return its result.
+
+        Raises errors as `submit` and `follow` do. keep_going: as for `run`.
+        """
         began = time.monotonic()
         self.submit(job, keep_going=keep_going)
         return self.follow(job, keep_going, began=began)
@@ -292,7 +297,10 @@ class ContainerBackend(ABC):
 
 
 def check_needed(job: Job, keep_going: KeepGoing | None) -> None:
-    """Call `keep_going`, and raise CancelledError if it returns False: the caller no longer needs the job."""
+    """Call `keep_going`, and raise CancelledError if it returns False: the caller no longer needs the job.
+
+    None: nothing is called or raised.
+    """
     if keep_going and not keep_going():
         raise CancelledError(f"execution {job.execution_id} was cancelled")
 

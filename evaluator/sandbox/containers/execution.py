@@ -66,7 +66,8 @@ class Run:
     def submit(self, keep_going: Callable[[], bool] | None) -> None:
         """Create and start the containers.
 
-        `clean_up` must be called after it, also if it raises an exception. Raises ImageError, SandboxError.
+        keep_going: called about once a second meanwhile; if it returns False, CancelledError is raised. None: never
+        called. `clean_up` must be called after it, also if it raises an exception. Raises ImageError, SandboxError.
         """
         allowed = self.limits.wall_seconds + _ENGINES_SHARE
         try:

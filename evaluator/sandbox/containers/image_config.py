@@ -112,8 +112,8 @@ def this_architecture() -> str:
 
 
 def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple[dict[str, Any], list[str]]:
-    """Return the checked config, with the keys of its two upper levels in lower case, and the digests of the image's
-    layers, base first.
+    """Return (the checked config, with the keys of its two upper levels in lower case; the digests of the layers, base
+    first).
 
     architecture: the one that the image must have, such as amd64. Raises ConfigError or one of its subclasses, or
     LayerCountError.
@@ -202,7 +202,7 @@ def _check_count(name: str, value: object) -> None:
 
 
 def _check_bytes(name: str, value: list[str] | Mapping[str, object] | None) -> None:
-    """Raise ConfigError for a list or object whose strings together have too many bytes."""
+    """Raise ConfigError for a list or object whose strings together have too many bytes. value: None: not set."""
     most = _MOST_LABEL_BYTES if name == "labels" else _MOST_BYTES
     texts = list(value or ())
     if isinstance(value, Mapping):

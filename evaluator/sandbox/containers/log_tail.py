@@ -13,7 +13,7 @@ _ESCAPES = re.compile(
 
 
 def tail(pieces: Iterable[bytes], most: int) -> tuple[str, bool]:
-    """Return the last `most` bytes of the output as sanitized text, and True if the output was longer."""
+    """Return (the last `most` bytes of the output as sanitized text, True if the output was longer)."""
     last = b""
     read = 0
     for piece in pieces:

@@ -49,7 +49,8 @@ def fetch(engine: Engine, holder: str, output_file: OutputFile) -> Output | None
 def read(folder: Path, output_file: OutputFile) -> Output | None:
     """Copy an output file from a folder of this host, as `fetch` does; an ended container could write anything there.
 
-    Only a file itself is opened: no link is followed, and a FIFO does not block. Raises OutputError.
+    Return None if it is missing and not required. Only a file itself is opened: no link is followed, and a FIFO does
+    not block. Raises OutputError.
     """
     for path in output_file.paths:
         name = PurePosixPath(path).name

@@ -150,7 +150,7 @@ class Resources:
         self._pool.shutdown(wait=False)  # a container may still be being created
 
     def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> bool:
-        """Remove containers or volumes by name, in parallel; log failures, and return True if there are none.
+        """Remove containers or volumes by name, in parallel; log failures, and return True if all were removed.
 
         what: `container` or `volume`, for the log. remove: the engine's function that removes one.
         """

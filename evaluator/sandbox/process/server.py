@@ -37,7 +37,8 @@ from evaluator.sandbox.process.operator_log import OperatorLog
 def main(argv: list[str] | None = None) -> int:
     """Run the server and return its exit status: 0 after it was stopped, 1 if it refused to start.
 
-    The reason for a refusal is written to standard error and, if --ready-fd is given, to that descriptor.
+    The reason for a refusal is written to standard error and, if --ready-fd is given, to that descriptor. argv: the
+    arguments; None: those of the process.
     """
     arguments = _parser().parse_args(argv)
     if not arguments.clean:

@@ -26,7 +26,10 @@ def _known_facts(data: BaselineInput) -> Iterable[Line] | None:
 
 
 def _commonest_fact(data: BaselineInput) -> Iterable[Line] | None:
-    """Predict for each text one fact per relation: the relation's most frequent object in public gold."""
+    """Predict for each text one fact per relation: the relation's most frequent object in public gold.
+
+    None if there is no public gold with facts, or no input names its subject.
+    """
     objects: dict[str, Counter[str]] = defaultdict(Counter)
     for train in data.train_splits:
         for facts in train.triples:

@@ -107,7 +107,7 @@ def read_gold(stream: BinaryIO, file: str, fold: int | None, limits: ReadLimits 
     _check_names(gold, reader.problems)
     reader.problems.raise_if_any()
     if not any(gold.evaluated):
-        raise UsageError(f"fold is {fold}, but the gold has no document in this fold")
+        raise UsageError(f"fold is {fold}, but the gold has no document in this fold; expected another fold, or all")
     gold.n_lines, gold.warnings, gold.facts = reader.n_lines, reader.warnings, facts.table()
     return gold
 

@@ -58,7 +58,10 @@ def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimi
 
 
 def no_scores(n_lines: int) -> Scores:
-    """Return predictions that carry no information: the same score for all gold lines."""
+    """Return predictions that carry no information: the same score for all gold lines.
+
+    n_lines: the number of gold lines.
+    """
     return Scores(np.zeros(n_lines))
 
 

@@ -17,7 +17,8 @@ _STEM = _LONGEST_NAME - 7
 
 
 def find_user(fields: Line, _: Renumbered) -> User | None:
-    """Return this server's user with the mail address and user name in `fields`, an archived user; None without one.
+    """Return this server's user with the mail address and user name in `fields`, an archived user; None if there is
+    none.
 
     The name on this server may have a number appended, by an earlier import (`prepare_users`).
     """

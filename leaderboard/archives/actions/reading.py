@@ -89,11 +89,11 @@ class Imported(NamedTuple):
 def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, say: Say) -> Imported:
     """Import the benchmark with everything in the archive: rows, files and the order of releases.
 
-    keys: secret keys, of which one must decrypt the closed part. say: is called with a line of text after each step.
-    Primary keys are preserved if they are free on this server, otherwise replaced. Users are matched by name and mail
-    address; others are created without a password or rights, with another name if theirs is taken. The imported
-    boards are compared with the archived ones before the commit. Raises ArchiveError and InvalidKeyError; nothing is
-    changed then.
+    keys: secret keys, of which one must decrypt the closed part. by: the user who imports it; None: a command on the
+    server. say: is called with a line of text after each step. Primary keys are preserved if they are free on this
+    server, otherwise replaced. Users are matched by name and mail address; others are created without a password or
+    rights, with another name if theirs is taken. The imported boards are compared with the archived ones before the
+    commit. Raises ArchiveError and InvalidKeyError; nothing is changed then.
     """
     with _opened(archive) as outer:
         head = _head(outer)
@@ -266,7 +266,7 @@ def _is_random(model: type[Model]) -> bool:
 
 
 def _room(model: type[Model], keys: list[Any]) -> int:
-    """Return the number to add to the archived keys of a table: 0 if all are free here, else this server's largest.
+    """Return the number to add to the archived keys of a table: 0 if all are free here, else this server's largest key.
 
     All rows get the same offset, because scores are listed in the order of their keys.
     """

@@ -45,7 +45,8 @@ def write(
     """Write the benchmark to the new file `to` and return its path.
 
     keys: public keys to which the closed part is encrypted. Without keys the closed part is left out: hidden gold and
-    hidden inputs are exported encrypted or not at all. say: is called with a line of text after each step.
+    hidden inputs are exported encrypted or not at all. by: the user who exports it; None: a command on the server. say:
+    is called with a line of text after each step.
     protected_key: secret key of one of them, encrypted with a passphrase, which the archive then has; empty: none.
     Raises FileExistsError if the file exists. An incomplete file is removed.
     """

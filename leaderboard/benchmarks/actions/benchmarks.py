@@ -93,8 +93,9 @@ def add_phase(
     options: options of the task, which take precedence over the split's. limits: container limits that differ from the
     server's. tracks: dicts {"name", "title", "description"}; a submission declares one of the tracks. A phase accepts
     predictions files, container images, or both. A sealed phase closes when it is unsealed, unless `closes_at` is
-    earlier. For the other arguments see the fields of Phase. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME,
-    NAME_TAKEN; NOT_READY for a retired split, or for a `subset` of gold that has no public/private split yet.
+    earlier. Of the other arguments, which are fields of Phase, None means: no such date, no such limit, or the default
+    of the field. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME, NAME_TAKEN; NOT_READY for a retired split, or for a
+    `subset` of gold that has no public/private split yet.
     """
     check_manages(benchmark, by)
     phase = Phase(

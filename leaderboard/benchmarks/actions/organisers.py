@@ -30,7 +30,11 @@ def add(*, benchmark: Benchmark, username: str, by: User) -> User:
     if locked.organisers.filter(pk=user.pk).exists():
         return user
     if locked.organisers.count() >= MOST_ORGANISERS:
-        raise Refused(Code.NOT_READY, f"A benchmark has at most {MOST_ORGANISERS} organisers.", field_name="username")
+        raise Refused(
+            Code.NOT_READY,
+            f"The benchmark has {MOST_ORGANISERS} organisers, the maximum; remove one first.",
+            field_name="username",
+        )
     for row in _with_rehearsals(locked):
         row.organisers.add(user)
     AuditEntry.record("organiser.added", locked, by=by, user=user.username)
@@ -47,7 +51,11 @@ def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
     if not locked.organisers.filter(pk=user.pk).exists():
         return
     if not locked.organisers.filter(is_active=True).exclude(pk=user.pk).exists():
-        raise Refused(Code.NOT_READY, "A benchmark needs at least one active organiser.", heading=NOT_CHANGED)
+        raise Refused(
+            Code.NOT_READY,
+            "A benchmark needs at least one active organiser. Add another one first.",
+            heading=NOT_CHANGED,
+        )
     for row in _with_rehearsals(locked):
         row.organisers.remove(user)
     AuditEntry.record("organiser.removed", locked, by=by, user=user.username)

@@ -41,7 +41,10 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _state(now: datetime) -> QuerySet[Any, Any]:
-    """Return a query of one row, which changes with boards, the number of anonymous systems, and benchmarks."""
+    """Return a query of one row, which changes whenever boards, benchmarks or the number of anonymous systems do.
+
+    now: the time at which a system counts as anonymous.
+    """
 
     def total(rows: QuerySet[Any], aggregate: Any) -> Subquery:
         everything = rows.order_by().annotate(everything=Value(1)).values("everything")

@@ -112,7 +112,10 @@ def _rehearsal(phase: Phase) -> str:
 
 
 def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
-    """Render the management page of a benchmark. refusal: why an action was refused, shown at the top of the page."""
+    """Render the management page of a benchmark.
+
+    refusal: why an action was refused, shown at the top of the page; None: none was.
+    """
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"))
     phases = list(benchmark.phases.select_related("split__dataset").annotate(n_submissions=Count("submissions")))
     context = {

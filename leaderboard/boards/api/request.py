@@ -15,7 +15,7 @@ EVERYTHING = 1_000_000
 
 
 def requested_page(request: Request, slug: str, phase: str, *, paged: bool = False) -> tuple[Page, list[Key]]:
-    """Return the rows of a board that a request selects, and the score columns to show.
+    """Return (the rows of a board that a request selects, the score columns to show).
 
     paged: True: the rows of the page that the parameters `page` and `page_size` select; False: all rows.
     Raises ValidationError for an invalid query parameter, and Http404 if the user may not see the phase.

@@ -109,7 +109,11 @@ class Bounds(NamedTuple):
 
 
 def bounds(value: float, *, measure: Bounded, n_groups: int | None) -> Bounds:
-    """Return the bounds of the score that was rounded to `value`; without n_groups, only one side is bounded."""
+    """Return the bounds of the score that was rounded to `value`.
+
+    n_groups: number of groups behind the score; None: it is not known, and only the side that `value` bounds has a
+    bound.
+    """
     size = step(measure, n_groups)
     is_range = measure.low < 0 or measure.higher_is_better is None
     if measure.higher_is_better is False:

@@ -71,8 +71,8 @@ def reveal(
 
     A ladder rounds them and drops their intervals.
 
-    primary: name of the primary measure. measure_of, best, competes: see `ladder.reveal`.
-    Raises ValueError if the phase is still sealed or has an unknown policy.
+    primary: name of the primary measure. measure_of, best, competes: as for `ladder.reveal`, which is used for a
+    ladder. Raises ValueError if the phase is still sealed or has an unknown policy.
     """
     match phase.disclosure:
         case Phase.Disclosure.FULL:

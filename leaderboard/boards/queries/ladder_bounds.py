@@ -50,7 +50,7 @@ def with_parts(board: Leaderboard, within: Collection[str] | None) -> Collection
 def scores_of_release(release: Release, board: Leaderboard | None = None) -> ShownScores:
     """Return all scores of a release, with their bounds on a ladder.
 
-    board: the release's board, if it is loaded. The release has its run and phase loaded.
+    board: the release's board; None: it is not loaded yet, and is read here. The release has its run and phase loaded.
     """
     scores = {(row["measure"], slice_of(row["slice"])): _shown(row) for row in release.values}
     if release.policy != Phase.Disclosure.LADDER:
@@ -104,8 +104,8 @@ def _narrowed(
 ) -> Bounds | None:
     """Return the bounds of a score, narrowed if its measure is the difference of two published scores.
 
-    own: the bounds from the score's rounding. bounds: those of all scores of the run; the bounds of the two published
-    scores also bound their difference.
+    own: the bounds from the score's rounding; None: there are none, and none are returned. bounds: those of all scores
+    of the run; the bounds of the two published scores also bound their difference.
     """
     if own is None or not isinstance(measure, Difference) or measure.published is None:
         return own

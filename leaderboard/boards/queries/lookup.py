@@ -63,7 +63,7 @@ def split_or_404(user: Any, slug: str, name: str) -> Split:
 
 
 def managed_split_or_404(user: Any, slug: str, name: str) -> tuple[Benchmark, Split]:
-    """Return a benchmark that the user manages and a split of its dataset."""
+    """Return (a benchmark that the user manages, the split of its dataset with this name)."""
     benchmark = managed_or_404(user, slug)
     return benchmark, get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=name)
 
@@ -88,7 +88,10 @@ def board_or_404(
 
 
 def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = None, task_version: int = 1) -> Board:
-    """Return the board as `board_or_404` does, with all slices and public names: all viewers cite equal bytes."""
+    """Return the board that `board_or_404` returns, with all slices and public names: all viewers cite equal bytes.
+
+    gold, task_version: as there; gold None: the current board.
+    """
     version = _version(gold, task_version)
     return _shown(board_of(phase_or_404(user, slug, phase), version=version), version)
 
@@ -96,7 +99,7 @@ def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = N
 def head_or_404(
     user: Any, slug: str, phase: str, *, as_of: str = "", gold: int | None = None, task_version: int = 1
 ) -> Board:
-    """Return the same board as `board_or_404`, but without its rows, which `page_of` then reads.
+    """Return the board that `board_or_404` returns, but without its rows, which `page_of` then reads.
 
     as_of: a day as YYYY-MM-DD, for the board at the end of that day in UTC; empty: now. Raises InvalidQuery if it is
     not a valid day.
@@ -116,7 +119,10 @@ def _version(gold: int | None, task_version: int) -> Version | None:
 
 
 def _shown(board: Board, version: Version | None) -> Board:
-    """Return `board`; raise NotFound if a version was requested whose board was never public."""
+    """Return `board`.
+
+    Raises NotFound if a version was requested whose board was never public. version: None: none was requested.
+    """
     if version is not None and board.leaderboard is None:
         raise NotFound("This phase has no public board of gold version {}, task version {}.".format(*version))
     return board

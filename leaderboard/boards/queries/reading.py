@@ -86,7 +86,10 @@ def board_of(
 
 
 def head_of(phase: Phase, version: Version | None = None) -> Board:
-    """Return a board with the summary of its rows but without the rows, which `paging.page_of` reads page by page."""
+    """Return a board with the summary of its rows but without the rows, which `paging.page_of` reads page by page.
+
+    version: None: the current board. If the phase has no such board, `leaderboard` of the result is None.
+    """
     leaderboard = shown_board(phase, version)
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
@@ -164,7 +167,7 @@ def build_rows(
 ) -> list[Row]:
     """Build rows from records, each with the values of FIELDS and then of TEXTS.
 
-    scores: by release id. shared: ranks that several systems of the board share.
+    scores: by release id, as `scores_of` returns them. shared: ranks that several systems of the board share.
     viewer: as for `rows_of`.
     """
     shows_ranges = reveals_comparisons(phase)

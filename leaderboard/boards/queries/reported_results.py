@@ -80,7 +80,7 @@ def reported_of(benchmark: Benchmark) -> Reported:
 
 
 def valid_results(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
-    """Yield a benchmark's reported results with their numbers; log those with invalid numbers and leave them out."""
+    """Yield (reported result, its numbers) of a benchmark; results with invalid numbers are logged and left out."""
     for row in _stored(benchmark):
         try:
             yield row, row.numbers(task=benchmark.task)

@@ -58,7 +58,8 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
 
 
 def _space() -> dict[str, Any]:
-    """Remove images for which there is no space; return the report's fields about images and the engine's disk.
+    """Remove the least recently used images if there is no space; return fields of the report, by name. They are the
+    sizes of the images that stay, and the free space on the engine's disk.
 
     Raises SandboxError.
     """
@@ -114,7 +115,10 @@ def ready(queue: str = "") -> bool:
 
 
 def make_room_for(image: Image) -> None:
-    """Remove images that are not in use, so that there is room to load another one. Failures are only logged."""
+    """Remove images that are not in use, so that there is room to load another one.
+
+    If that fails, it is only logged: loading `image` may still succeed.
+    """
     try:
         image_cache.make_room(needed_bytes=image.unpacked_bytes or image.archive_bytes)
     except engine.SandboxError as error:
@@ -138,7 +142,7 @@ def drain(worker: WorkerReport, *, by: User | None = None) -> None:
 
 
 def resume(worker: WorkerReport, *, by: User | None = None) -> None:
-    """Let a host that was drained start containers again."""
+    """Let a host that was drained start containers again. by: the user; None: a command on the server."""
     if WorkerReport.objects.filter(pk=worker.pk, draining=True).update(draining=False, drained_at=None):
         log.info("worker_resumed", queue=worker.queue, host=worker.host)
         AuditEntry.record("worker.resumed", worker, by=by, host=worker.host)

@@ -286,7 +286,10 @@ STRUCTURED = ("application/json", "multipart/form-data")
 
 
 def _preferred(content: Json) -> str:
-    """Return the one of a body's media types that examples use; empty if there is no body. content: by media type."""
+    """Return the media type that examples of a body use; empty if there is no body.
+
+    content: the body's schemas by media type.
+    """
     return next((name for name in (*STRUCTURED, *content) if name in content), "")
 
 

@@ -50,7 +50,7 @@ class ErrorSerializer(serializers.Serializer[Any]):
 
 
 def errors(*statuses: int) -> dict[tuple[int, str, str], type[ErrorSerializer]]:
-    """Return the error responses of an operation, for `extend_schema(responses=...)`.
+    """Return the error responses of an operation by (status, media types), for `extend_schema(responses=...)`.
 
     statuses: HTTP statuses in addition to those that every operation may return.
     """

@@ -67,7 +67,10 @@ def add_to(form: Form, refused: Refused) -> Refusal | None:
 
 
 def with_retry(response: HttpResponse, refused: Refused | None) -> HttpResponse:
-    """Add a Retry-After header to the response if the refusal has a `retry_at`."""
+    """Add a Retry-After header to the response if the refusal has a `retry_at`.
+
+    refused: None: there is none, and the response is unchanged.
+    """
     if refused is not None and refused.retry_at is not None:
         response["Retry-After"] = str(seconds_until(refused.retry_at))
     return response

@@ -156,7 +156,7 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
 
 
 def _locate_in_raw_file(row: Generation, content: bytes, problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return problems of a part with the file name and line number of the same line in the raw file.
+    """Return a part's problems, each with file name and line number of the raw file's line that became the part's line.
 
     The raw file is the one that the user can correct. A problem whose line is not in the raw file is not changed.
     """

@@ -150,6 +150,7 @@ class DryRunReport:
         """Return a warning if an uploaded system is not significantly better than the best trivial baseline.
 
         It is significantly better if its confidence interval is entirely on the better side of that baseline's score.
+        None: it is, or there is nothing to compare: no uploaded file, no interval, or no trivial baseline with a score.
         """
         score = one.score(self.primary)
         if one.row.kind != DryRun.Kind.FILE or score.low is None or score.high is None:

@@ -122,7 +122,9 @@ def _phase(request: PersonRequest, benchmark: Benchmark, split: Split) -> Phase 
 
 
 def _gold(request: PersonRequest, split: Split) -> GoldVersion | None:
-    """Return the gold version whose dry runs are shown (`?gold=1`), by default the current one."""
+    """Return the gold version whose dry runs are shown (`?gold=1`), by default the current one; None: the split has no
+    gold.
+    """
     number = request.GET.get("gold")
     if number is None:
         return split.current_gold

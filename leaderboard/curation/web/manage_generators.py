@@ -81,7 +81,10 @@ def _earlier(benchmark: Benchmark, generator: str, again: str) -> Generation | N
 
 
 def _corrected_by(earlier: Generation | None) -> list[Split]:
-    """Return the non-draft splits made from an earlier preview; a preview with its parameters may correct them."""
+    """Return the non-draft splits made from an earlier preview; a preview with its parameters may correct them.
+
+    earlier: None gives an empty list.
+    """
     if earlier is None:
         return []
     return list(Split.objects.filter(generated__generation=earlier).exclude(state=Split.State.DRAFT))

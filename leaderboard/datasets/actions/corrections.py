@@ -163,7 +163,10 @@ def drop(*, correction: Correction, by: User) -> None:
 
 
 def _end(correction: Correction, decision: str, *, by: User | None) -> None:
-    """End a pending correction (dropped or expired): delete its file and items, keep its row. Call in a transaction."""
+    """End a pending correction (dropped or expired): delete its file and items, keep its row.
+
+    by: None: the server, for one that expired. Call in a transaction.
+    """
     at = timezone.now()
     if not Correction.objects.filter(pk=correction.pk, decision=Decision.PENDING).update(
         decision=decision, decided_at=at, decided_by=by, file=""

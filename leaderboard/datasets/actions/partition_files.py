@@ -46,8 +46,9 @@ def compute(
     """Split the groups of a gold file at random into public and private. Store nothing.
 
     name: the gold file's name. share: fraction of the groups that becomes public. seed: of the random draw. previous:
-    the public/private split of an earlier gold version, whose groups stay public or private. Raises Refused:
-    INVALID_GOLD if the groups cannot be divided (for example, if there are fewer than two), SANDBOX_UNAVAILABLE.
+    the public/private split of an earlier gold version, whose groups stay public or private; None: all are drawn.
+    Raises Refused: INVALID_GOLD if the groups cannot be divided (for example, if there are fewer than two),
+    SANDBOX_UNAVAILABLE.
     """
     gold.seek(0)
     params = {

@@ -41,8 +41,8 @@ def create_split(
     """Create a draft split without data.
 
     kind: "train", "dev", "test" or "fold". options: task options for each phase on the split, unless the phase sets
-    them itself. inputs_public: if False, only submitted containers can read the inputs, and the gold cannot be public.
-    Raises Refused: NAME_TAKEN, INVALID_NAME, NOT_AN_ORGANISER.
+    them itself; None: no options. inputs_public: if False, only submitted containers can read the inputs, and the gold
+    cannot be public. Raises Refused: NAME_TAKEN, INVALID_NAME, NOT_AN_ORGANISER.
     """
     check_manages(dataset, by)
     if gold_public and not inputs_public:
@@ -90,10 +90,10 @@ def add_gold(
     """Store a file as the split's next gold version, with the inputs that the sandbox derives from it.
 
     A table (`tables.FORMATS`) is stored as JSON Lines. Phases on the split are rescored. reason: public. within: called
-    in the transaction that stores the version; an exception from it rolls everything back. Raises Refused, and then
-    stores nothing: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that already is a gold version of
-    this split, INPUTS_CHANGED if the file would change the inputs of a split that is published or has submissions,
-    NOT_READY if the gold's groups were divided meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
+    in the transaction that stores the version; an exception from it rolls everything back. None: nothing is called.
+    Raises Refused, and then stores nothing: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that already
+    is a gold version of this split, INPUTS_CHANGED if the file would change the inputs of a split that is published or
+    has submissions, NOT_READY if the gold's groups were divided meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     file = gold_tables.as_json_lines(split=split, file=file)
@@ -160,7 +160,10 @@ def check_is_another(split: Split, digest: str) -> None:
     """Raise Refused GOLD_UNCHANGED if a gold version of the split has this SHA-256."""
     version = split.gold_versions.filter(sha256=digest).first()
     if version is not None:
-        raise Refused(Code.GOLD_UNCHANGED, f"This file is already gold version {version.number} of {split.name}.")
+        raise Refused(
+            Code.GOLD_UNCHANGED,
+            f"This file is already gold version {version.number} of {split.name}; expected another file.",
+        )
 
 
 def _partition_corrected(

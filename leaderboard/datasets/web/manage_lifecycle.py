@@ -63,7 +63,9 @@ def page(
     refusal: Refusal | None = None,
     form: RetireForm | None = None,
 ) -> HttpResponse:
-    """Render the management page of a split, with the refusal of the last action and the filled-in form, if any."""
+    """Render the management page of a split, with the refusal of the last action and the filled-in form; None: there is
+    none.
+    """
     gold = split.current_gold
     verdict = audit_results.verdict(split)
     # Corrected gold has no audit of its own yet, although the split was published with one.

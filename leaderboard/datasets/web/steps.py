@@ -28,8 +28,9 @@ def steps(
 ) -> list[Step]:
     """Return all steps of making a split.
 
-    current: index of the current step; len(NAMES) if all are done. generation: the generator's run, once there is one.
-    split: the split, once there is one. Steps that cannot be taken yet have no URL.
+    current: index of the current step; len(NAMES) if all are done. generation: the generator's run; None: there is none
+    yet.
+    split: None: there is none yet. Steps that cannot be taken yet have no URL.
     """
     start = reverse("manage_new_split", args=[benchmark.slug])
     urls = {RAW: f"{start}#raw", GENERATOR: f"{start}#generators"}

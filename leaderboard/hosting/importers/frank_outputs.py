@@ -20,7 +20,8 @@ def write_predictions(
 ) -> None:
     """Write a predictions file `METRIC.jsonl` to the folder `target` for each metric that scores every rated summary.
 
-    rated: ids of the rated summaries as in the gold, salted or not. Raises PublishedFileError.
+    rated: ids of the rated summaries as in the gold. salt: the salt of these ids; None: they are not salted. Raises
+    PublishedFileError.
     """
     source = demand(published, OUTPUTS)
     scores: dict[str, dict[str, float]] = {}

@@ -45,7 +45,7 @@ class Recipient(NamedTuple):
         """Return the notice for this recipient, not stored yet.
 
         body: the event's JSON, as webhook calls send it, without the id. at: the present time. submission: the one that
-        the notice is about, if any.
+        the notice is about; None: it is about something else.
         """
         key = uuid.uuid4()
         is_sent = self.webhook is not None or self.is_mailed

@@ -1,4 +1,4 @@
-"""Signatures of webhook calls by Standard Webhooks (https://www.standardwebhooks.com), and the secrets behind them."""
+"""Webhook signatures by Standard Webhooks (https://www.standardwebhooks.com), and the secrets behind them."""
 
 from __future__ import annotations
 

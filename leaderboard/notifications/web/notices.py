@@ -56,7 +56,7 @@ def my_notices(request: PersonRequest) -> HttpResponse:
 def _page(
     request: PersonRequest, form: WebhookForm, status: int = 200, secret_of: Webhook | None = None
 ) -> HttpResponse:
-    """Return the page of notices. secret_of: the webhook whose secret it shows."""
+    """Return the page of notices. secret_of: the webhook whose secret it shows; None: no secret is shown."""
     at = timezone.now()
     deliveries = request.user.notices.exclude(state=Notice.State.SITE).select_related("webhook", "submission__system")
     context = {

@@ -25,7 +25,7 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
     """Queue a run for every prediction of the phase, on the current gold and task version; return the number queued.
 
     Idempotent: a prediction whose run is queued, running or finished is left alone. One whose run has failed or was
-    cancelled gets a new run.
+    cancelled gets a new run. by: the user, for the audit log; None: the server.
     """
     phase = held(phase)
     gold = board_state.gold_of(phase)
@@ -51,7 +51,7 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
 def begin_for(*, gold: GoldVersion, by: User | None = None) -> int:
     """Rescore each phase that uses the gold's split; return the number of runs queued.
 
-    Call in the transaction that creates the gold version.
+    Call in the transaction that creates the gold version. by: as for `begin`.
     """
     return sum(begin(phase=phase, by=by) for phase in phases_on(gold.split))
 

@@ -176,7 +176,8 @@ def others_on(phase: Phase) -> Sequence[Budget]:
 def _levels(phase: Phase, gold: GoldVersion | None) -> float:
     """Return the natural logarithm of the number of values that the scores of one release could have had on a ladder.
 
-    It is computed from the measures and slices of the last release with scores. 0.0 if there is none, or no ladder.
+    It is computed from the measures and slices of the last release with scores. 0.0 if there is no such release, or the
+    phase is no ladder. gold: the gold version that the release was scored on.
     """
     revealing = Release.objects.filter(phase=phase, run__gold_version=gold).exclude(values=[]).order_by("-sequence")
     last = revealing.select_related("run").first()

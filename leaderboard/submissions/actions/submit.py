@@ -64,7 +64,7 @@ def submit(
     system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it.
     track: the name of one of the phase's tracks; empty if the phase has none.
     note: for the team's own list of submissions; never published.
-    check: called with the split locked before anything is charged; it may raise Refused.
+    check: called with the split locked before anything is charged; it may raise Refused. None: nothing is called.
     """
     received_at = timezone.now()
     if not phase.takes_predictions:

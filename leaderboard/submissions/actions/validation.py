@@ -224,7 +224,7 @@ def _give_back(prediction: Prediction) -> None:
 
 
 def problem(text: str) -> dict[str, Any]:
-    """Return a problem that concerns no line of the file, with the keys of a problem in the report of a validation."""
+    """Return a problem that concerns no line of the file, as a dict like those in the report of a validation."""
     return {"file": "", "line": None, "what": text, "found": "", "expected": "", "text": text}
 
 

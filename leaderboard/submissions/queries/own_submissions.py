@@ -45,7 +45,7 @@ def filtered(user: Any, *, search: str = "", **values: str) -> QuerySet[Submissi
 
 
 def ranks_of(submissions: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the ranks of the submissions that represent a ranked system on a current board."""
+    """Return id -> rank of those of the submissions that represent a ranked system on a current board."""
     standings = Standing.objects.filter(
         release__submission__in=list(submissions), leaderboard__state=Leaderboard.State.CURRENT, rank__isnull=False
     )

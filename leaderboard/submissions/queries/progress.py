@@ -49,7 +49,10 @@ class Progress:
 
     @property
     def _leased_work(self) -> Prediction | Run | None:
-        """Return the row whose state is the submission's: the prediction until it is done, then its run."""
+        """Return the row whose state is the submission's: the prediction until it is done, then its run.
+
+        None: there is neither yet.
+        """
         waits = self.prediction is not None and self.prediction.state != State.DONE
         return self.prediction if waits or self.run is None else self.run
 

@@ -51,7 +51,10 @@ def quota_of(*, phase: Phase, team: Team | None, at: datetime | None = None) -> 
 
 
 def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None = None) -> dict[int, Quota]:
-    """Return a team's quotas in several phases, by the phase's primary key, in at most two queries."""
+    """Return a team's quotas in several phases, by the phase's primary key, in at most two queries.
+
+    team: None: a team that does not exist yet. at: default: now.
+    """
     at = at or timezone.now()
     midnight = at.astimezone(timezone.get_default_timezone()).replace(hour=0, minute=0, second=0, microsecond=0)
     used = {}

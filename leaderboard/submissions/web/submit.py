@@ -112,7 +112,11 @@ def _page(
     status: int = 200,
     **result: Any,
 ) -> HttpResponse:
-    """Render the page. result: `checked`, or `earlier` with `digest`, as the template needs them."""
+    """Render the page.
+
+    refused: why the file was refused, shown above the form; None: it was not. result: further variables of the
+    template: `checked`, or `earlier` and `digest`.
+    """
     quotas = quotas_of_person(request.user, phase)
     visible = Split.objects.visible_to(request.user).filter(pk=phase.split_id).first()
     context = {

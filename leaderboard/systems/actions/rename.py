@@ -71,7 +71,9 @@ def _rename(row: Team | System, name: str, *, by: User) -> None:
     noun = row._meta.model_name
     recent = AuditEntry.objects.filter(subject=f"{noun}:{row.pk}", action=f"{noun}.renamed")
     if recent.filter(at__gt=today - timedelta(days=DAYS)).count() >= MOST:
-        raise Refused(Code.THROTTLED, f"This {noun} was renamed {MOST} times within {DAYS} days, the maximum.")
+        raise Refused(
+            Code.THROTTLED, f"This {noun} was renamed {MOST} times within {DAYS} days, the maximum; try again later."
+        )
     row.former_names = [*row.former_names, {"name": before, "until": today.date().isoformat()}]
     row.name = name
     row.save(update_fields=["name", "former_names"])

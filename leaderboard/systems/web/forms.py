@@ -51,7 +51,8 @@ class DescribeForm(forms.ModelForm):
         return {**values, "facts": {fact.name: self.cleaned_data[name] for name, fact in self.facts.items()}}
 
     def clean_anonymous_until(self) -> datetime | None:
-        """Return the date if it is unchanged, or in the future and within MAX_ANONYMITY from now.
+        """Return the entered date; None: the system is not to be anonymous. Raises ValidationError unless the date is
+        unchanged, or in the future and within MAX_ANONYMITY from now.
 
         Raises ValidationError otherwise.
         """

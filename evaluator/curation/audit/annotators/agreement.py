@@ -21,7 +21,7 @@ _PAIRS = 20
 
 
 def statistics(judgements: Judgements) -> dict[str, Any]:
-    """Return the statistics of agreement between annotators as JSON values.
+    """Return the statistics of agreement between annotators as JSON values, by name.
 
     These are the share of pairs of judgements on one item that are equal, Krippendorff's alpha, and, for the pairs of
     annotators with the most items in common, the number of these items (n), agreement and Cohen's kappa.

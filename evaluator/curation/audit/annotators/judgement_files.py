@@ -59,7 +59,8 @@ def read_judgements(stream: BinaryIO, file: str) -> Judgements:
     """Read judgements. file: the name for messages.
 
     The first line determines the layout and the kind of value, labels or scores, of all lines. Raises GoldError for a
-    line of another layout or kind, if an annotator judges an item twice, or if two lines list one item's values.
+    line of another layout or kind, if an annotator judges an item twice, or if two lines list the values of the same
+    item.
     """
     stream, head = peek(stream, file)
     if head.lstrip(b" \t\r\n").startswith(b"["):

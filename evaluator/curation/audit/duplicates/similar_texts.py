@@ -24,7 +24,8 @@ from evaluator.statistics.ngrams import tokens
 THRESHOLD = 0.7
 MOST_PAIRS = 1_000_000
 MOST_COMPARED = 20_000_000
-"""Limit on comparisons, since texts made from few templates may all be similar."""
+"""Maximum number of pairs of texts that one search compares, since texts made from few templates may all be similar.
+Beyond it the search stops."""
 
 _EXACT = 1e-9  # tolerance for rounding errors in comparisons with the threshold
 Ints = npt.NDArray[np.int64]
@@ -40,7 +41,10 @@ class Pair(NamedTuple):
 
 @dataclass
 class Pairs:
-    """Pairs of near-duplicates found by a search. whole: True if these are all; False if it stopped at its limit."""
+    """Pairs of near-duplicates found by a search.
+
+    whole: True if these are all; False if the search stopped at its limit, so that there may be more.
+    """
 
     pairs: list[Pair] = field(default_factory=list)
     whole: bool = True

@@ -45,7 +45,7 @@ def _evaluated(split: Split) -> Iterable[OpenTriple]:
 
 
 def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
-    """Return the count of the split's lines whose subject and object are those of a training triple, and findings."""
+    """Return a count, as JSON, and findings: the lines whose subject and object are those of a training triple."""
     known = {(s, o) for triples in train.triples for s, _, o in triples}
     indices = [index for index, triples in enumerate(split.triples) if any((s, o) in known for s, _, o in triples)]
     counts = {"pairs_in_training": len(indices)}

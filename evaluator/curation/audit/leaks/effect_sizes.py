@@ -102,7 +102,11 @@ class EffectSizes:
         )
 
     def _alike(self, order: Indices, permutation: Indices | None) -> float:
-        """Return the share of adjacent lines with equal classes, or for numbers the correlation of adjacent ranks."""
+        """Return the share of adjacent lines with equal classes, or for numbers the correlation of adjacent ranks.
+
+        Lines are adjacent in `order`. permutation: moves the values among the lines first; None: each line keeps its
+        own.
+        """
         indices = order if permutation is None else permutation[order]
         if self.numeric:
             values = self._ranked[indices]

@@ -19,7 +19,7 @@ _ODD_SPACE = re.compile(r"[^\S ]|[\u200b-\u200d\u2060\ufeff]")
 
 
 def texts_by_field(split: Split) -> dict[str, list[str]]:
-    """Return the texts of the inputs as the server writes them, one per line of the split; "" where a line has none.
+    """Return field of the inputs -> its text on each line of the split ("" if there is none), as the server writes it.
 
     Items of a list are separate fields: `question 1`, `question 2`.
     """

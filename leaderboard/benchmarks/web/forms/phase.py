@@ -271,7 +271,8 @@ class PhaseForm(forms.Form):
             self.add_error("gpus", f"{why_not} Ask for less, or confirm below that a worker will come later.")
 
     def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
-        """Add a form error for a closing or unsealing time that has passed.
+        """Add a form error for a closing or unsealing time that has passed. at: None: the field is empty, which is no
+        error.
 
         Only the form checks this: an imported benchmark manifest may have past times, for a phase that was held
         elsewhere.

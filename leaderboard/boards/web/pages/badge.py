@@ -38,7 +38,10 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
 
 
 def _rows(board: Board, system: str, team: str | None) -> list[Row]:
-    """Return the rows with these names as the board shows them, at least one; raise Http404 if there is none."""
+    """Return the rows of the systems with this name as the board shows it, at least one.
+
+    team: the team's name; None: of any team. Raises Http404 if there is none.
+    """
     rows = [row for row in by_primary(board) if row.system == system and team in (None, row.team)]
     if not rows:
         raise Http404("no such system on this board")

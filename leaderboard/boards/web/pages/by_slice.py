@@ -80,7 +80,10 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
 
 
 def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str, object]:
-    """Return results reported by papers on this dimension, and on this dimension within the values of another one."""
+    """Return results reported by papers on this dimension, and on this dimension within the values of another one.
+
+    measure: the one whose grids are returned; None: no grids.
+    """
     reported = reported_of(board.phase.benchmark)
     pairs = dict.fromkeys(
         (other, dimension)

@@ -59,7 +59,10 @@ def measures_table(request: HttpRequest, board: Board, dimension: str, offered: 
 
 
 def with_units(values: Sequence[SliceValue]) -> tuple[Sequence[SliceValue], list[str]]:
-    """Return the values of a dimension that have gold units, and the names of the others; all if none has units."""
+    """Return (the values of a dimension that have gold units, the names of its other values).
+
+    If no value has units, all are returned as the first.
+    """
     known = [value for value in values if value.n]
     return (known, [value.value for value in values if not value.n]) if known else (values, [])
 

@@ -45,7 +45,7 @@ def columns(board: Board) -> list[CostColumn]:
 
 
 def chosen(columns: Sequence[CostColumn], kind: str | None) -> CostColumn:
-    """Return the column of a kind of cost; the first one for an unknown kind. columns: not empty."""
+    """Return the column of a kind of cost; the first one for an unknown kind, or for None. columns: not empty."""
     return next((column for column in columns if column.kind == kind), columns[0])
 
 

@@ -111,7 +111,7 @@ def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[H
 def _reason(score: ShownScore, measure: Measure, any_score: ShownScore | None) -> str:
     """Return why a cell has no value; empty if it has a value.
 
-    any_score: a score of some system in this column. If no system has one, the gold has no unit on the slice.
+    any_score: a score of some system in this column; None: no system has one, so the gold has no unit on the slice.
     """
     if score.value is not None:
         return ""

@@ -1,4 +1,6 @@
-"""HTML of a board row's cells, by functions: a template would take ten times as long for hundreds of rows."""
+"""HTML of a board row's cells, written by functions, since a template would take ten times as long for hundreds of
+rows.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,10 @@ def cost(cost_text: tuple[float | None, str]) -> SafeString:
 
 @lru_cache(maxsize=10_000)
 def _system_url(system: int, board: int | None) -> str:
-    """Return the URL of a system's page; with a board's primary key, the page shows the scores on that board."""
+    """Return the URL of a system's page.
+
+    board: primary key of the board whose scores the page shows; None: the page's default.
+    """
     return reverse("system", args=[system]) + ("" if board is None else f"?board={board}")
 
 

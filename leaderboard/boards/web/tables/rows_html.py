@@ -1,4 +1,6 @@
-"""HTML of a board's table rows, by functions: a template would take ten times as long for hundreds of cells."""
+"""HTML of a board's table rows, written by functions, since a template would take ten times as long for hundreds of
+cells.
+"""
 
 from __future__ import annotations
 

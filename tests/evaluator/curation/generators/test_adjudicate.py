@@ -163,5 +163,5 @@ def test_the_site_gets_gold_alone() -> None:
 
 
 def test_the_site_refuses_judgements_that_decide_nothing() -> None:
-    with pytest.raises(GoldError, match="no gold results, found 0 items decided, 4 left to judge: 1, 2, 3, 4"):
+    with pytest.raises(GoldError, match="no gold was made, found 0 items decided, 4 left to judge: 1, 2, 3, 4"):
         on_site(("annotations", judgements("ann")))
