@@ -21,7 +21,7 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 RESAMPLES = 1000
 SEED = 0
 _SAME_DIGITS = 12
-_CUT = {"value", "low", "high", "a", "b", "difference"}
+_ROUNDED = ("value", "low", "high", "a", "b", "difference")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,6 +80,7 @@ _ROLES: tuple[tuple[type[FileError], Literal["predictions", "inputs", "gold", "s
     (ScorerError, "scorer"),
 )
 _AnyRequest = TypeVar("_AnyRequest", bound=Request)
+_AnyRow = TypeVar("_AnyRow", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True)
@@ -122,18 +123,20 @@ def _float(value: object) -> float:
     raise TypeError(f"a report contains a {type(value).__name__}, expected a float")
 
 
-def reproducible(score: dict[str, Any]) -> dict[str, Any]:
-    """Round the numbers of a score or comparison, in place, to 12 significant digits, and return it.
+def reproducible(row: _AnyRow) -> _AnyRow:
+    """Return a score or a comparison with its numbers rounded to 12 significant digits.
 
     Every processor then gives the same result, and equal scores tie. Without rounding, the last digits of a
     floating-point sum depend on the processor (linear algebra adds in different orders) and on the order of the units:
     two systems with the same ranks on different questions, whose mean reciprocal ranks are equal, would not tie.
     """
-    for name in _CUT & score.keys():
-        if isinstance(score[name], float):  # in the pairs of `compare_board`, a and b are integers
+    rounded = {}
+    for name in _ROUNDED:
+        number = getattr(row, name, None)
+        if isinstance(number, float):  # in the pairs of `compare_board`, a and b are integers
             # Differences of nearly equal numbers have fewer correct digits: numbers are first rounded to 13 decimals.
-            score[name] = float(f"{round(score[name], _SAME_DIGITS + 1):.{_SAME_DIGITS}g}") + 0.0
-    return score
+            rounded[name] = float(f"{round(number, _SAME_DIGITS + 1):.{_SAME_DIGITS}g}") + 0.0
+    return msgspec.structs.replace(row, **rounded)
 
 
 @contextmanager

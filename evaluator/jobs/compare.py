@@ -7,15 +7,15 @@ import msgspec
 
 from evaluator.custom_scorer.measures import MeasureDeclaration, check_declaration, measures_of
 from evaluator.errors import PredictionError, UsageError
-from evaluator.jobs.base import RESAMPLES, SEED, Files, Report, Request, Slice, TaskRequest, reproducible
+from evaluator.jobs.base import RESAMPLES, SEED, Files, Report, Request, TaskRequest, reproducible
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.measures.base import Measure
 from evaluator.outcomes.serialization import from_bytes
 from evaluator.outcomes.table import Outcomes
 from evaluator.plots.summary import PlotData, plot_data
 from evaluator.scoring.compare import Comparison, compare_outcomes
-from evaluator.scoring.compare_pairs import compare_pairs
-from evaluator.scoring.disagreements import counts, items
+from evaluator.scoring.compare_pairs import PairComparison, compare_pairs
+from evaluator.scoring.disagreements import AgreementCounts, DiscordantUnits, counts, items
 from evaluator.scoring.score import Score, existing
 from evaluator.tasks.base import Task
 from evaluator.tasks.registry import find_task
@@ -31,22 +31,6 @@ class CompareRequest(TaskRequest, frozen=True, kw_only=True):
     limits: ReadLimits = ReadLimits()
 
 
-class ComparisonRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.scoring.compare.Comparison`: two systems compared by one measure on one slice."""
-
-    measure: str
-    slice: Slice
-    a: float | None
-    b: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_mcnemar: float | None
-    n: int
-    n_groups: int
-
-
 class CompareResult(msgspec.Struct, forbid_unknown_fields=True):
     """Comparisons of two systems, each by one measure on one slice, as `compare --json` prints them."""
 
@@ -54,7 +38,7 @@ class CompareResult(msgspec.Struct, forbid_unknown_fields=True):
     task_version: int
     n_units: int
     n_groups: int
-    comparisons: list[ComparisonRow]
+    comparisons: list[Comparison]
     warnings: list[str]
 
 
@@ -147,24 +131,9 @@ class CompareBoardRequest(Request, frozen=True, kw_only=True):
     seed: int = SEED
 
 
-class PairRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Comparison of two systems: serialized `evaluator.scoring.compare_pairs.PairComparison`.
-
-    a, b: the numbers of the systems' files.
-    """
-
-    a: int
-    b: int
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    n_permutations: int
-
-
 class CompareBoardReport(Report):
     n_groups: int
-    comparisons: list[PairRow]
+    comparisons: list[PairComparison]
 
 
 def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBoardReport, bytes]:
@@ -181,7 +150,7 @@ def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBo
     rows = compare_pairs(
         tables, request.pairs, measures[request.measure], resamples=request.resamples, seed=request.seed
     )
-    return CompareBoardReport(tables[0].n_groups, [PairRow(**reproducible(row.as_dict())) for row in rows]), b""
+    return CompareBoardReport(tables[0].n_groups, [reproducible(row) for row in rows]), b""
 
 
 class HeadToHeadRequest(Request, frozen=True, kw_only=True):
@@ -198,36 +167,11 @@ class HeadToHeadRequest(Request, frozen=True, kw_only=True):
     seed: int = SEED
 
 
-class CountRow(msgspec.Struct, forbid_unknown_fields=True):
-    """How many units two systems have right: serialized `evaluator.scoring.disagreements.AgreementCounts`.
-
-    both, a_only, b_only, neither: the numbers of units that both systems, only a, only b, and neither has right.
-    """
-
-    measure: str
-    slice: Slice
-    both: int
-    a_only: int
-    b_only: int
-    neither: int
-
-
-class ItemsRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Units that only one of two systems has right: serialized `evaluator.scoring.disagreements.DiscordantUnits`.
-
-    a_only, b_only: (id, gold line) of the units that only system a, or only system b, has right.
-    """
-
-    measure: str
-    a_only: list[tuple[str | int, str]]
-    b_only: list[tuple[str | int, str]]
-
-
 class HeadToHeadReport(Report, omit_defaults=True):
     n_groups: int
-    comparisons: list[ComparisonRow]
-    counts: list[CountRow]
-    items: list[ItemsRow] | None = None
+    comparisons: list[Comparison]
+    counts: list[AgreementCounts]
+    items: list[DiscordantUnits] | None = None
 
 
 def head_to_head(files: Files, request: HeadToHeadRequest) -> tuple[HeadToHeadReport, bytes]:
@@ -240,10 +184,9 @@ def head_to_head(files: Files, request: HeadToHeadRequest) -> tuple[HeadToHeadRe
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
     measures = _measures_of([a, b], request.scorer)
     rows = compare_outcomes(a, b, measures, resamples=request.resamples, seed=request.seed)
-    report = HeadToHeadReport(a.n_groups, _rows(rows), [CountRow(**row.as_dict()) for row in counts(a, b, measures)])
+    report = HeadToHeadReport(a.n_groups, _rows(rows), list(counts(a, b, measures)))
     if "gold" in files:
-        named = items(a, b, measures, files["gold"], request.gold_name)
-        report.items = [ItemsRow(**row.as_dict()) for row in named]
+        report.items = list(items(a, b, measures, files["gold"], request.gold_name))
     return report, b""
 
 
@@ -297,5 +240,5 @@ def _compared(task: Task[Any, Any, Any], outcomes: Outcomes, rows: Sequence[Comp
     return CompareReport(result, task.primary(outcomes.facts))
 
 
-def _rows(comparisons: Sequence[Comparison]) -> list[ComparisonRow]:
-    return [ComparisonRow(**reproducible(row.as_dict())) for row in comparisons]
+def _rows(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    return [reproducible(row) for row in comparisons]

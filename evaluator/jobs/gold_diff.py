@@ -61,6 +61,5 @@ def gold_difference(files: Files, request: GoldDifferenceRequest) -> tuple[GoldD
     task, options = request.parsed()
     before, after = GoldFile(files["before"], request.before_name), GoldFile(files["after"], request.after_name)
     result = compare(task, before, after, options)
-    encode = msgspec.json.Encoder().encode
     report = GoldDifferenceReport(GoldDifferenceCounts(**result.counts()))
-    return report, b"".join(encode(item.as_dict()) + b"\n" for item in result.items)
+    return report, msgspec.json.Encoder().encode_lines([item.as_dict() for item in result.items])

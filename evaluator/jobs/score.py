@@ -208,4 +208,4 @@ def scorer_output(files: Files, request: ScorerOutputRequest) -> tuple[ScorerOut
 
 
 def _rows(scores: Sequence[Score]) -> list[ScoreRow]:
-    return [ScoreRow(**reproducible(score.as_dict())) for score in scores]
+    return [reproducible(ScoreRow(**score.as_dict())) for score in scores]

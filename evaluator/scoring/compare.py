@@ -5,10 +5,9 @@ resamples of whole groups, from which each system's own interval is also compute
 systems' own intervals suggest, since a hard group is hard for both.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+import msgspec
 import numpy as np
 
 from evaluator.errors import UsageError
@@ -24,8 +23,7 @@ from evaluator.statistics.mcnemar import paired_outcomes
 from evaluator.statistics.permutation_test import p_values
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Comparison of two systems, a and b, by one measure on one slice. None: the number does not exist.
 
     a, b: the measure of each system; difference: a - b; low, high: the ends of the difference's confidence interval; p:
@@ -35,7 +33,7 @@ class Comparison:
     """
 
     measure: str
-    slice: Mapping[str, SliceValue]
+    slice: dict[str, SliceValue]
     a: float | None
     b: float | None
     difference: float | None
@@ -45,9 +43,6 @@ class Comparison:
     p_mcnemar: float | None
     n: int
     n_groups: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__} | {"slice": dict(self.slice)}
 
 
 class _Pair:
@@ -121,7 +116,7 @@ def _compare(
             bounded = n_groups > 1 and not np.isnan(difference)
             yield Comparison(
                 measure=measure.name,
-                slice=slice_.slice,
+                slice=dict(slice_.slice),
                 a=number_or_none(a),
                 b=number_or_none(b),
                 difference=number_or_none(difference),

@@ -6,9 +6,8 @@ remain significant after Holm adjustment for hundreds of pairs.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
+import msgspec
 import numpy as np
 
 from evaluator.measures.auroc import Auroc
@@ -37,8 +36,7 @@ The standard error of the p-value is then about 7 % of the p-value (1 / sqrt(200
 _ROUNDING = 1e-12  # differences this close count as tied: rounding depends on the order of summation
 
 
-@dataclass(frozen=True, slots=True)
-class PairComparison:
+class PairComparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Comparison of two systems by one measure. None: the number does not exist.
 
     a, b: the indices of the systems; difference: the value of a minus the value of b; low, high: the ends of its
@@ -53,9 +51,6 @@ class PairComparison:
     high: float | None
     p: float | None
     n_permutations: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def compare_pairs(

@@ -1,8 +1,7 @@
 """Discordant units, which exactly one of two systems has right: their number in each slice, and a list of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
 
 import msgspec
 import numpy as np
@@ -23,26 +22,21 @@ MOST_TEXT = 600
 """The maximum number of characters shown of a gold line."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementCounts:
+class AgreementCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Numbers of units of one slice that both, only one or neither of two systems (a and b) has right.
 
     measure: the name of a measure that is a proportion of right units, such as accuracy.
     """
 
     measure: str
-    slice: Mapping[str, SliceValue]
+    slice: dict[str, SliceValue]
     both: int
     a_only: int
     b_only: int
     neither: int
 
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__} | {"slice": dict(self.slice)}
 
-
-@dataclass(frozen=True, slots=True)
-class DiscordantUnits:
+class DiscordantUnits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Units that only system a, and units that only system b, has right by one measure.
 
     a_only, b_only: the first MOST_ITEMS of these units, in gold order, each as (id, its gold line cut to MOST_TEXT
@@ -50,11 +44,8 @@ class DiscordantUnits:
     """
 
     measure: str
-    a_only: Sequence[tuple[str | int, str]]
-    b_only: Sequence[tuple[str | int, str]]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+    a_only: list[tuple[str | int, str]]
+    b_only: list[tuple[str | int, str]]
 
 
 class _Line(msgspec.Struct):
@@ -74,7 +65,7 @@ def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[Ag
         for measure in slice_.measures:
             test = tests[measure.name]
             if test is not None:
-                yield AgreementCounts(measure.name, slice_.slice, *test.counts(slice_.view.rows))
+                yield AgreementCounts(measure.name, dict(slice_.slice), *test.counts(slice_.view.rows))
 
 
 def items(

@@ -17,6 +17,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=80)]
 Moment = Annotated[datetime, Meta(tz=True)]
 Options = dict[str, str]
+SplitKind = Literal["train", "dev", "test", "fold"]
 
 
 class Part(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -34,7 +35,7 @@ class SplitPart(Part):
     """
 
     name: Slug
-    kind: Literal["train", "dev", "test", "fold"]
+    kind: SplitKind
     gold: str = ""
     inputs: str = ""
     gold_public: bool = False

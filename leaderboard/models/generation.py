@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from .dataset import Dataset, Split
 from .raw_file import RawFile
-from .state import LeasedWork, State, lease_constraints
+from .state import LeasedWork, lease_constraints
 
 
 class Generation(LeasedWork):
@@ -45,11 +45,6 @@ class Generation(LeasedWork):
 
     def __str__(self) -> str:
         return f"{self.dataset.slug}: {self.generator} {self.pk}"
-
-    @property
-    def is_preview(self) -> bool:
-        """Return whether the run is done and no split has been created from it yet."""
-        return self.state == State.DONE and not self.parts.exclude(split=None).exists()
 
 
 class GeneratedFrom(models.Model):

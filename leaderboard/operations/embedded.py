@@ -97,25 +97,13 @@ def address(data: Path) -> str:
 
 
 def children(listener: socket.socket) -> list[Child]:
-    """Return the site's child processes in the order in which to start them; optional ones only if switched on."""
+    """Return the site's child processes in the order in which to start them, without those that are switched off."""
     descriptor = listener.fileno()
+    workers = ("worker", "beat", "notifications", "systems", "systems-gpu", "scorers")
     return [
         Child("sandbox", _sandbox, needed_by_others=True),
         Child("web", _logged("web", processes.web(f"fd://{descriptor}"), descriptor)),
-        Child("worker", _logged("worker", processes.worker())),
-        Child("beat", _logged("beat", processes.beat())),
-        *(
-            [Child("notifications", _logged("notifications", processes.notifications()))]
-            if settings.NOTIFICATIONS
-            else []
-        ),
-        *([Child("systems", _logged("systems", processes.systems()))] if settings.SYSTEMS else []),
-        *(
-            [Child("systems-gpu", _logged("systems-gpu", processes.systems_gpu()))]
-            if settings.SYSTEMS and settings.GPUS
-            else []
-        ),
-        *([Child("scorers", _logged("scorers", processes.scorers()))] if settings.SCORERS else []),
+        *(Child(role, _logged(role, processes.command(role))) for role in workers if processes.is_on(role)),
     ]
 
 

@@ -20,6 +20,7 @@ from django.db import connection
 from django.db.models import FileField
 from django.utils import timezone
 
+from leaderboard.core.chunked_upload import CHUNKS_FOLDER
 from leaderboard.core.storage import PARTIAL
 
 AFTER = timedelta(days=7)
@@ -28,8 +29,6 @@ UNCHECKED_STORES = ("staticfiles", "default")
 """Stores of settings.STORAGES that are not checked, because no database row names files of theirs."""
 STORED_FOLDERS = ("gold", "inputs", "predictions", "outcomes")
 """Stores with irreplaceable files: gold and raw files, submissions, outcomes."""
-CHUNKS_FOLDER = "pieces"
-"""Name of the folders with chunks of unfinished uploads. They are skipped: the sweep deletes abandoned ones."""
 MANY = 5
 SHARE = 0.1
 """A store has too many orphaned files if they are more than MANY and more than this fraction of the store's files."""
@@ -150,5 +149,5 @@ def _listed(storage: Storage, folder: str = "") -> Iterator[str]:
         return
     yield from (f"{folder}{name}" for name in files)
     for name in folders:
-        if name != CHUNKS_FOLDER:
+        if name != CHUNKS_FOLDER:  # of unfinished uploads; the sweep deletes abandoned ones
             yield from _listed(storage, f"{folder}{name}/")

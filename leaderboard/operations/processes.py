@@ -35,15 +35,8 @@ def web(bind: str) -> list[str]:
 
 
 def worker(*, concurrency: int = 2) -> list[str]:
-    """Return the command line of the worker that scores predictions. concurrency: number of processes.
-
-    Celery's gossip and heartbeats are off: the state of work is in the database.
-    """
-    return [
-        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "scoring"),
-        *("--hostname", "scoring@%h", "--concurrency", str(concurrency), "--loglevel", "WARNING"),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-    ]
+    """Return the command line of the worker that scores predictions. concurrency: number of processes."""
+    return _celery("scoring", concurrency=concurrency)
 
 
 def systems() -> list[str]:
@@ -53,11 +46,7 @@ def systems() -> list[str]:
     """
     # Placement decides what runs; more processes than containers of the usual size fit would only wait.
     processes = max(1, int((settings.ENGINE_CPUS or os.cpu_count() or 1) / settings.SYSTEM_CPUS))
-    return [
-        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "systems"),
-        *("--hostname", "systems@%h", "--concurrency", str(min(processes, MAX_SYSTEMS)), "--loglevel", "WARNING"),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-    ]
+    return _celery("systems", concurrency=min(processes, MAX_SYSTEMS))
 
 
 def systems_gpu() -> list[str]:
@@ -65,11 +54,7 @@ def systems_gpu() -> list[str]:
 
     A host whose GPUs should serve several containers at once runs this process several times.
     """
-    return [
-        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "systems-gpu"),
-        *("--hostname", f"systems-gpu-{os.getpid()}@%h", "--concurrency", "1", "--loglevel", "WARNING"),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-    ]
+    return _celery("systems-gpu", name=f"systems-gpu-{os.getpid()}")
 
 
 def scorers() -> list[str]:
@@ -77,11 +62,7 @@ def scorers() -> list[str]:
 
     It has access to the container engine and to gold, but runs no submitted image.
     """
-    return [
-        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "scorers"),
-        *("--hostname", "scorers@%h", "--concurrency", "1", "--loglevel", "WARNING"),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-    ]
+    return _celery("scorers")
 
 
 def notifications() -> list[str]:
@@ -90,9 +71,17 @@ def notifications() -> list[str]:
     It needs no access to gold, and uses threads, since it mostly waits. It also reads the queue `notices`, the former
     name of `notifications`, in which the previous release may have left messages.
     """
+    return _celery("notifications,notices", "--pool", "threads", name="notifications", concurrency=4)
+
+
+def _celery(queues: str, *options: str, name: str = "", concurrency: int = 1) -> list[str]:
+    """Return the command line of a Celery worker. name: of the worker on its host; empty: that of its queue.
+
+    Celery's gossip and heartbeats are off: the state of work is in the database.
+    """
     return [
-        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "notifications,notices"),
-        *("--hostname", "notifications@%h", "--pool", "threads", "--concurrency", "4", "--loglevel", "WARNING"),
+        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", queues),
+        *("--hostname", f"{name or queues}@%h", *options, "--concurrency", str(concurrency), "--loglevel", "WARNING"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     ]
 
@@ -107,12 +96,31 @@ def sandbox() -> list[str]:
     return [sys.executable, "-m", "evaluator.sandbox.process.server", "--socket", settings.SANDBOX_SOCKET]
 
 
-def command(role: str, *, bind: str) -> list[str]:
+_COMMANDS = {
+    "sandbox": sandbox,
+    "worker": worker,
+    "beat": beat,
+    "systems": systems,
+    "systems-gpu": systems_gpu,
+    "scorers": scorers,
+    "notifications": notifications,
+}
+
+
+def command(role: str, *, bind: str = "") -> list[str]:
     """Return the command line of the process `role`, one of ROLES. bind: for the role `web`, see `web`."""
-    if role == "web":
-        return web(bind)
-    roles = {"sandbox": sandbox, "worker": worker, "beat": beat, "systems": systems, "scorers": scorers}
-    return {**roles, "systems-gpu": systems_gpu, "notifications": notifications}[role]()
+    return web(bind) if role == "web" else _COMMANDS[role]()
+
+
+def is_on(role: str) -> bool:
+    """Return False if the settings switch this process off."""
+    switches = {
+        "systems": settings.SYSTEMS,
+        "systems-gpu": settings.SYSTEMS and settings.GPUS,
+        "scorers": settings.SCORERS,
+        "notifications": settings.NOTIFICATIONS,
+    }
+    return bool(switches.get(role, True))
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

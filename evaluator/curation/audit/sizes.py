@@ -113,8 +113,7 @@ def _too_wide(split: Split, rows: list[SliceSize], measure: str) -> list[Finding
             "wide-intervals",
             f"{len(wide)} of {len(rows)} slices will have intervals wider than ±{_WIDE:g}: {_slice_names(wide)}",
             f"n={first.n}: {measure} {first.width.at:g} has an interval of ±{first.width.independent:.2f}; smaller "
-            "differences "
-            "between systems are usually not significant",
+            "differences between systems are usually not significant",
             "collect more data, or draw no conclusions from these slices",
             split.file,
             numbers={"slices": [row.as_dict() for row in wide[:_NAMED]], "more_than": _WIDE},

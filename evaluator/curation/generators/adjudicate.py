@@ -35,11 +35,11 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         judged_by[name].append(annotator)
     key = args.key or ("score" if judgements.scores else "label")
     gold = ({**items[name], key: value} for name, value in decided.items() if value is not None)
-    _write(bench, "gold.jsonl", gold)
+    bench.write_rows("gold.jsonl", gold)
     # No judgement is in these two files, so that nobody sees those of others.
-    _write(bench, "left.jsonl", ({**_without(items[name], key), "judged_by": judged_by[name]} for name in left))
+    bench.write_rows("left.jsonl", ({**_without(items[name], key), "judged_by": judged_by[name]} for name in left))
     again = _sample([name for name, value in decided.items() if value is not None], args.again, args.seed)
-    _write(bench, "again.jsonl", (_without(items[name], key) for name in again))
+    bench.write_rows("again.jsonl", (_without(items[name], key) for name in again))
     report: dict[str, Any] = {
         "decided": len(decided) - len(left),
         "left": len(left),
@@ -55,7 +55,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     if args.mentions:
         mentions = _read_mentions(args, bench)
         texts = ({"id": name, "mentions": mentions.union(name)} for name in mentions.of_text)
-        _write(bench, "mentions.jsonl", texts)
+        bench.write_rows("mentions.jsonl", texts)
         n_mentions = sum(len(mentions.union(name)) for name in mentions.of_text)
         report["mentions"] = _plain({"texts": len(mentions.of_text), "union": n_mentions, "f1": mentions.agreement()})
         counts = f"{count_noun(len(mentions.of_text), 'text')} with {count_noun(n_mentions, 'mention')}"
@@ -151,11 +151,6 @@ def _sample(names: list[Id], percentage: int, seed: int) -> list[Id]:
 
 def _without(item: dict[str, Any], key: str) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name != key}
-
-
-def _write(bench: Workspace, name: str, lines: Iterable[dict[str, Any]]) -> None:
-    encode = msgspec.json.Encoder().encode
-    bench.output(name).writelines(encode(line) + b"\n" for line in lines)
 
 
 def _names(names: list[Id]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from evaluator.curation.generators.arguments import add_texts, add_words, dropped_words, positive
@@ -137,9 +137,7 @@ def _coverage(
 
 
 def _write(report: dict[str, Any], ranked: dict[str, list[dict[str, Any]]], bench: Workspace) -> None:
-    lines, encode = bench.output("cues.jsonl"), msgspec.json.Encoder().encode
-    for cues in ranked.values():
-        lines.writelines(encode(cue) + b"\n" for cue in cues)
+    bench.write_rows("cues.jsonl", chain.from_iterable(ranked.values()))
     charts = _charts(report)
     for name, chart in charts.items():
         bench.output(f"{name}.svg").write(chart.encode())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-import msgspec
-
 from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Kind, Parameter, Source
 from evaluator.curation.generators.workspace import Workspace
@@ -31,10 +29,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         fold = folds[document] if document is not None else 0
         outputs[part_of[fold]].write((with_key(line.raw, args.mark, fold) if args.mark else line.raw) + b"\n")
         n_lines[part_of[fold]] += 1
-    encode = msgspec.json.Encoder().encode
-    bench.output("folds.jsonl").writelines(
-        encode({args.by: document, "fold": fold}) + b"\n" for document, fold in folds.items()
-    )
+    bench.write_rows("folds.jsonl", ({args.by: document, "fold": fold} for document, fold in folds.items()))
     n_documents = {name: sum(fold in part_folds for fold in folds.values()) for name, part_folds in parts.items()}
     report = {name: {"documents": n_documents[name], "lines": n_lines[name]} for name in parts}
     text = "\n".join(

@@ -10,8 +10,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.gold_diff import KINDS, Change, Difference, GoldFile, Item
@@ -32,10 +30,9 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         GoldFile(bench.input(role, path), str(path)) for role, path in (("before", args.before), ("after", args.after))
     )
     result = compare(task, before, after, task.parse_options({}))
-    if bench.keeps:
-        encode = msgspec.json.Encoder().encode
-        bench.output("difference.jsonl").writelines(encode(item.as_dict()) + b"\n" for item in result.items)
-    report: dict[str, Any] = {**result.counts(), "items": [item.as_dict() for item in result.items]}
+    items = [item.as_dict() for item in result.items]
+    bench.write_rows("difference.jsonl", items)
+    report: dict[str, Any] = {**result.counts(), "items": items}
     return GeneratorResult(report, "\n".join(_report_lines(result)))
 
 

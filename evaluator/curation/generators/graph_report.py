@@ -6,8 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from evaluator.curation.generators.arguments import positive
 from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.workspace import Workspace
@@ -67,17 +65,11 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
             found = zip(numbers.tolist(), frequencies.tolist(), strict=True)
             paths = [{"path": path_names(graph, number), "facts": count} for number, count in found]
             report["paths"] = paths[:_SHOWN]
-            _write(bench, "paths.jsonl", paths)
+            bench.write_rows("paths.jsonl", paths)
         progress.add(1)
     relations.sort(key=lambda row: (-row["facts"], row["relation"]))
-    _write(bench, "relations.jsonl", relations)
+    bench.write_rows("relations.jsonl", relations)
     return GeneratorResult(report, _text(report))
-
-
-def _write(bench: Workspace, name: str, rows: list[dict[str, Any]]) -> None:
-    if bench.keeps:
-        encode = msgspec.json.Encoder().encode
-        bench.output(name).writelines(encode(row) + b"\n" for row in rows)
 
 
 def _text(report: dict[str, Any]) -> str:

@@ -54,8 +54,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         scores = _scores(args.metric, index_of, [line.text for line in inputs], texts)
         rows.append({"corrupted": folder.name, **_compare(scores, unchanged, facts, corrupted)})
         progress.add(1)
-    if bench.keeps:
-        bench.output("metric.jsonl").writelines(msgspec.json.encode(row) + b"\n" for row in rows)
+    bench.write_rows("metric.jsonl", rows)
     return GeneratorResult({"texts": len(texts), "corrupted": rows}, _text(len(texts), rows))
 
 

@@ -71,8 +71,8 @@ def _sample(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         }
         for index in chosen
     ]
+    bench.write_rows("misses.jsonl", rows)
     if bench.keeps:
-        bench.output("misses.jsonl").writelines(msgspec.json.encode(row) + b"\n" for row in rows)
         bench.add_tables("csv")
     report = {
         "questions": len(ranks),
@@ -137,8 +137,7 @@ def _count(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         {"category": category, "misses": n, "share": n / total}
         for category, n in sorted(count.items(), key=lambda item: (-item[1], item[0]))
     ]
-    if bench.keeps:
-        bench.output("categories.jsonl").writelines(msgspec.json.encode(row) + b"\n" for row in rows)
+    bench.write_rows("categories.jsonl", rows)
     lines = [f"{row['misses']:>7} {100 * row['share']:>7.1f} %  {row['category']}" for row in rows]
     return GeneratorResult({"misses": total, "categories": rows}, "\n".join([f"{total} misses", *lines]))
 

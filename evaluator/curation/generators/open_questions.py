@@ -99,8 +99,7 @@ def _text(report: dict[str, Any]) -> list[str]:
             lines.append(f"  {n:,} questions with over 1 MiB of answers are left out")
     return lines + [
         f"the gold of {item['by']} reveals answers to {item['questions']:,} questions of {item['of']}: keep both "
-        "hidden, "
-        "or publish both"
+        "hidden, or publish both"
         for item in report["leaks"]
     ]
 

@@ -51,8 +51,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         ),
         key=lambda line: str(line["id"]),
     )
-    encode = msgspec.json.Encoder().encode
-    bench.output("gold.jsonl").writelines(encode(line) + b"\n" for line in salted)
+    bench.write_rows("gold.jsonl", salted)
     report = {"groups": len({line["group"] for line in salted}), "lines": len(salted)}
     return GeneratorResult(
         report, f"{count_noun(report['groups'], 'group')}, {count_noun(report['lines'], 'line')}; all checks passed"

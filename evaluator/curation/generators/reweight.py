@@ -6,8 +6,6 @@ import argparse
 import math
 from typing import Any
 
-import msgspec
-
 from evaluator.curation.generators.arguments import add_texts, add_words, dropped_words
 from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.workspace import Workspace
@@ -45,9 +43,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     drop = dropped_words(args, bench, claims.texts)
     presence = presence_of(claims.texts, n=args.grams, drop=drop, min_frequency=args.min_frequency)
     result = reweight(presence, claims.labels, penalty=args.penalty, seed=args.seed)
-    encode = msgspec.json.Encoder().encode
     lines = zip(claims.ids, result.weights.tolist(), strict=True)
-    bench.output("weights.jsonl").writelines(encode({"id": name, "weight": weight}) + b"\n" for name, weight in lines)
+    bench.write_rows("weights.jsonl", ({"id": name, "weight": weight} for name, weight in lines))
     before, after = result.objectives[0], result.objectives[-1]
     report: dict[str, Any] = {
         "claims": len(claims.ids),

@@ -223,8 +223,7 @@ def _text(report: dict[str, Any]) -> str:
             for counts in report["scenarios"]
         ),
         f"{report['claims']} claims about {report['different_pairs']} pairs; how often a pair recurs separates true "
-        "from "
-        f"false with AUROC {report['auroc_of_recurrence']:.2f}",
+        f"from false with AUROC {report['auroc_of_recurrence']:.2f}",
         *(f"warning: {warning}" for warning in report["warnings"]),
     ]
     return "\n".join(lines)

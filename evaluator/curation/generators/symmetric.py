@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Kind, Parameter, Source
 from evaluator.curation.generators.workspace import Workspace
@@ -27,8 +25,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     originals = _pairs(bench, "originals", args.originals, labelled=True)
     contraries = _pairs(bench, "contraries", args.contraries, labelled=False)
     lines = quadruples(originals, contraries, salt=args.salt, files=(str(args.originals), str(args.contraries)))
-    encode = msgspec.json.Encoder().encode
-    bench.output("gold.jsonl").writelines(encode(line) + b"\n" for line in lines)
+    bench.write_rows("gold.jsonl", lines)
     report = {"groups": len(lines) // 4, "lines": len(lines)}
     return GeneratorResult(
         report, f"{count_noun(report['groups'], 'group')}, {count_noun(report['lines'], 'line')}; all checks passed"

@@ -9,12 +9,14 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
+
+import msgspec
 
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.tables import write_table
@@ -138,6 +140,15 @@ class Workspace:
         buffer = io.BufferedWriter(raw, _CHUNK)
         self._outputs.append(_File("", name, raw, buffer))
         return buffer
+
+    def write_rows(self, name: str, rows: Iterable[Any]) -> None:
+        """Write an output as JSON Lines, one line a row. rows: values that msgspec encodes, such as dicts.
+
+        Without a folder, nothing is written. Raises ValueError if there already is an output of this name.
+        """
+        if self.keeps:
+            encode = msgspec.json.Encoder().encode
+            self.output(name).writelines(encode(row) + b"\n" for row in rows)
 
     def add_tables(self, kind: str) -> None:
         """Write each JSON Lines output also as a table. kind: `csv`, `tsv`, `xlsx` or `parquet`.

@@ -17,15 +17,18 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, TypeVar
 
 from evaluator.curation.open_triples.leakage_index import EvaluationIndex, Mention, joined
-from evaluator.curation.open_triples.memo import Memo
 from evaluator.curation.open_triples.token_sets import Normaliser, TokenCounts
 from evaluator.curation.open_triples.triples import OpenTriple
 
 Triple = Sequence[str]
 """Subject, relation, object; further columns are ignored."""
+MOST_CACHED = 1 << 22
+"""Maximum number of cached texts, about half a gigabyte of mentions. A full cache is cleared, which only costs time."""
+Value = TypeVar("Value")
 
 
 class Rule(enum.IntEnum):
@@ -47,6 +50,21 @@ class Level(enum.IntEnum):
     SIMPLE = Rule.SIMPLE
     BASIC = Rule.BASIC
     THOROUGH = Rule.IN_MENTION
+
+
+class Memo(dict[str, Value], Generic[Value]):
+    """Cache of a function of one text: memo[text] is work(text). most: the maximum number of cached texts."""
+
+    def __init__(self, work: Callable[[str], Value], most: int = MOST_CACHED) -> None:
+        super().__init__()
+        self._work = work
+        self._most = most
+
+    def __missing__(self, text: str) -> Value:
+        if len(self) >= self._most:
+            self.clear()
+        value = self[text] = self._work(text)
+        return value
 
 
 class Leakage:

@@ -37,13 +37,14 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.errors import SandboxError
+from evaluator.errors import SandboxError, UsageError
 from evaluator.sandbox.containers import container_spec
 from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.gpu import Gpus
 from evaluator.sandbox.containers.image_reader import ImageArchive
 from evaluator.sandbox.containers.scorer_contract import ScorerExecution
 from evaluator.sandbox.containers.system_contract import CancelledError, LoadedImage, SystemExecution, SystemResult
+from evaluator.sandbox.openfile import check_readable
 
 POLL_SECONDS = 1.0
 """How long one `poll` waits for a job's end, and so the seconds between calls of `keep_going`."""
@@ -281,6 +282,23 @@ class ContainerBackend(ABC):
             "total_seconds": time.monotonic() - began,
         }
         return SystemResult(**{**vars(result), **changes})
+
+    def is_well(self) -> bool:
+        """Run the health check again, and return True if it passes."""
+        try:
+            return bool(self.layers())
+        except SandboxError:
+            return False
+
+    def check_job(self, job: Job) -> None:
+        """Raise UsageError if the job asks for too many processors, SandboxError if an input file is not readable."""
+        if job.limits.cpus > self.processors:
+            raise UsageError(f"{job.limits.cpus:g} CPUs are requested, but the engine has {self.processors:g}")
+        try:
+            for name, descriptor in job.descriptors.items():
+                check_readable(name, descriptor)
+        except ValueError as problem:
+            raise SandboxError(f"invalid execution: {problem}") from None
 
     def check_promises(self) -> None:
         """Raise SandboxError if this backend breaks a promise that the operator has not waived."""

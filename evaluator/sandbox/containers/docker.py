@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from evaluator.errors import SandboxError, UsageError
+from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import engine_images, health, reaper
 from evaluator.sandbox.containers.backend import (
     LOAD_SECONDS,
@@ -31,7 +31,6 @@ from evaluator.sandbox.containers.image_reference import parse_reference
 from evaluator.sandbox.containers.resources import Resources, container_name
 from evaluator.sandbox.containers.system_contract import LoadedImage, SystemResult
 from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage, volume_holder_image
-from evaluator.sandbox.openfile import check_readable
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _CONTAINERD_STORE = "io.containerd.snapshotter"
@@ -78,7 +77,7 @@ class DockerSandbox(ContainerBackend):
 
     def submit(self, job: Job, *, keep_going: KeepGoing | None = None) -> None:
         """Implement `ContainerBackend.submit`. The containers run when it returns."""
-        self._check(job)
+        self.check_job(job)
         image = engine_images.inspect_image(self._engine, job.image)
         settings = image.get("Config") or {}
         check_settings(settings)
@@ -148,7 +147,7 @@ class DockerSandbox(ContainerBackend):
             image_labels=image_labels,
             gpus=self.gpus,
         )
-        return Run(self._engine, job, resources=resources, layers=layers, probe=self._is_well)
+        return Run(self._engine, job, resources=resources, layers=layers, probe=self.is_well)
 
     @contextmanager
     def _facts_of_a_working_engine(self) -> Iterator[None]:
@@ -166,7 +165,7 @@ class DockerSandbox(ContainerBackend):
             archive,
             has_containerd_store=self._has_containerd_store(),
             seconds=self.load_seconds,
-            probe=self._is_well,
+            probe=self.is_well,
         )
 
     def pull(self, reference: str) -> LoadedImage:
@@ -247,21 +246,6 @@ class DockerSandbox(ContainerBackend):
         if machine not in names:
             raise SandboxError(f"the engine's machine is {machine}, expected one of: {', '.join(names)}")
         return names[machine]
-
-    def _is_well(self) -> bool:
-        try:
-            return bool(self.layers())
-        except SandboxError:
-            return False
-
-    def _check(self, job: Job) -> None:
-        if job.limits.cpus > self.processors:
-            raise UsageError(f"{job.limits.cpus:g} CPUs are requested, but the engine has {self.processors:g}")
-        try:
-            for name, descriptor in job.descriptors.items():
-                check_readable(name, descriptor)
-        except ValueError as problem:
-            raise SandboxError(f"invalid execution: {problem}") from None
 
     def _about(self) -> dict[str, Any]:
         if not self._info:

@@ -24,7 +24,8 @@ from evaluator.sandbox.contract import Verdict
 _log = logging.getLogger(__name__)
 _DEATH = 8.0  # seconds that a killed container may take to end
 _ENGINES_SHARE = 5.0  # seconds of creating and starting a container that do not count as the submission's
-_KILLED = 128 + 9
+KILLED = 128 + 9
+"""Exit status of a container whose first process was killed by SIGKILL."""
 _NOT_STARTED = (126, 127)  # the engine's statuses for a command that is missing or not executable
 
 
@@ -191,19 +192,10 @@ class Run:
     def _judge(self, state: dict[str, Any], holder: str) -> SystemResult:
         code = int(state.get("ExitCode") or 0)
         # Another process that followed this execution may have killed it, and then died.
-        if not self._in_time or (code == _KILLED and self.wall_seconds >= self.limits.wall_seconds):
-            return self._result(Verdict.TIME, f"it was stopped at its limit of {self.limits.wall_seconds:g} seconds")
-        # OOMKilled is also true if only a child was killed and the system continued.
-        if code and state.get("OOMKilled"):
-            return self._result(Verdict.MEMORY, f"it needed more than {self.limits.memory_bytes} bytes of memory", code)
-        if code == _KILLED:
-            # Neither killed by us nor out of memory. A program cannot kill the first process of its own namespace, but
-            # that process may exit with this status itself, which the engine does not distinguish.
-            raise KilledError(
-                f"the container of {self.job.execution_id} was killed from outside, or exited with status {_KILLED}"
-            )
-        if code:
-            return self._result(Verdict.EXIT, "it ended with a non-zero exit status", code)
+        in_time = self._in_time and not (code == KILLED and self.wall_seconds >= self.limits.wall_seconds)
+        verdict, explanation = judge(self.job, code, in_time=in_time, is_out_of_memory=bool(state.get("OOMKilled")))
+        if verdict is not Verdict.DONE:
+            return self._result(verdict, explanation, None if verdict is Verdict.TIME else code)
         if state.get("Error"):
             raise EngineError("the engine lost a container", engine_message=str(state["Error"]))
         try:
@@ -216,17 +208,13 @@ class Run:
         return self._result(Verdict.DONE, "", code, outputs)
 
     def _result(
-        self, verdict: Verdict, explanation: str, code: int | None = None, fetched: Sequence[Output] = ()
+        self, verdict: Verdict, explanation: str, code: int | None = None, outputs: Sequence[Output] = ()
     ) -> SystemResult:
-        first = fetched[0] if fetched else Output("", 0, "")
-        return SystemResult(
-            verdict=verdict,
-            explanation=explanation,
+        return result_of(
+            verdict,
+            explanation,
+            outputs,
             exit_code=code,
-            output_name=first.name,
-            output_bytes=first.size,
-            output_sha256=first.sha256,
-            outputs={output.name: output.size for output in fetched},
             wall_seconds=self.wall_seconds,
             timings=dict(self.timings),
             usage=self.meter.usage(),
@@ -244,6 +232,39 @@ class Run:
             yield
         finally:
             self.timings[step] = time.monotonic() - began
+
+
+def judge(job: Job, code: int, *, in_time: bool, is_out_of_memory: bool) -> tuple[Verdict, str]:
+    """Return the verdict on a container that has ended with the exit status `code`, and the explanation for its author.
+
+    DONE: its output is to be read. in_time: it was not stopped at its time limit. is_out_of_memory: a process of it was
+    killed because memory was short; the container may have gone on. Raises KilledError.
+    """
+    if not in_time:
+        return Verdict.TIME, f"it was stopped at its limit of {job.limits.wall_seconds:g} seconds"
+    if code and is_out_of_memory:
+        return Verdict.MEMORY, f"it needed more than {job.limits.memory_bytes} bytes of memory"
+    if code == KILLED:
+        # Neither killed by us nor out of memory. A program cannot kill the first process of its own namespace, but that
+        # process may exit with this status itself, which engines do not distinguish.
+        raise KilledError(
+            f"the container of {job.execution_id} was killed from outside, or exited with status {KILLED}"
+        )
+    return (Verdict.EXIT, "it ended with a non-zero exit status") if code else (Verdict.DONE, "")
+
+
+def result_of(verdict: Verdict, explanation: str, outputs: Sequence[Output], **facts: Any) -> SystemResult:
+    """Return the result of a container. outputs: its copied output files. facts: the other fields of the result."""
+    first = outputs[0] if outputs else Output("", 0, "")
+    return SystemResult(
+        verdict=verdict,
+        explanation=explanation,
+        output_name=first.name,
+        output_bytes=first.size,
+        output_sha256=first.sha256,
+        outputs={output.name: output.size for output in outputs},
+        **facts,
+    )
 
 
 def _lasted(state: dict[str, Any]) -> float:

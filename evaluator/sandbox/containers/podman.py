@@ -40,26 +40,21 @@ from evaluator.sandbox.containers.backend import (
 from evaluator.sandbox.containers.container_spec import InputFile, Job
 from evaluator.sandbox.containers.create_settings import NOBODY
 from evaluator.sandbox.containers.engine import EngineError, EngineTimeoutError
+from evaluator.sandbox.containers.execution import KILLED, judge, result_of
 from evaluator.sandbox.containers.image_config import check_settings, this_architecture
 from evaluator.sandbox.containers.image_errors import EngineRefusalError, ImageMismatchError, LoadTimeError
 from evaluator.sandbox.containers.image_reader import ImageArchive
 from evaluator.sandbox.containers.output import Output, OutputError, read
 from evaluator.sandbox.containers.resource_usage import Meter
 from evaluator.sandbox.containers.resources import GRACE, USER_FILE_BYTES, USER_FILES, container_name
-from evaluator.sandbox.containers.system_contract import (
-    ImageMissingError,
-    KilledError,
-    LoadedImage,
-    SystemResult,
-)
+from evaluator.sandbox.containers.system_contract import ImageMissingError, LoadedImage, SystemResult
 from evaluator.sandbox.containers.volume_holder_image import volume_holder_image
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.openfile import check_readable, open_file
+from evaluator.sandbox.openfile import open_file
 
 _log = logging.getLogger(__name__)
 _SECONDS = 120.0  # for one command; disks may be slow
 _SAMPLE = 0.1  # seconds between two samples of the usage
-_KILLED = 128 + 9
 _BACKSTOP = 10.0  # seconds after the time limit at which Podman itself kills a container whose worker has died
 _PAGE = 4096
 _LINKS = 40
@@ -270,13 +265,7 @@ class PodmanSandbox(ContainerBackend):
         name = job.execution_id
         if job.gpus:
             raise UsageError(f"{job.gpus} GPUs are requested, expected 0: Podman passes no devices to containers here")
-        if job.limits.cpus > self.processors:
-            raise UsageError(f"{job.limits.cpus:g} CPUs are requested, but the engine has {self.processors:g}")
-        try:
-            for file, descriptor in job.descriptors.items():
-                check_readable(file, descriptor)
-        except ValueError as problem:
-            raise SandboxError(f"invalid execution: {problem}") from None
+        self.check_job(job)
         image = self._image(job.image)
         if not self._layers:
             self.layers()
@@ -405,7 +394,7 @@ class PodmanSandbox(ContainerBackend):
             _log.info("%s could not be started: %s", running.job.execution_id, problem.engine_message[:300])
             if _NO_COMMAND.search(problem.engine_message):
                 why = "its command could not be started: it does not exist, or the user nobody may not execute it"
-            elif self._is_well():
+            elif self.is_well():
                 why = f"its container could not be started: {engine_refusals.AT_MOUNT_POINTS}"
             else:
                 raise
@@ -446,23 +435,13 @@ class PodmanSandbox(ContainerBackend):
 
     def _judge(self, running: _Running, state: dict[str, Any], seconds: float, **log: Any) -> SystemResult:
         job, code = running.job, int(state["ExitCode"])
-        limits = job.limits
         # A container that Podman itself has stopped at its limit has the status -1.
-        if not running.in_time or (code in (_KILLED, -1) and seconds >= limits.wall_seconds):
-            return self._result(
-                running, Verdict.TIME, f"it was stopped at its limit of {limits.wall_seconds:g} seconds", seconds, **log
-            )
-        facts = {"seconds": seconds, "code": code, **log}
-        if code and (running.oom_kills or state.get("OOMKilled")):
-            return self._result(
-                running, Verdict.MEMORY, f"it needed more than {limits.memory_bytes} bytes of memory", **facts
-            )
-        if code == _KILLED:
-            raise KilledError(
-                f"the container of {job.execution_id} was killed from outside, or exited with status {_KILLED}"
-            )
-        if code:
-            return self._result(running, Verdict.EXIT, "it ended with a non-zero exit status", **facts)
+        in_time = running.in_time and not (code in (KILLED, -1) and seconds >= job.limits.wall_seconds)
+        is_out_of_memory = bool(running.oom_kills or state.get("OOMKilled"))
+        verdict, explanation = judge(job, code, in_time=in_time, is_out_of_memory=is_out_of_memory)
+        facts = {"seconds": seconds, "code": None if verdict is Verdict.TIME else code, **log}
+        if verdict is not Verdict.DONE:
+            return self._result(running, verdict, explanation, **facts)
         volume = container_name(self.instance, job.execution_id, "output")
         folder = Path(self._podman.json("volume", "inspect", volume)[0]["Mountpoint"])
         if not folder.is_mount():
@@ -485,15 +464,11 @@ class PodmanSandbox(ContainerBackend):
         log: str = "",
         log_is_cut: bool = False,
     ) -> SystemResult:
-        first = outputs[0] if outputs else Output("", 0, "")
-        return SystemResult(
-            verdict=verdict,
-            explanation=explanation,
+        return result_of(
+            verdict,
+            explanation,
+            outputs,
             exit_code=code,
-            output_name=first.name,
-            output_bytes=first.size,
-            output_sha256=first.sha256,
-            outputs={output.name: output.size for output in outputs},
             wall_seconds=seconds,
             timings=dict(running.timings),
             usage=running.meter.usage(),
@@ -524,7 +499,7 @@ class PodmanSandbox(ContainerBackend):
         try:
             self._podman.run("load", "--quiet", seconds=self.load_seconds, archive=archive.clean())
         except EngineTimeoutError:
-            if not self._is_well():
+            if not self.is_well():
                 raise
             raise LoadTimeError(f"the engine did not unpack the image within {self.load_seconds:g} seconds") from None
         except PodmanError as problem:
@@ -627,12 +602,6 @@ class PodmanSandbox(ContainerBackend):
     def root_folder(self) -> str:
         """Implement `ContainerBackend.root_folder`."""
         return str(self._podman.json("info", "--format", "json")["store"]["graphRoot"])
-
-    def _is_well(self) -> bool:
-        try:
-            return bool(self.layers())
-        except SandboxError:
-            return False
 
 
 def _tmpfs(size: int, inodes: int, mode: str, execution: str) -> list[str]:

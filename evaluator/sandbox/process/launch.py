@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _ARROW = {"ARROW_DEFAULT_MEMORY_POOL": "system", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 """Make pyarrow use malloc. The allocator jemalloc, which it loads all the same, would start a thread on import."""
-_LIMITS = ("HOLDOUT_MAX_FILE_MB", "HOLDOUT_MAX_LINES")
+LIMITS = ("HOLDOUT_MAX_FILE_MB", "HOLDOUT_MAX_LINES")
 """Variables that `evaluator/jsonl/decompress.py` reads."""
 
 
@@ -27,7 +27,7 @@ def environment() -> dict[str, str]:
     Only the limits of files are inherited from this process, whose variables may hold secrets. Each BLAS library gets
     one thread, pyarrow none.
     """
-    limits = {name: os.environ[name] for name in _LIMITS if name in os.environ}
+    limits = {name: os.environ[name] for name in LIMITS if name in os.environ}
     return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | _ARROW | dict.fromkeys(_ONE_THREAD, "1") | limits
 
 

@@ -37,10 +37,8 @@ class FactChecking(ScoreTask[Gold]):
     dimensions = (DimensionDoc("relation", "The triple's relation."),)
     gold_format = (
         "One claim per line: id, subject, relation, object, label (true or false). Optional group (default: the id) "
-        "and "
-        "slices, such as transparency, homogeneity, popularity and scenario; the slice relation is derived from the "
-        "claim "
-        "if slices does not give it."
+        "and slices, such as transparency, homogeneity, popularity and scenario; the slice relation is derived from "
+        "the claim if slices does not give it."
     )
     prediction_format = (
         "One answer per line, for every id: id and score, any finite number; a higher one means more likely true. Only "

@@ -37,14 +37,12 @@ class FactExtraction(Task[Gold, ValidationData, Answers]):
         DimensionDoc(
             "relation",
             "The relation of the fact; one slice for each relation of the gold. Predicted facts of other relations "
-            "count only in the "
-            "overall score: its precision may be below that of every relation.",
+            "count only in the overall score: its precision may be below that of every relation.",
         ),
     )
     gold_format = (
         'One text per line: id and facts, a list of ["subject", "relation", "object"], which may be empty; optional '
-        "text "
-        "and subject, which the public inputs show; optional group (default: the id) and slices."
+        "text and subject, which the public inputs show; optional group (default: the id) and slices."
     )
     prediction_format = (
         'One text per line: id and facts, a list of ["subject", "relation", "object"]. Facts are a set, compared '

@@ -65,8 +65,7 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
     )
     prediction_format = (
         "Either one passage per line: documentId, passageId and facts; or the gold's layout, one document per line, "
-        "with "
-        "your facts in it. Each fact has propertyId (a string), subjectStart, subjectEnd, objectStart, objectEnd, "
+        "with your facts in it. Each fact has propertyId (a string), subjectStart, subjectEnd, objectStart, objectEnd, "
         "subjectUri and objectUri (empty where there is no link). Each passage occurs once; a missing passage counts "
         "as empty."
     )

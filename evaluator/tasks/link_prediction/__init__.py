@@ -55,8 +55,7 @@ class LinkPrediction(Task[Gold, ValidationData, Answers]):
         'One question per line: id, question (["subject", "relation", "?"] or ["?", "relation", "object"]), answers '
         "(every mention of the evaluated entity) and filtered (mentions of the other known answers, which may be "
         "empty). Optional group (default: the id) and slices; the slice side, head or tail, is derived from the "
-        "question "
-        "if slices does not give it."
+        "question if slices does not give it."
     )
     prediction_format = (
         "One ranking per line: id and ranking, a list of at most 1000 mentions, best first. Mentions are compared "

@@ -37,10 +37,8 @@ class MetricCorrelation(ScoreTask[Gold]):
     dimensions = ()
     gold_format = (
         "One rated text per line: id, human (the mean rating); optional generated and reference, the texts to score, "
-        "and "
-        "system, the name of the system that generated the text; optional group (default: the id) and slices, such "
-        "as subset. Partial "
-        "correlations exist if every line names a system."
+        "and system, the name of the system that generated the text; optional group (default: the id) and slices, such "
+        "as subset. Partial correlations exist if every line names a system."
     )
     prediction_format = "One answer per line, for every id: id and score, any finite number; a higher one means better."
     prediction_example = '{"id": "text-1", "score": 0.41}\n{"id": "text-2", "score": 0.87}\n'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from uuid import UUID
 
 from django.db import models
 from django.db.models import Exists, FloatField, OuterRef, Value
@@ -22,7 +21,6 @@ from leaderboard.models import (
     Prediction,
     Release,
     ReleaseSlice,
-    Representative,
     Run,
     State,
     System,
@@ -112,12 +110,6 @@ def shown_releases(board: Leaderboard) -> models.QuerySet[Release]:
     """Return a board's releases in sequence, without those of hidden submissions."""
     hidden = HiddenSubmission.objects.now().filter(submission__phase=board.phase_id)
     return releases_of(board).exclude(submission__in=hidden.values("submission")).select_related("submission__system")
-
-
-def chosen_of(phase_id: int, system: System) -> UUID | None:
-    """Return the id of the submission that a team chose to represent its system in a phase; None without a choice."""
-    chosen = Representative.objects.filter(phase=phase_id, system=system)
-    return chosen.values_list("submission", flat=True).first()
 
 
 def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float | None:

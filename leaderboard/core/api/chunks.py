@@ -1,15 +1,14 @@
-"""Chunked uploads in the API: the body of one chunk and its offset."""
+"""Chunks in the former protocol of uploads, which `tus` replaces: the body of one chunk and its offset."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from rest_framework import parsers, serializers
+from rest_framework import serializers
 from rest_framework.request import Request
 
 from leaderboard.core.api.parsers import check_before_reading
-from leaderboard.core.chunked_upload import CHUNK_BYTES
+from leaderboard.core.api.tus import OffsetParser
 
 
 class Offset(serializers.Serializer[Any]):
@@ -18,18 +17,8 @@ class Offset(serializers.Serializer[Any]):
     )
 
 
-class ChunkParser(parsers.BaseParser):
-    """Parser that returns {"chunk": the body as bytes}.
-
-    Reads at most CHUNK_BYTES + 1 bytes: enough to recognise a chunk that is too large.
-    """
-
+class ChunkParser(OffsetParser):
     media_type = "application/octet-stream"
-
-    def parse(
-        self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> dict[str, bytes]:
-        return {"chunk": stream.read(CHUNK_BYTES + 1)}
 
 
 def chunk_of(request: Request, *, expected: str) -> tuple[int, bytes]:

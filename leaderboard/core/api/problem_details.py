@@ -19,6 +19,11 @@ STATUSES = {413: "Content Too Large", 422: "Unprocessable Content", 460: "Checks
 """Titles of statuses whose names in Python 3.11 are former ones (RFC 9110), and of the one that only tus has."""
 
 
+def title(status: int) -> str:
+    """Return the name of an HTTP status."""
+    return STATUSES.get(status) or HTTPStatus(status).phrase
+
+
 def content(status: int, code: str, message: str, /, *, path: str = "", **more: Any) -> dict[str, Any]:
     """Return the members of an error response.
 
@@ -30,7 +35,7 @@ def content(status: int, code: str, message: str, /, *, path: str = "", **more: 
     instance = {"instance": f"{escape_uri_path(path)}#{request_id}"} if path and request_id else {}
     return {
         "type": f"{settings.BASE_URL}{reverse('docs_page', args=['error-codes'])}#{code}",
-        "title": STATUSES.get(status) or HTTPStatus(status).phrase,
+        "title": title(status),
         "status": status,
         "detail": message,
         **instance,

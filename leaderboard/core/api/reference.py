@@ -23,6 +23,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from drf_spectacular.generators import SchemaGenerator
 from markdown_it import MarkdownIt
 
+from leaderboard.core.api import problem_details
 from leaderboard.core.refusal import Code
 
 Json = Mapping[str, Any]
@@ -91,8 +92,6 @@ GROUP_CODES: Mapping[str, Sequence[Code]] = {
     "teams": (Code.NOT_AN_OWNER, Code.NOT_INVITED, Code.LAST_OWNER, Code.NAME_TAKEN, Code.INVALID_NAME),
     "organisers": (Code.NOT_AN_ORGANISER, Code.WRONG_OFFSET, Code.INVALID_IMAGE, Code.INVALID_NAME),
 }
-STATUSES_OF_TUS = {460: "Checksum Mismatch"}
-"""Statuses that are not of HTTP, and their phrases."""
 SAMPLES = {
     "Tus-Resumable": "1.0.0",
     "Upload-Length": 48000,
@@ -318,7 +317,7 @@ def _errors(operation: Json, group: str) -> Iterator[tuple[int, str, Sequence[st
             continue
         own = [code.text for code in GROUP_CODES.get(group, ()) if code.status == status]
         codes = dict.fromkeys([*own, *COMMON_CODES.get(status, ())])
-        yield status, STATUSES_OF_TUS.get(status) or HTTPStatus(status).phrase, list(codes)
+        yield status, problem_details.title(status), list(codes)
 
 
 def _resolved(part: Json) -> Json:

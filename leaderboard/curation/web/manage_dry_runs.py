@@ -23,7 +23,7 @@ from leaderboard.core.web.upload import check_upload
 from leaderboard.curation.actions import request_dry_run, submit_baseline
 from leaderboard.curation.queries import dry_run_report
 from leaderboard.curation.web.charts.dry_run import plot
-from leaderboard.curation.web.forms.dry_run import DryRunForm
+from leaderboard.curation.web.forms import DryRunForm
 from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN, FAILED
 from leaderboard.datasets.web.charts.audit import slice_name
 from leaderboard.models import Benchmark, DryRun, GoldVersion, Phase, Split

@@ -15,7 +15,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.curation.actions import request_preview
-from leaderboard.curation.web.forms.generator import GeneratorForm, initial_of
+from leaderboard.curation.web.forms import GeneratorForm, initial_of
 from leaderboard.datasets.web import steps
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Benchmark, Generation, Split

@@ -19,7 +19,7 @@ from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.curation.actions import correct_by_preview, drafts, request_preview
 from leaderboard.curation.actions.drafts import DraftRequest
-from leaderboard.curation.web.forms.generator import DraftForm
+from leaderboard.curation.web.forms import DraftForm
 from leaderboard.datasets.web import generator_texts, steps
 from leaderboard.datasets.web.charts import audit
 from leaderboard.datasets.web.first_lines import hidden, pretty

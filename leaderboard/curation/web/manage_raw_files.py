@@ -21,7 +21,7 @@ from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.curation.actions import raw_files, request_preview
-from leaderboard.curation.web.forms.raw_file import RawForm
+from leaderboard.curation.web.forms import RawForm
 from leaderboard.datasets.web import steps
 from leaderboard.models import Benchmark, RawUpload
 

@@ -23,7 +23,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import corrections
-from leaderboard.datasets.web.forms.correction import ConfirmForm
+from leaderboard.datasets.web.forms import ConfirmForm
 from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Phase, Reason, State, User
 from leaderboard.scoring.actions import rescoring
 

@@ -20,8 +20,7 @@ from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.datasets.actions import corrections, gold_tables, splits
 from leaderboard.datasets.web.first_lines import first_inputs, first_pairs
-from leaderboard.datasets.web.forms.correction import CorrectionForm
-from leaderboard.datasets.web.forms.gold import GoldForm
+from leaderboard.datasets.web.forms import CorrectionForm, GoldForm
 from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split
 
 CONTENT_TYPES = {

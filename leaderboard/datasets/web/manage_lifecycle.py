@@ -16,7 +16,7 @@ from leaderboard.datasets.actions import lifecycle
 from leaderboard.datasets.queries import audit_results
 from leaderboard.datasets.web import steps
 from leaderboard.datasets.web.audit_status_texts import audit_progress
-from leaderboard.datasets.web.forms.retire import RetireForm
+from leaderboard.datasets.web.forms import RetireForm
 from leaderboard.models import Benchmark, Split
 
 

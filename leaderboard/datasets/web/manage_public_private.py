@@ -13,7 +13,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import partition_gold
-from leaderboard.datasets.web.forms.public_private import PublicPrivateForm
+from leaderboard.datasets.web.forms import PublicPrivateForm
 from leaderboard.models import PublicPrivatePartition
 
 

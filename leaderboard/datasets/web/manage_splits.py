@@ -17,7 +17,7 @@ from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.datasets.actions import splits
-from leaderboard.datasets.web.forms.split import SplitForm
+from leaderboard.datasets.web.forms import SplitForm
 from leaderboard.models import AuditEntry, Dataset, Split, User
 
 

@@ -17,7 +17,7 @@ from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.hosting.importers.buckle_files import POPULARITY, Pair, Scenario, scenarios
 from leaderboard.hosting.importers.buckle_reported import ROWS
 from leaderboard.hosting.importers.choices import Choices, Imported
-from leaderboard.hosting.importers.published import Origins
+from leaderboard.hosting.importers.published import GoldLine, Origins
 from leaderboard.hosting.importers.salted import Salt
 
 CROSS = {"cross": "transparency,homogeneity"}
@@ -38,8 +38,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     for (relation, ratio, train), files in sorted(parts.items(), key=lambda part: (part[0][:2], not part[0][2])):
         name = f"{_slug(relation)}-r{ratio.replace('.', '-')}{'-train' if train else ''}"
         origins.write(work / f"{name}.jsonl", _lines(files, salt))
-        kind, public = ("train", True) if train else ("test", name in choices.public_gold)
-        splits.append(SplitPart(name=name, kind=kind, gold=f"{name}.jsonl", gold_public=public))  # type: ignore[arg-type]
+        splits.append(choices.split(name, "train" if train else "test", gold_public=train))
         choices.say(f"{name}: {len(files)} scenarios, {sum(len(file.claims) for file in files):,} claims")
         if not train:
             phases.append(_phase(choices, name, relation, ratio, files))
@@ -66,7 +65,7 @@ def slices_of(scenario: Scenario, others: Iterable[Scenario]) -> dict[str, Any]:
     return slices
 
 
-def _lines(files: Sequence[Scenario], salt: Salt) -> list[tuple[bytes, Path, int]]:
+def _lines(files: Sequence[Scenario], salt: Salt) -> list[GoldLine]:
     content = []
     for file in files:
         slices = slices_of(file, files)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from leaderboard.benchmarks.manifest import Manifest, PhasePart, TrackPart
+from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitKind, SplitPart, TrackPart
 from leaderboard.hosting.importers.published import Origins
 
 
@@ -37,6 +37,11 @@ class Choices:
     """Folder to which published outputs are written as prediction files; only FRANK's metrics have any."""
     say: Callable[[str], None] = lambda line: None
 
+    def split(self, name: str, kind: SplitKind, *, gold_public: bool = False) -> SplitPart:
+        """Return a split with the gold file NAME.jsonl, which is public if `gold_public` or if the curator chose so."""
+        gold_public = gold_public or name in self.public_gold
+        return SplitPart(name=name, kind=kind, gold=f"{name}.jsonl", gold_public=gold_public)
+
     def phase(
         self,
         *,
@@ -55,6 +60,20 @@ class Choices:
             quota_total=self.quota_total,
             tracks=list(tracks),
         )
+
+
+@dataclass(frozen=True)
+class PublishedPart:
+    """A published file and the split imported from it.
+
+    title: of the phase. names: possible names of the file. gold_public: the split is for training and has no phase.
+    """
+
+    split: str
+    title: str
+    kind: SplitKind
+    names: tuple[str, ...]
+    gold_public: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

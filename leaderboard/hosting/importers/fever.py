@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
-from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.choices import Choices, Imported, PublishedPart
 from leaderboard.hosting.importers.fever_reported import THREE_LABELS
-from leaderboard.hosting.importers.published import Origins, PublishedFileError, find, lines
+from leaderboard.hosting.importers.published import Origins, find, lines, missing
 from leaderboard.hosting.importers.salted import Salt, salted
 
 MAX_EVIDENCE = "5"
 
 
-@dataclass(frozen=True)
-class Part:
-    """A published file and the split imported from it. title: of the phase. names: possible names of the file."""
-
-    split: str
-    title: str
-    kind: str
-    hidden: bool
-    names: tuple[str, ...]
-
-
 PARTS = (
-    Part("shared-task-dev", "Shared task development set", "dev", True, ("shared_task_dev.jsonl",)),
-    Part("paper-dev", "Paper development set", "dev", True, ("paper_dev.jsonl", "gold_paper_dev.jsonl")),
-    Part("paper-test", "Paper test set", "test", True, ("paper_test.jsonl",)),
-    Part("train", "Training set", "train", False, ("train.jsonl",)),
+    PublishedPart("shared-task-dev", "Shared task development set", "dev", ("shared_task_dev.jsonl",)),
+    PublishedPart("paper-dev", "Paper development set", "dev", ("paper_dev.jsonl", "gold_paper_dev.jsonl")),
+    PublishedPart("paper-test", "Paper test set", "test", ("paper_test.jsonl",)),
+    PublishedPart("train", "Training set", "train", ("train.jsonl",), gold_public=True),
 )
 
 
@@ -60,16 +48,12 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
             content.sort(key=lambda item: item[0])  # each line begins with its salted id
         choices.say(f"{source.name}: {len(content):,} claims")
         origins.write(work / f"{part.split}.jsonl", content)
-        gold_public = not part.hidden or part.split in choices.public_gold
-        splits.append(
-            SplitPart(name=part.split, kind=part.kind, gold=f"{part.split}.jsonl", gold_public=gold_public)  # type: ignore[arg-type]
-        )
-        if part.hidden:
+        splits.append(choices.split(part.split, part.kind, gold_public=part.gold_public))
+        if not part.gold_public:
             options = {"max_evidence": MAX_EVIDENCE}
             phases.append(choices.phase(slug=part.split, title=part.title, split=part.split, options=options))
     if not phases:
-        names = [name for part in PARTS if part.hidden for name in part.names]
-        raise PublishedFileError(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
+        raise missing(published, [name for part in PARTS if not part.gold_public for name in part.names])
     ids = salt.ids if salt is not None else {}
     return Imported(manifest=_manifest(choices, splits, phases), origins=origins, id_map=ids)
 

@@ -7,7 +7,6 @@ Published ids reveal a pair's role in its group: a generated pair has the id of 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ import msgspec
 from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.hosting.importers import fever_reported
-from leaderboard.hosting.importers.choices import Choices, Imported
-from leaderboard.hosting.importers.published import Origins, PublishedFileError, find, lines
+from leaderboard.hosting.importers.choices import Choices, Imported, PublishedPart
+from leaderboard.hosting.importers.published import Origins, PublishedFileError, find, leak, lines, missing
 from leaderboard.hosting.importers.salted import Salt
 
 MEMBER = re.compile(r"(.+)000000([234])")
@@ -26,21 +25,11 @@ FULL = ("fever_symmetric_full.jsonl",)
 GENERATED = ("fever_symmetric_generated.jsonl",)
 
 
-@dataclass(frozen=True)
-class Part:
-    """A published file and the split imported from it. title: of the phase. names: possible names of the file."""
-
-    split: str
-    title: str
-    kind: str
-    names: tuple[str, ...]
-
-
 # The benchmark's page opens with the last phase. It is version 0.1, to which the paper's results belong.
 PARTS = (
-    Part("v0-2-dev", "Version 0.2, development", "dev", ("fever_symmetric_dev.jsonl",)),
-    Part("v0-2-test", "Version 0.2, test", "test", ("fever_symmetric_test.jsonl",)),
-    Part("v0-1", "Version 0.1, as in the paper", "test", FULL),
+    PublishedPart("v0-2-dev", "Version 0.2, development", "dev", ("fever_symmetric_dev.jsonl",)),
+    PublishedPart("v0-2-test", "Version 0.2, test", "test", ("fever_symmetric_test.jsonl",)),
+    PublishedPart("v0-1", "Version 0.1, as in the paper", "test", FULL),
 )
 
 
@@ -77,14 +66,12 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
         ]
         content.sort(key=lambda item: item[0])  # each line begins with its salted id
         origins.write(work / f"{part.split}.jsonl", content)
-        public = part.split in choices.public_gold
-        splits.append(SplitPart(name=part.split, kind=part.kind, gold=f"{part.split}.jsonl", gold_public=public))  # type: ignore[arg-type]
+        splits.append(choices.split(part.split, part.kind))
         phases.append(choices.phase(slug=part.split, title=part.title, split=part.split))
     _check_nothing_leaks(splits, work)
     _check_generated(published, hosts_v01=any(split.name == "v0-1" for split in splits))
     if not splits:
-        names = [name for part in PARTS for name in part.names]
-        raise PublishedFileError(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
+        raise missing(published, [name for part in PARTS for name in part.names])
     return Imported(manifest=_manifest(choices, splits, phases), origins=origins, id_map=dict(salt.ids))
 
 
@@ -138,10 +125,7 @@ def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
         for hidden in splits:
             shared = len(ids[public.name] & ids[hidden.name])
             if public.gold_public and not hidden.gold_public and shared:
-                raise PublishedFileError(
-                    f"public gold of {public.name} would reveal {shared} answers of {hidden.name}; make the gold of "
-                    "both public or of both hidden, or import from a folder without one of the two files"
-                )
+                raise leak(public.name, hidden.name, shared)
 
 
 def _check_generated(published: Path, *, hosts_v01: bool) -> None:

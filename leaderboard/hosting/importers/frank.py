@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from leaderboard.benchmarks.manifest import Manifest, SplitPart
+from leaderboard.benchmarks.manifest import Manifest
 from leaderboard.hosting.importers.choices import Choices, Imported
 from leaderboard.hosting.importers.frank_outputs import write_predictions
 from leaderboard.hosting.importers.goodrich_reported import AGREEMENT, CORRELATION
-from leaderboard.hosting.importers.published import Origins, PublishedFileError, demand, find, lines, records
+from leaderboard.hosting.importers.published import GoldLine, Origins, PublishedFileError, demand, find, lines, records
 from leaderboard.hosting.importers.salted import Salt, salted
 
 RATINGS = ("human_annotations.json",)
@@ -94,7 +94,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     return Imported(manifest=_manifest(choices, CROSS if crossed else {}), origins=origins, id_map=ids)
 
 
-def _rated(source: Path, summaries: dict[Key, Summary], salt: Salt | None) -> list[tuple[bytes, Path, int]]:
+def _rated(source: Path, summaries: dict[Key, Summary], salt: Salt | None) -> list[GoldLine]:
     content, first = [], dict[Key, int]()
     for number, rating in records(source, Rating):
         location = f"{source.name}:{number}"
@@ -131,10 +131,10 @@ def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
     return summaries
 
 
-def _converted(source: Path, salt: Salt | None) -> tuple[list[tuple[bytes, Path, int]], bool]:
+def _converted(source: Path, salt: Salt | None) -> tuple[list[GoldLine], bool]:
     """Convert a published file that is already in the gold format.
 
-    Return (its gold lines, whether both dimensions of CROSS occur in them). A gold line is (line, source, line number).
+    Return (its gold lines, whether both dimensions of CROSS occur in them).
     Summaries of one article are one group: a line without a group gets the article's hash, taken from its id.
     """
     content, dimensions = [], set[str]()
@@ -149,12 +149,11 @@ def _converted(source: Path, salt: Salt | None) -> tuple[list[tuple[bytes, Path,
     return content, dimensions >= {"split", "dataset"}
 
 
-def _ids(content: list[tuple[bytes, Path, int]]) -> list[str]:
+def _ids(content: list[GoldLine]) -> list[str]:
     return [str(msgspec.json.decode(line, type=Line).id) for line, _, _ in content]
 
 
 def _manifest(choices: Choices, options: dict[str, str]) -> Manifest:
-    public = SPLIT in choices.public_gold
     return Manifest(
         slug=choices.slug or "frank",
         title=choices.title or "FRANK",
@@ -180,7 +179,7 @@ def _manifest(choices: Choices, options: dict[str, str]) -> Manifest:
         source="The published files of artidoro/frank.",
         source_url="https://github.com/artidoro/frank",
         public=choices.public,
-        splits=[SplitPart(name=SPLIT, kind="test", gold=f"{SPLIT}.jsonl", gold_public=public)],
+        splits=[choices.split(SPLIT, "test")],
         phases=[choices.phase(slug=SPLIT, title="All rated summaries", split=SPLIT, options=options)],
         reported=CORRELATION,
     )

@@ -7,14 +7,18 @@ from functools import partial
 from pathlib import Path
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.benchmarks.manifest import Manifest, ReportedPart, SplitPart
+from leaderboard.benchmarks.manifest import Manifest, ReportedPart, SplitKind, SplitPart
 from leaderboard.hosting.importers.choices import Choices, Imported
 from leaderboard.hosting.importers.goodrich_reported import EXTRACTION
 from leaderboard.hosting.importers.published import Origins, PublishedFileError, find
 
 ENDS = (".jsonl", ".jsonl.gz")
 # For each split, its phase's title and its possible file names. A benchmark's page opens with the last phase.
-SPLITS = {"train": ("Training", ("train",)), "dev": ("Development", ("dev",)), "test": ("Test", ("test", "gold"))}
+SPLITS: dict[SplitKind, tuple[str, tuple[str, ...]]] = {
+    "train": ("Training", ("train",)),
+    "dev": ("Development", ("dev",)),
+    "test": ("Test", ("test", "gold")),
+}
 # WikiFact was never released in full, so its published results are listed with any gold of the task fact-extraction.
 REPORTED: dict[str, list[ReportedPart]] = {"fact-extraction": EXTRACTION}
 
@@ -25,7 +29,7 @@ def prepare(task: str, published: Path, work: Path, choices: Choices) -> Importe
     published: a folder, or one file of test gold. work: not used, since the files stay where they are. They are
     validated later, when they are hosted.
     """
-    files = {"test": published} if published.is_file() else _files(published)
+    files: dict[SplitKind, Path] = {"test": published} if published.is_file() else _files(published)
     folder = published.parent if published.is_file() else published
     for path in files.values():
         if not path.name.endswith(ENDS):
@@ -33,16 +37,16 @@ def prepare(task: str, published: Path, work: Path, choices: Choices) -> Importe
     splits = [
         SplitPart(
             name=name,
-            kind=name,  # type: ignore[arg-type]
+            kind=name,
             gold=str(path.relative_to(folder)),
             gold_public=name == "train" or name in choices.public_gold,
         )
         for name, path in files.items()
     ]
     phases = [
-        choices.phase(slug=split.name, title=SPLITS[split.name][0], split=split.name)
+        choices.phase(slug=split.name, title=SPLITS[split.kind][0], split=split.name)
         for split in splits
-        if split.name != "train"
+        if split.kind != "train"
     ]
     if not phases:
         raise PublishedFileError(f"{published}: found only training gold, expected dev or test gold too")
@@ -59,8 +63,8 @@ def prepare(task: str, published: Path, work: Path, choices: Choices) -> Importe
     return Imported(manifest=manifest, origins=Origins(), folder=folder)
 
 
-def _files(folder: Path) -> dict[str, Path]:
-    files = {}
+def _files(folder: Path) -> dict[SplitKind, Path]:
+    files: dict[SplitKind, Path] = {}
     for split, (_, stems) in SPLITS.items():
         path = find(folder, [stem + end for stem in stems for end in ENDS])
         if path is not None:

@@ -9,7 +9,7 @@ import msgspec
 from leaderboard.benchmarks.manifest import Manifest, SplitPart
 from leaderboard.hosting.importers.choices import Choices, Imported
 from leaderboard.hosting.importers.knowledgenet_reported import rows
-from leaderboard.hosting.importers.published import Origins, PublishedFileError, demand, find, lines
+from leaderboard.hosting.importers.published import GoldLine, Origins, PublishedFileError, demand, find, lines
 
 WITH_FACTS = ("train.json", "train.jsonl", "gold_folds_1_to_4.jsonl")
 WITHOUT_FACTS = ("test-no-facts.json", "test-no-facts.jsonl", "test_fold_5_without_facts.jsonl")
@@ -30,7 +30,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     published: folder of the published files. work: folder for the files that the importer writes.
     """
     source = demand(published, WITH_FACTS)
-    folds: dict[int, list[tuple[bytes, Path, int]]] = {}
+    folds: dict[int, list[GoldLine]] = {}
     for number, line, document in lines(source, Document):
         if document.fold not in FOLDS:
             raise PublishedFileError(f"{source.name}:{number}: fold, found {document.fold}, expected 1 to 5")
@@ -44,13 +44,11 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     choices.say(f"{source.name}: {', '.join(f'fold {fold}: {len(folds[fold]):,}' for fold in sorted(folds))} documents")
     origins = Origins()
     name = f"fold-{hidden}"
-    splits = [
-        SplitPart(name=name, kind="test", gold=f"{name}.jsonl", gold_public=name in choices.public_gold),
-    ]
+    splits = [choices.split(name, "test")]
     origins.write(work / f"{name}.jsonl", folds[hidden])
     seen = sorted(set(folds) - {hidden})
     if seen:
-        splits.insert(0, SplitPart(name="train", kind="train", gold="train.jsonl", gold_public=True))
+        splits.insert(0, choices.split("train", "train", gold_public=True))
         origins.write(work / "train.jsonl", [line for fold in seen for line in folds[fold]])
     blind = find(published, WITHOUT_FACTS)
     if blind is not None and 5 not in folds:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -11,9 +10,9 @@ from evaluator.curation.open_triples.questions import Question, count_leaked, gr
 from evaluator.jsonl.decompress import ReadLimits
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.hosting.importers import olpbench_reported
-from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.choices import Choices, Imported, PublishedPart
 from leaderboard.hosting.importers.olpbench_files import Known, OpenTriple, triples
-from leaderboard.hosting.importers.published import Origins, PublishedFileError, find
+from leaderboard.hosting.importers.published import GoldLine, Origins, PublishedFileError, find, leak, missing
 from leaderboard.hosting.importers.salted import Salt
 
 DATA = ("test_data.txt",)
@@ -27,22 +26,14 @@ TRAIN = (
 )
 
 
-@dataclass(frozen=True)
-class Part:
-    """A published file and the split imported from it. title: of the phase. names: possible names of the file."""
-
-    split: str
-    title: str
-    kind: str
-    names: tuple[str, ...]
-
-
 # A benchmark's page opens with the last phase.
 PARTS = (
-    Part("validation-all", "Validation, ALL", "dev", ("validation_data_all.txt",)),
-    Part("validation-mention", "Validation, MENTION", "dev", ("validation_data_linked_mention.txt",)),
-    Part("validation-linked", "Validation, LINKED", "dev", ("validation_data_linked.txt", "valid.txt", "valid.tsv")),
-    Part("test", "Test", "test", (*DATA, "test.txt", "test.tsv")),
+    PublishedPart("validation-all", "Validation, ALL", "dev", ("validation_data_all.txt",)),
+    PublishedPart("validation-mention", "Validation, MENTION", "dev", ("validation_data_linked_mention.txt",)),
+    PublishedPart(
+        "validation-linked", "Validation, LINKED", "dev", ("validation_data_linked.txt", "valid.txt", "valid.tsv")
+    ),
+    PublishedPart("test", "Test", "test", (*DATA, "test.txt", "test.tsv")),
 )
 
 
@@ -54,8 +45,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     salt, origins = Salt(choices.salt), Origins()
     paths = {part: path for part in PARTS if (path := _find(published, part.names))}
     if not paths:
-        names = [name for part in PARTS for name in part.names]
-        raise PublishedFileError(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
+        raise missing(published, [name for part in PARTS for name in part.names])
     evaluated = {part: _read(path, choices) for part, path in paths.items()}
     known = _known(published, list(evaluated.values()), choices)
     questions_of = {part: questions(read, known.answers) for part, read in evaluated.items()}
@@ -63,8 +53,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     splits, phases = [], []
     for part, path in paths.items():
         origins.write(work / f"{part.split}.jsonl", _lines(path, evaluated[part], questions_of[part], salt, choices))
-        public = part.split in choices.public_gold
-        splits.append(SplitPart(name=part.split, kind=part.kind, gold=f"{part.split}.jsonl", gold_public=public))  # type: ignore[arg-type]
+        splits.append(choices.split(part.split, part.kind))
         phases.append(
             choices.phase(slug=part.split, title=part.title, split=part.split, tracks=olpbench_reported.TRACKS)
         )
@@ -113,7 +102,7 @@ def _known(published: Path, evaluated: list[list[OpenTriple]], choices: Choices)
     return known
 
 
-def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choices) -> None:
+def _check_nothing_leaks(questions_of: dict[PublishedPart, list[Question]], choices: Choices) -> None:
     """Raise PublishedFileError if public gold of one split contains answers of a hidden split."""
     for public, public_questions in questions_of.items():
         for hidden, hidden_questions in questions_of.items():
@@ -121,16 +110,13 @@ def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choi
                 continue
             count = count_leaked(public_questions, hidden_questions)
             if count:
-                raise PublishedFileError(
-                    f"public gold of {public.split} would reveal {count} answers of {hidden.split}; make the gold of "
-                    "both public or of both hidden, or import from a folder without one of the two files"
-                )
+                raise leak(public.split, hidden.split, count)
 
 
 def _lines(
     path: Path, loaded: list[OpenTriple], questions: list[Question], salt: Salt, choices: Choices
-) -> list[tuple[bytes, Path, int]]:
-    """Return gold lines of questions as (line, source file, line number in it), sorted by salted id.
+) -> list[GoldLine]:
+    """Return the gold lines of questions, sorted by salted id.
 
     The ids must not reveal which questions come from the same triple.
     """

@@ -11,6 +11,8 @@ import msgspec
 
 Line = TypeVar("Line", bound=msgspec.Struct)
 Record = TypeVar("Record")
+GoldLine = tuple[bytes, Path, int]
+"""(line of gold, the published file that it comes from, line number in that file)."""
 DEPTH = 2
 """Number of folder levels that are searched: published archives have the files at the top level or one folder down."""
 
@@ -42,6 +44,19 @@ def demand(folder: Path, names: Sequence[str]) -> Path:
             f"{folder}: found no {' or '.join(names)}; expected the published file here or one folder down"
         )
     return path
+
+
+def missing(folder: Path, names: Sequence[str]) -> PublishedFileError:
+    """Return the error that a folder has no file with one of these names."""
+    return PublishedFileError(f"{folder}: found no {' or '.join(names)}; expected one here or one folder down")
+
+
+def leak(public: str, hidden: str, n: int) -> PublishedFileError:
+    """Return the error that the public gold of one split has n answers of a hidden split."""
+    return PublishedFileError(
+        f"public gold of {public} would reveal {n} answers of {hidden}; make the gold of both public or of both "
+        "hidden, or import from a folder without one of the two files"
+    )
 
 
 def lines(path: Path, layout: type[Line]) -> Iterator[tuple[int, bytes, Line]]:
@@ -123,8 +138,8 @@ class Origins:
 
     _lines: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
-    def write(self, target: Path, content: Sequence[tuple[bytes, Path, int]]) -> None:
-        """Write a gold file and record its origins. content: (line, source file, line number in the source file)."""
+    def write(self, target: Path, content: Sequence[GoldLine]) -> None:
+        """Write a gold file and record its origins."""
         with target.open("xb") as file:
             file.writelines(line + b"\n" for line, _, _ in content)
         self._lines[target.name] = [(source.name, number) for _, source, number in content]

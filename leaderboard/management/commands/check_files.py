@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.stores import storage_errors_as_command_errors
+from leaderboard.management.command_errors import storage_errors_as_command_errors
 from leaderboard.operations import orphaned_files, stored_files
 
 

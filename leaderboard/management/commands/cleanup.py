@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.stores import storage_errors_as_command_errors
+from leaderboard.management.command_errors import storage_errors_as_command_errors
 from leaderboard.operations import cleanup, orphaned_files
 
 

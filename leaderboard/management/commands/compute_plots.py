@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from leaderboard.core.storage import AlteredError
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
-from leaderboard.models import Leaderboard, Phase
+from leaderboard.management.command_errors import find_phase
+from leaderboard.models import Leaderboard
 from leaderboard.scoring.actions import plots
 
 
@@ -25,9 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("phase", help="the phase's slug")
 
     def handle(self, *, benchmark: str, phase: str, **_: Any) -> None:
-        row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
-        if row is None:
-            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist; expected the slugs of both")
+        row = find_phase(benchmark, phase)
         n_computed, n_left = 0, 0
         for board in row.leaderboards.filter(state__in=Leaderboard.PUBLIC).order_by("pk"):
             for release in plots.without_plot_data(board):

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.boards.queries import board_state
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.models import Phase
+from leaderboard.management.command_errors import find_phase
 
 
 class Command(BaseCommand):
@@ -24,10 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--again", action="store_true", help="delete the stored comparisons first")
 
     def handle(self, *, benchmark: str, phase: str, again: bool, **_: Any) -> None:
-        row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
-        if row is None:
-            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist; expected the slugs of both")
-        board = board_state.current(row)
+        board = board_state.current(find_phase(benchmark, phase))
         if board is None:
             raise CommandError(f"phase {phase} of benchmark {benchmark} has no board yet; expected a phase with scores")
         n = rank_ranges.recompute(board=board, again=again)

@@ -9,7 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.archives.actions import encryption, writing
-from leaderboard.models import Benchmark, User
+from leaderboard.management.command_errors import find_user
+from leaderboard.models import Benchmark
 
 
 class Command(BaseCommand):
@@ -34,9 +35,7 @@ class Command(BaseCommand):
         row = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
         if row is None:
             raise CommandError(f"benchmark {benchmark} does not exist; expected the slug of a benchmark")
-        person = User.objects.filter(username=by).first() if by else None
-        if by and person is None:
-            raise CommandError(f"--by is {by}, expected the username of an account")
+        person = find_user(by)
         try:
             lines = [*to, *(to_file.read_text().splitlines() if to_file else [])]
             keys = encryption.recipients(lines) if lines or to_file else []

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.archives.actions import encryption, reading
-from leaderboard.models import User
+from leaderboard.management.command_errors import find_user
 
 UNCHANGED = "nothing was changed"
 
@@ -29,9 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--by", metavar="USERNAME", help="acting user, for the audit trail")
 
     def handle(self, *, file: Path, key: Path, by: str | None, **_: Any) -> None:
-        person = User.objects.filter(username=by).first() if by else None
-        if by and person is None:
-            raise CommandError(f"--by is {by}, expected the username of an account; {UNCHANGED}")
+        person = find_user(by, more=f"; {UNCHANGED}")
         try:
             keys = reading.keys_of(file, key.read_text())
             result = reading.import_contents(archive=file, keys=keys, by=person, say=self.stdout.write)

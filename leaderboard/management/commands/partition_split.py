@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.core.refusal import Refused
 from leaderboard.datasets.actions import partition_gold
+from leaderboard.management.command_errors import find_user
 from leaderboard.models import Benchmark, User
 
 
@@ -38,14 +39,9 @@ class Command(BaseCommand):
             raise CommandError(
                 f"split {split} of benchmark {benchmark} does not exist; expected a benchmark's slug and a split's name"
             )
-        curators = User.objects.filter(is_curator=True).order_by("pk")
-        person = User.objects.filter(username=by).first() if by else curators.first()
+        person = find_user(by) or User.objects.filter(is_curator=True).order_by("pk").first()
         if person is None:
-            raise CommandError(
-                f"--by is {by}, expected the username of an account"
-                if by
-                else "there is no curator; choose an account with --by USERNAME"
-            )
+            raise CommandError("there is no curator; choose an account with --by USERNAME")
         try:
             partition = partition_gold.partition(split=split_row, share=Decimal(share), seed=seed, by=person)
         except InvalidOperation as error:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.boards.queries.prepared_board import outdated, progress_of
+from leaderboard.management.command_errors import find_phase
 from leaderboard.models import Phase
 from leaderboard.scoring.actions import rescoring
 
@@ -30,10 +31,7 @@ class Command(BaseCommand):
         if outdated:
             self.all_outdated(dry_run=dry_run)
             return
-        row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
-        if row is None:
-            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist; expected the slugs of both")
-        self.begin(row)
+        self.begin(find_phase(benchmark, phase))
 
     def all_outdated(self, *, dry_run: bool) -> None:
         phases = outdated()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
@@ -19,10 +20,15 @@ from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import ACTIVE, Benchmark, NearDuplicate, Phase, SimilarityCheck, State, System
 from leaderboard.near_duplicates.actions import dismiss as near_duplicate_flags
-from leaderboard.near_duplicates.web.forms import DismissForm
 
 SHOWN = 200
 ABOUT = ("phase", "a__submission__system__team", "b__submission__system__team", "dismissed_by")
+
+
+class DismissForm(forms.Form):
+    """Form: the reason why the near-duplicates of two systems are dismissed."""
+
+    reason = forms.CharField(max_length=300, help_text="Only organisers see it.")
 
 
 @dataclass(frozen=True)

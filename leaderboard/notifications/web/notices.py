@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -19,11 +20,20 @@ from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import Benchmark, Notice, User, Webhook
 from leaderboard.notifications.actions import deliver, follows, kinds, webhook_signature, webhooks
 from leaderboard.notifications.actions.recipients import Switch
-from leaderboard.notifications.web.forms import WebhookForm
 
 SHOWN = 20
 SWITCHES: dict[str, Switch] = {"results": "mailed_since", "news": "news_mailed_since"}
 """Value of a form's field `about` -> the switch that it sets."""
+
+
+class WebhookForm(forms.Form):
+    url = forms.URLField(
+        label="Address",
+        max_length=500,
+        assume_scheme="https",
+        help_text="https://… on the public internet. We send it a POST request with JSON for each event that you are "
+        "notified of, for example when a submission of your teams finishes.",
+    )
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from evaluator.curation.generators.catalog import OFFERS
 from leaderboard.curation.actions import request_preview, run_generator
-from leaderboard.curation.web.forms.generator import GeneratorForm
+from leaderboard.curation.web.forms import GeneratorForm
 from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.datasets.web.first_lines import sampled_pairs
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User

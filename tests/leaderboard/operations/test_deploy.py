@@ -14,6 +14,7 @@ import yaml
 from django.conf import settings
 from django.test import Client
 
+from evaluator.sandbox.process import launch
 from leaderboard.environment import PREFIX, VARIABLES
 from leaderboard.operations import processes
 
@@ -66,6 +67,18 @@ def test_the_overlay_adds_to_services_of_compose() -> None:
         if OVERLAY["services"][name]["environment"]["HOLDOUT_DATABASE_URL"].endswith("_web")
     }
     assert web == {"web", "beat"}, "the others wait longer for a lock"
+
+
+def test_compose_passes_on_every_variable() -> None:
+    services = COMPOSE["services"]
+    passed = variables(" ".join(services["web"]["environment"]))
+    gpus = variables(" ".join(services["systems-gpu"]["environment"])) - passed
+    addresses = variables(" ".join(OVERLAY["services"]["web"]["environment"])) - passed
+    # The image has the data folder; the engine's disk is a mount of the worker; no image is built in a container.
+    assert VARIABLES.keys() - passed - gpus - addresses == {"DATA", "DEBUG", "NVIDIA_SMI", "ENGINE_DISK", "BASE_IMAGE"}
+    defaults = [name for name, value in services["web"]["environment"].items() if ":-" in str(value)]
+    assert not defaults, "a default here would hide the site's own"
+    assert services["sandbox"]["environment"].keys() == set(launch.LIMITS)
 
 
 def test_compose_gives_workers_time_to_finish() -> None:

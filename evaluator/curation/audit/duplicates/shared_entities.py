@@ -44,9 +44,8 @@ def _shared(
         yield Finding(
             Severity.WARNING,
             f"{noun}-in-training",
-            f"{len(indices)} of {len(split)} lines ({percent(len(indices) / len(split))}) have {noun} that also "
-            "occur in "
-            f"{train.name}, the first on line {split.line(indices[0])}",
+            f"{len(indices)} of {len(split)} lines ({percent(len(indices) / len(split))}) have {noun} that also occur "
+            f"in {train.name}, the first on line {split.line(indices[0])}",
             meaning,
             "remove these lines from one of the two files, or rename them",
             split.file,

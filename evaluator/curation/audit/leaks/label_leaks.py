@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.column_features import column_features
 from evaluator.curation.audit.leaks.effect_sizes import Effect, EffectSizes
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
+from evaluator.curation.audit.leaks.features import column_features, surface_features, texts_by_field
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
 from evaluator.curation.audit.leaks.max_t_test import (
     N_PERMUTATIONS,
@@ -21,7 +21,6 @@ from evaluator.curation.audit.leaks.max_t_test import (
     hidden,
     max_t_test,
 )
-from evaluator.curation.audit.leaks.surface_features import surface_features, texts_by_field
 from evaluator.progress import Steps
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.split import Secret, Split

@@ -6,7 +6,7 @@ from django import forms
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.core import spdx
-from leaderboard.datasets.web.forms.split import SLUG_HELP
+from leaderboard.datasets.web.forms import SLUG_HELP
 from leaderboard.models import Dataset
 
 

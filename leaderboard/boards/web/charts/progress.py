@@ -33,7 +33,6 @@ class ScoreAtTime:
     at: datetime
     score: ShownScore
     is_best: bool = True
-    is_separate: bool = False
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,3 @@ class Sorting:
 
 def by_name(row: Row) -> str:
     return row.system.casefold()
-
-
-def by_date(row: Row) -> float:
-    return row.received_at.timestamp()

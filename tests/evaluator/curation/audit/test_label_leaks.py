@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from evaluator.curation.audit.leaks.column_features import column_features
 from evaluator.curation.audit.leaks.effect_sizes import EffectSizes
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
+from evaluator.curation.audit.leaks.features import column_features
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
 from evaluator.curation.audit.leaks.label_leaks import LEVEL, find_label_leaks
 from evaluator.curation.audit.leaks.max_t_test import Permutations, encode_by_frequency, hidden, max_t_test

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.open_triples.leakage import Leakage, Level, Rule, remove_leakage
-from evaluator.curation.open_triples.memo import Memo
+from evaluator.curation.open_triples.leakage import Leakage, Level, Memo, Rule, remove_leakage
 from evaluator.curation.open_triples.token_sets import Normaliser, TokenCounts
 from evaluator.curation.open_triples.triples import OpenTriple
 from tests.support.full_run import examples

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluator.measures.exact_order import ranks_within_systems
+from evaluator.measures.partial_correlation import ranks_within_systems
 from tests.evaluator.tasks.metric_correlation import mc_oracle
 from tests.support.full_run import examples
 from tests.support.scoring_runs import run_score, table

@@ -1,4 +1,7 @@
-"""Forms of a generator. Like its command-line options, they are built from the parameters that it declares."""
+"""Forms of raw files, generators, previews and dry runs.
+
+A generator's form is built from the parameters that it declares, like its command-line options.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,27 @@ from django.utils.html import escape
 from evaluator.curation.generators.catalog import OFFERS, SEED_BELOW, Offer
 from evaluator.curation.generators.parameters import Kind, Parameter, ParameterError
 from leaderboard.core.web.options_field import OptionsField
-from leaderboard.models import Dataset, Generation, RawFile, Split
+from leaderboard.models import Dataset, Generation, RawFile, RawUpload, Split, User
 
 SOURCE, PARAMETER = "source_", "parameter_"
+
+
+class RawForm(forms.Form):
+    """Form to add a raw file, which is sent with the request or as a chunked upload that is complete."""
+
+    file = forms.FileField(label="File to upload", max_length=300, allow_empty_file=True, required=False)
+    upload = forms.ModelChoiceField(RawUpload.objects.none(), required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, user: User, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["upload"].queryset = RawUpload.objects.filter(by=user, dataset=dataset)  # type: ignore[attr-defined]
+        self.fields["file"].is_one_of_two = True  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if not self.errors and not data.get("file") and not data.get("upload"):
+            self.add_error("file", "No file was uploaded; choose one.")
+        return data
 
 
 class GeneratorForm(forms.Form):
@@ -176,3 +197,19 @@ class DraftForm(forms.Form):
         if data.get("take") and not data.get("name") and "name" not in self.errors:
             self.add_error("name", "The name is empty; enter a name for the split.")
         return data
+
+
+class DryRunForm(forms.Form):
+    """Form to upload the predictions file of a baseline for a dry run, with the baseline's name."""
+
+    name = forms.CharField(
+        max_length=120,
+        label="Name",
+        help_text="For example the method and its setting. It becomes the system's name if you put the baseline on a "
+        "board.",
+    )
+    file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].widget.attrs["accept"] = ".jsonl,.jsonl.gz,.gz,application/x-ndjson"
