@@ -239,6 +239,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # --- sandbox
 SANDBOX_SOCKET = env("SANDBOX_SOCKET") or str(DATA / "sandbox.sock")
 LEASE_SECONDS = env("LEASE_SECONDS")
+LOCK_IDLE_SECONDS = 5  # of a transaction for whose lock a phase waits; it computes for a second at most (db_locks)
 SWEEP_SECONDS = env("SWEEP_SECONDS")
 MAX_ATTEMPTS = env("MAX_ATTEMPTS")
 RESAMPLES = env("RESAMPLES")

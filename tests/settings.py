@@ -34,6 +34,7 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # The container and the running site create the manifest with collectstatic; tests serve the source files.
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
 # A test may wait within its transaction for processes that it starts.
+LOCK_IDLE_SECONDS = 600
 if "postgresql" in DATABASES["default"]["ENGINE"]:  # noqa: F405
     DATABASES["default"]["OPTIONS"] = session_options(  # noqa: F405
         lock_seconds=60,

@@ -166,8 +166,9 @@ def _jaccard(own: Digests, others: Sequence[Digests]) -> npt.NDArray[np.float64]
 
     The estimate is the fraction of the SIZE smallest numbers of the two sketches' union that are in both.
     """
-    rows = np.full((len(others), SIZE + len(own)), _NONE, dtype=np.uint64)
-    rows[:, SIZE:] = own
+    width = max(map(len, others), default=0)
+    rows = np.full((len(others), width + len(own)), _NONE, dtype=np.uint64)
+    rows[:, width:] = own
     for row, other in zip(rows, others, strict=True):
         row[: len(other)] = other
     rows.sort(axis=1)

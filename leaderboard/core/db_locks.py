@@ -2,7 +2,8 @@
 
 A worker that freezes, or whose host vanishes, inside a transaction would hold its locks until TCP gives up, which takes
 hours. So PostgreSQL itself ends a session that leaves a transaction idle, and a statement that waits too long for a
-lock (`session_options`). SQLite has a timeout for its one lock (settings.py).
+lock (`session_options`). Where a whole phase waits for a lock, the pause is shorter (`idle_limit`). SQLite has a
+timeout for its one lock (settings.py).
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Func, QuerySet, TextField, Value
 
 RETRY_AFTER = 10
 """Value of the Retry-After header, in seconds."""
@@ -84,6 +87,33 @@ def allow_idle_transaction() -> None:
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
+IDLE_LIMIT = "idle_in_transaction_session_timeout"
+
+
+def idle_limit(seconds: str) -> Func | Value:
+    """Return an expression that lets PostgreSQL end this session if it pauses for `seconds` within the transaction.
+
+    It is a column of the query that takes the lock, so that it costs no statement. It holds until the transaction ends.
+    seconds: with its unit, as `lock_idle` returns it. On SQLite the expression does nothing.
+    """
+    if connection.vendor != "postgresql":
+        return Value(seconds)
+    return Func(Value(IDLE_LIMIT), Value(seconds), Value(True), function="set_config", output_field=TextField())
+
+
+def lock_idle() -> str:
+    """Return the longest pause of a transaction that holds a lock for which a phase waits (LOCK_IDLE_SECONDS)."""
+    return f"{settings.LOCK_IDLE_SECONDS}s"
+
+
+def locked(rows: QuerySet[Any], seconds: str | None = None) -> QuerySet[Any]:
+    """Return the queryset, which locks its rows until the transaction ends, or until the process has frozen.
+
+    seconds: of `idle_limit`; None: `lock_idle`.
+    """
+    return rows.select_for_update(no_key=True).annotate(idle_limit=idle_limit(seconds or lock_idle()))
+
+
 RANKING = 1
 """Kind of `try_lock`: the process that ranks the new releases of a phase."""
 
@@ -91,10 +121,13 @@ RANKING = 1
 def try_lock(kind: int, key: int) -> bool:
     """Lock (kind, key) until the current transaction ends; return False at once if another transaction has locked it.
 
-    kind: a constant of this module. Returns True on SQLite, where no two transactions write at the same time.
+    kind: a constant of this module. The lock ends with a process that freezes (`idle_limit`). Returns True on SQLite,
+    where no two transactions write at the same time.
     """
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [kind, key])
+        cursor.execute(
+            "SELECT pg_try_advisory_xact_lock(%s, %s), set_config(%s, %s, true)", [kind, key, IDLE_LIMIT, lock_idle()]
+        )
         return bool(cursor.fetchone()[0])

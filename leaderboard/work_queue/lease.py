@@ -21,7 +21,6 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Model, QuerySet
-from django.utils import timezone
 
 from leaderboard.core import db_clock
 from leaderboard.models import ACTIVE, Reason, State
@@ -65,7 +64,7 @@ class Lease(Generic[Row]):
 
         Raises LeaseLostError if the lease is lost.
         """
-        self.write(**{"lease_until": None, "finished_at": timezone.now(), **columns})
+        self.write(**{"lease_until": None, "finished_at": db_clock.now(), **columns})
 
     def renew(self) -> bool:
         """Extend the lease to LEASE_SECONDS from now; return False if it is lost."""
@@ -91,7 +90,7 @@ def cancel_rows(rows: QuerySet[Any], reason: Reason, **columns: Any) -> int:
     A worker that has claimed one of them loses its lease, so its result is dropped. columns: further column values to
     write.
     """
-    written = {"state": State.CANCELLED, "reason": reason, "lease_until": None, "finished_at": timezone.now()}
+    written = {"state": State.CANCELLED, "reason": reason, "lease_until": None, "finished_at": db_clock.now()}
     return rows.filter(state__in=ACTIVE).update(**written, **columns)
 
 

@@ -3,8 +3,8 @@
 Idempotency: a row may be run any number of times, with the effect of one run. A message contains only the row's key,
 and may be lost, delivered twice, or received by several workers. `Work.claim` lets only one worker have the row, by
 compare and swap in the database (`lease.py`). An attempt that fails or whose lease expires is retried, up to
-MAX_ATTEMPTS; then the row has failed. If the machine was too busy for the last attempt, or the file store did not
-respond, that attempt does not count.
+MAX_ATTEMPTS; then the row has failed. If the machine was too busy for the last attempt, or the file store or the
+database did not respond, that attempt does not count.
 
 A row is enqueued again only if its message no longer waits in the broker. Messages have no names, but queues are first
 in, first out: if n messages wait, they are those of the n rows that were enqueued last (`Work._without_message`).
@@ -123,7 +123,7 @@ class StateColumns:
     def retry(self, reason: str, enqueued_at: Any) -> dict[str, Any]:
         return {**self.cleared, "state": State.QUEUED, "reason": reason, "enqueued_at": enqueued_at}
 
-    def fail(self, reason: str, at: datetime) -> dict[str, Any]:
+    def fail(self, reason: str, at: Any) -> dict[str, Any]:
         return {**self.cleared, "state": State.FAILED, "reason": reason, "finished_at": at}
 
 
@@ -285,7 +285,7 @@ class Work:
         final = final or (is_last and not given_back)
         if final:
             self.lock(lease.row)
-            written = self.columns.fail(reason, at)
+            written = self.columns.fail(reason, db_clock.now())
         else:
             # Without a message, a row is enqueued by the next step of this sweep, or by the next one.
             is_enqueued = self.columns.retries_at_once and not given_back and not isinstance(lease, ExpiredLease)
@@ -413,7 +413,9 @@ class Work:
             if outcome is None:
                 # The message may quote a file, so only type and location are logged.
                 log.error("job_failed", error=type(error).__name__, at=traceback_locations(error.__traceback__))
-                self.retry_or_fail(lease, reason=Reason.INTERNAL)
+                # Nobody's fault: the database restarted, or it ended a session that had paused for too long.
+                is_transient = bool(db_locks.transient_message(error))
+                self.retry_or_fail(lease, reason=Reason.INTERNAL, spares_last=is_transient)
             elif isinstance(outcome, Failure):
                 log.error("job_failed", error=f"{type(error).__name__}: {error}")
                 reason = error.reason if isinstance(error, NotRetryableError) else outcome.reason
@@ -436,7 +438,7 @@ ERRORS: Errors = {
 """What exceptions mean for an attempt, unless `Work.errors` says otherwise.
 
 A NotRetryableError's own `reason` replaces the one here. An exception that is not listed has the reason INTERNAL and is
-retried.
+retried; the last attempt does not count if the database was busy or away.
 """
 
 

@@ -58,7 +58,7 @@ def test_a_phase_of_two_thousand_files() -> None:
     assert likeness is not None
     with CaptureQueriesContext(connection) as queries:
         begin = time.perf_counter()
-        candidates = similarity.most_similar(likeness, ordered=False)
+        candidates = similarity.most_similar(likeness, earlier=False)
         seconds = time.perf_counter() - begin
     print(f"\n{FILES} sketches of {TEAMS} teams: {seconds:.3f} s, {len(queries)} queries, {len(candidates)} candidates")
 

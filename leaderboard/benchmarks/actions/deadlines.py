@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.core import time_zones, validation
+from leaderboard.core import db_clock, time_zones, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Extension, Phase, Team, User
@@ -72,7 +72,7 @@ def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
             f"The new end is {time_zones.describe(closes_at, phase.time_zone)}, and the phase closes on {date}; "
             "expected a later end: deadlines cannot be moved earlier.",
         )
-    if closes_at <= timezone.now():
+    if closes_at <= db_clock.read():
         raise Refused(
             Code.INVALID_NAME,
             f"{time_zones.describe(closes_at, phase.time_zone)} has passed; expected a time in the future.",

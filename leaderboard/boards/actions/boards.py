@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from django.db import connection, models
 from django.db.models import F, Window
 from django.db.models.functions import Rank
-from django.utils import timezone
 
 from leaderboard.boards.actions import rank_changes
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, represented
+from leaderboard.core import db_clock
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import (
     GoldVersion,
@@ -53,7 +53,7 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
     else:
         # The run began before the gold was corrected and ended after: the old gold's board must not become current.
         state = Leaderboard.State.FROZEN
-    shown_from = timezone.now() if state == Leaderboard.State.CURRENT else None
+    shown_from = db_clock.now() if state == Leaderboard.State.CURRENT else None
     board, _ = Leaderboard.objects.get_or_create(
         phase=phase,
         gold_version_id=gold_id,
@@ -75,7 +75,7 @@ def publish_if_complete(phase: Phase) -> bool:
     replaced, others = board_state.current(phase), phase.leaderboards.exclude(pk=board.pk)
     others.filter(state=Leaderboard.State.PREPARING).update(state=Leaderboard.State.CANCELLED)
     others.filter(state=Leaderboard.State.CURRENT).update(state=Leaderboard.State.FROZEN)
-    Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT, shown_from=timezone.now())
+    Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT, shown_from=db_clock.now())
     revise(phase.leaderboards.all())
     if replaced is not None:
         rank_changes.record(replaced=replaced, board=board, measure=board_state.primary_of(board))

@@ -25,7 +25,7 @@ from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import board_state
 from leaderboard.comparisons.actions import pairs
 from leaderboard.comparisons.queries.rank_ranges import CorrectedRanking, PairFamily, correct_and_rank, stored
-from leaderboard.core import db_clock
+from leaderboard.core import db_clock, db_locks
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Reason, Run, Standing, State, System
 from leaderboard.work_queue.lease import Lease, LeaseLostError, lease_end
@@ -66,7 +66,7 @@ class RankingColumns(StateColumns):
     def retry(self, reason: str, enqueued_at: Any) -> dict[str, Any]:
         return {"failures": F("failures") + 1, "reason": reason, "enqueued_at": enqueued_at}
 
-    def fail(self, reason: str, at: datetime) -> dict[str, Any]:
+    def fail(self, reason: str, at: Any) -> dict[str, Any]:
         return self.retry(reason, at)
 
 
@@ -109,7 +109,7 @@ def recompute(*, board: Leaderboard, again: bool) -> int:
     again: True: delete all stored comparisons of the board first, so that every pair is compared again. A worker that
     has leased the board loses its lease.
     """
-    Phase.objects.select_for_update(no_key=True).get(pk=board.phase_id)
+    db_locks.locked(Phase.objects.filter(pk=board.phase_id)).get()
     n_deleted = Comparison.objects.filter(leaderboard=board).delete()[0] if again else 0
     Ranking.objects.filter(leaderboard=board).update(attempt=F("attempt") + 1, lease_until=None)
     invalidate(board)
@@ -206,7 +206,7 @@ def _finish(lease: Lease[Ranking], standings: Sequence[_Competing], family: Pair
     board = lease.row.leaderboard
     with transaction.atomic():
         # Releases lock the phase as well, so no standing changes between this check and the end of the transaction.
-        Phase.objects.select_for_update(no_key=True).get(pk=board.phase_id)
+        db_locks.locked(Phase.objects.filter(pk=board.phase_id)).get()
         ranking = lease.rows().first()
         if ranking is None:
             raise LeaseLostError

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from leaderboard.boards.actions import tracks
 from leaderboard.containers.actions import image_files, images, scorers
-from leaderboard.core import chunked_upload
+from leaderboard.core import chunked_upload, db_clock
 from leaderboard.core.chunked_upload import AT_ONCE, CHUNK_BYTES, CHUNKS_FOLDER, discard
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
@@ -42,7 +41,7 @@ def begin(
     Raises Refused if the phase accepts no images or is closed to the user, or if the track or the size is not allowed.
     """
     images.check_takes_images(phase)
-    submit.check_open_to(phase, by, timezone.now())
+    submit.check_open_to(phase, by, db_clock.read())
     tracks.check_known(phase=phase, track=track)
     images.check_size(phase, size)
     return _begun(by=by, name=name, size=size, sha256=sha256, metadata=metadata, phase=phase)
@@ -85,7 +84,7 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", no
         raise Refused(
             Code.INVALID_IMAGE, "This upload was begun for a scorer; expected one that was begun for a phase."
         )
-    submit.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
+    submit.check_may_submit(phase=phase, system=system, by=by, at=db_clock.read(), track=track)
     images.check_takes_images(phase)
     image = _image_of(upload)
     submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, track=track, note=note)

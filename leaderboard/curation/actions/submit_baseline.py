@@ -16,10 +16,10 @@ import structlog
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError
 from leaderboard.core.uploads import sha256_of
@@ -83,7 +83,7 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
     """
     if not phase.benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.", heading=HEADING)
-    submissions.check_open(phase, timezone.now())
+    submissions.check_open(phase, db_clock.read())
     if not is_eligible(row, phase):
         raise Refused(
             Code.NOT_READY,

@@ -68,14 +68,19 @@ def _queue() -> None:
 
 
 def _finish_without_candidates() -> None:
-    """End the checks of predictions whose sketch is similar to no other team's sketch: they need no worker."""
-    rows = SimilarityCheck.objects.filter(state=State.QUEUED, attempt=0).exclude(signature=b"")
+    """End the checks of predictions whose sketch is similar to no other team's sketch: they need no worker.
+
+    The others begin to wait for a worker: `started_at` says that a sweep has searched for sketches like theirs.
+    """
+    rows = SimilarityCheck.objects.filter(state=State.QUEUED, started_at=None).exclude(signature=b"")
     rows = rows.select_related("prediction__submission__system").order_by("phase", "pk")[:AT_ONCE]
     for _, of_phase in groupby(rows, key=lambda row: row.phase_id):
-        done = similarity.without_similar(list(of_phase))
-        at = timezone.now()
-        queued = SimilarityCheck.objects.filter(pk__in=done, state=State.QUEUED, attempt=0)
-        queued.update(state=State.DONE, finished_at=at, started_at=at)
+        searched = list(of_phase)
+        done = similarity.without_similar(searched)
+        at = db_clock.now()
+        queued = SimilarityCheck.objects.filter(state=State.QUEUED, started_at=None)
+        queued.filter(pk__in=done).update(state=State.DONE, finished_at=at, started_at=at)
+        queued.filter(pk__in=[row.pk for row in searched]).update(started_at=at)
 
 
 WORK = Work(

@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from itertools import islice, starmap
 from typing import IO, Any, NamedTuple, TypeVar
-from uuid import UUID
 
 import numpy as np
+from django.db.models import Min
 from django.utils import timezone
 
 from evaluator.jobs.similarity import NearDuplicatesReport, SimilarityRow, SketchReport
@@ -45,24 +45,26 @@ def store_similarity_sketch(lease: Lease[SimilarityCheck], gold: GoldVersion) ->
 
 
 class _Sketch(NamedTuple):
-    """The stored similarity sketch of a prediction: a short signature, by which its similarity to others is estimated.
+    """A stored similarity sketch of a team's predictions: a short signature that estimates their similarity to others.
 
-    check: the primary key of its SimilarityCheck. team: that of the team.
+    team: its primary key. check: the primary key of the first SimilarityCheck with this signature.
     """
 
-    check: int
-    prediction: UUID
     team: int
     signature: bytes
+    check: int
 
 
 def _sketches(phase_id: int) -> Iterator[list[_Sketch]]:
-    """Yield the similarity sketches of the predictions of a phase's competing systems, SKETCHES_AT_ONCE at a time."""
+    """Yield the similarity sketches of the predictions of a phase's competing systems, SKETCHES_AT_ONCE at a time.
+
+    Sketches that a team has several times, such as those of a file that it sent again, are yielded once.
+    """
     competing = SimilarityCheck.objects.filter(
         phase=phase_id, prediction__submission__system__kind=System.Kind.PARTICIPANT
     )
-    columns = ("pk", "prediction", "prediction__submission__system__team", "signature")
-    rows = competing.exclude(signature=b"").order_by("pk").values_list(*columns)
+    columns = ("prediction__submission__system__team", "signature")
+    rows = competing.exclude(signature=b"").values_list(*columns).annotate(check=Min("pk")).order_by("check")
     sketches = starmap(_Sketch, rows.iterator(chunk_size=SKETCHES_AT_ONCE))
     return iter(lambda: list(islice(sketches, SKETCHES_AT_ONCE)), [])
 
@@ -99,13 +101,14 @@ def most_similar(row: SimilarityCheck, *, earlier: bool) -> list[Prediction]:
     only the sketches of earlier checks. That is enough if the scorer computed the sketch of `row`: the sketch was
     stored together with `row`, under a lock on the phase, so each later check finds it.
     """
-    best: dict[int, tuple[float, Any]] = {}
+    best: dict[int, tuple[float, int]] = {}
     for sketches in _sketches(row.phase_id):
         for score, other in _similar(row, sketches, earlier):
             if score > best.get(other.team, (0.0, None))[0]:
-                best[other.team] = (score, other.prediction)
-    chosen = [prediction for _, prediction in sorted(best.values(), key=lambda pair: -pair[0])[:MAX_CANDIDATES]]
-    return list(Prediction.objects.filter(pk__in=chosen).select_related("submission").order_by("queued_at", "pk"))
+                best[other.team] = (score, other.check)
+    chosen = [check for _, check in sorted(best.values(), key=lambda pair: -pair[0])[:MAX_CANDIDATES]]
+    predictions_of = Prediction.objects.filter(similarity_check__in=chosen)
+    return list(predictions_of.select_related("submission").order_by("queued_at", "pk"))
 
 
 def _numbers(signature: bytes) -> Any:

@@ -6,12 +6,10 @@ A release is stored with its run's scores (`publish`); boards include it right a
 from __future__ import annotations
 
 import time
-from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
-from django.utils import timezone
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure import costs
@@ -21,7 +19,7 @@ from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.ladder_bounds import groups_of
 from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.core import db_locks, process_metrics, tracing
+from leaderboard.core import db_clock, db_locks, process_metrics, tracing
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import (
     ACTIVE,
@@ -50,15 +48,18 @@ LEAST_PAUSE, LONGEST_PAUSE = 0.02, 2.0
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 
 
-LOCKED = PreparedQuery(lambda phase: Phase.objects.select_for_update(no_key=True).filter(pk=phase), int)
+LOCKED = PreparedQuery(lambda phase, idle: db_locks.locked(Phase.objects.filter(pk=phase), idle), int, str)
 LAST_SEQUENCE = PreparedQuery(
     lambda phase: Release.objects.filter(phase=phase).order_by("-sequence").values_list("sequence")[:1], int
 )
 
 
 def lock_phase(phase_id: int) -> Phase:
-    """Lock a phase's row until the transaction ends, and return it. Publication is serialized by this lock."""
-    return LOCKED(phase_id)[0]
+    """Lock a phase's row until the transaction ends, and return it. Publication is serialized by this lock.
+
+    A process that freezes in the transaction holds up the others for LOCK_IDLE_SECONDS.
+    """
+    return LOCKED(phase_id, db_locks.lock_idle())[0]
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
@@ -74,15 +75,13 @@ def by_slice(release: Release) -> list[ReleaseSlice]:
     return list(rows_by_key.values())
 
 
-def publish(
-    *, phase: Phase, run: Run, primary: str, scores: Scores, warnings: list[str], at: datetime
-) -> Release | None:
+def publish(*, phase: Phase, run: Run, primary: str, scores: Scores, warnings: list[str], at: Any) -> Release | None:
     """Release a run as its phase's disclosure policy says. Its board includes it after `update_boards`.
 
     Returns None if the run waits: on a ladder, runs are released in the order of their predictions, so this one is
     released after the earlier ones. Call in the transaction that stores the run's scores. phase: from `lock_phase` in
     this transaction: one release at a time per phase, so the sequence has no gaps. primary: name of the measure that
-    ranks. scores, warnings: all of the run, before the policy is applied. at: the time of the release.
+    ranks. scores, warnings: all of the run, before the policy is applied. at: the release's time, by `db_clock.now`.
     """
     board = boards.of_run(phase=phase, run=run)
     if phase.disclosure != Phase.Disclosure.LADDER:
@@ -186,7 +185,7 @@ def advance(board: Leaderboard) -> int:
             primary=primary,
             scores=stored_scores(run, board),
             warnings=run.warnings,
-            at=timezone.now(),
+            at=db_clock.now(),
         )
         released += 1
     return released
@@ -220,7 +219,7 @@ def _release(
     primary: str,
     scores: Scores,
     warnings: list[str],
-    at: datetime,
+    at: Any,
 ) -> Release:
     """Create and return the release of a run on a board. The arguments are as for `publish`."""
     submission = run.prediction.submission

@@ -15,7 +15,7 @@ from msgspec import to_builtins
 from evaluator.jobs.score import ScoreReport
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state, slices
-from leaderboard.core import db_clock, process_metrics, tracing
+from leaderboard.core import db_clock, db_locks, process_metrics, tracing
 from leaderboard.core.storage import check_digest, deleted_on_failure, opened, save_unique
 from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import (
@@ -79,7 +79,8 @@ def lock_split(phase: Phase) -> Split:
     slow or frozen worker must not delay submissions.
     """
     with process_metrics.LOCK_SECONDS.labels("split").time():
-        return Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
+        split: Split = db_locks.locked(Split.objects.filter(pk=phase.split_id)).get()
+        return split
 
 
 def on_prediction_ready(*, split: Split, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
@@ -193,7 +194,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
         with tracing.span("publish"), process_metrics.PUBLISH_SECONDS.time(), transaction.atomic():
             with process_metrics.LOCK_SECONDS.labels("phase").time():
                 phase = _hold_phase(run)
-            at = timezone.now()
+            at = db_clock.now()
             lease.finish(
                 state=State.DONE,
                 reason=Reason.NONE,
@@ -267,7 +268,7 @@ def _on_failure(lease: Lease[Run], final: bool) -> None:
     if not run.prediction.runs.filter(state=State.DONE).exists():
         # No refund if only a rescoring failed: the submission was scored before.
         submission = run.prediction.submission_id
-        QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
+        QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=db_clock.now())
     # After the commit: until then the last attempt may still finish and keep its outcomes file.
     transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
     releases.release_waiting(_hold_phase(run))

@@ -11,6 +11,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import ACTIVE, AuditEntry, Final, Phase, Prediction, Split, State, Submission, System, User
 from leaderboard.scoring.actions import runs
@@ -47,7 +48,7 @@ def choose(*, submission: Submission, by: User) -> Final:
             "this phase; remove one first.",
         )
     AuditEntry.record("final.chosen", submission, by=by)
-    return Final.objects.create(submission=submission, phase=phase, team=team, chosen_by=by, chosen_at=timezone.now())
+    return Final.objects.create(submission=submission, phase=phase, team=team, chosen_by=by, chosen_at=db_clock.now())
 
 
 @transaction.atomic
@@ -65,7 +66,7 @@ def unchoose(*, submission: Submission, by: User) -> bool:
 
 def sweep() -> int:
     """Unseal every sealed phase whose unsealing date has passed; return the number of phases. Called periodically."""
-    due = Phase.objects.filter(disclosure=Phase.Disclosure.SEALED, unsealed_at=None, sealed_until__lte=timezone.now())
+    due = Phase.objects.filter(disclosure=Phase.Disclosure.SEALED, unsealed_at=None, sealed_until__lte=db_clock.now())
     # The copy of a sealed phase in a rehearsal stays sealed if the rehearsal was ended before the unsealing date.
     due = due.exclude(benchmark__rehearsal__ended_at__lt=F("sealed_until"))
     return sum(unseal(phase=phase) for phase in list(due.order_by("sealed_until")))
@@ -80,7 +81,7 @@ def unseal(*, phase: Phase) -> bool:
     """
     Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
     phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("split__dataset").get(pk=phase.pk)
-    at = timezone.now()
+    at = db_clock.read()
     if not phase.is_sealed or phase.sealed_until is None or at < phase.sealed_until:
         return False
     uploaded = Prediction.objects.filter(submission__phase=phase, submission__kind=Submission.Kind.PREDICTIONS)
@@ -144,7 +145,7 @@ def _choosing(submission: Submission, by: User) -> Phase:
             "This phase scores every submission; there are no finals to choose.",
             heading="The finals were not changed",
         )
-    if not is_choosing(phase):
+    if not is_choosing(phase, db_clock.read()):
         raise Refused(
             Code.NOT_ACCEPTED,
             f"Finals could be changed until {phase.sealed_until:%Y-%m-%d %H:%M} UTC; that time has passed.",

@@ -13,7 +13,6 @@ import structlog
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Subquery
-from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.actions import tracks
@@ -66,7 +65,7 @@ def submit(
     note: for the team's own list of submissions; never published.
     check: called with the split locked before anything is charged; it may raise Refused. None: nothing is called.
     """
-    received_at = timezone.now()
+    received_at = db_clock.read()
     if not phase.takes_predictions:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
     gold = check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
@@ -120,7 +119,7 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
     """
     if not phase.takes_predictions:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
-    check_open_to(phase, by, timezone.now())
+    check_open_to(phase, by, db_clock.read())
     registrations.check_person(benchmark=phase.benchmark, by=by)
     gold = _data_of(phase)
     name = (file.name or "predictions.jsonl")[-255:]

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks.actions import deadlines as extensions
-from leaderboard.core import time_zones
+from leaderboard.core import db_clock, time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Extension, Phase, Submission, System
 from leaderboard.submissions.queries import deadlines
@@ -154,14 +154,12 @@ def test_a_deadline_moves_only_later_and_into_the_future(closed: World) -> None:
 @pytest.mark.usefixtures("sandbox")
 def test_the_servers_receipt_time_decides(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A submission received a microsecond before the end is accepted, although its check ends after the deadline."""
-    from leaderboard.submissions.actions import submit
-
     end = timezone.now() + HOUR
     change(world, closes_at=end)
-    monkeypatch.setattr(submit.timezone, "now", lambda: end)
+    monkeypatch.setattr(db_clock, "read", lambda: end)
     accepted = world.submit()
     assert accepted.received_at == end
-    monkeypatch.setattr(submit.timezone, "now", lambda: end + timedelta(microseconds=1))
+    monkeypatch.setattr(db_clock, "read", lambda: end + timedelta(microseconds=1))
     with pytest.raises(Refused) as late:
         world.submit()
     assert late.value.code is Code.PHASE_CLOSED and Submission.objects.count() == 1

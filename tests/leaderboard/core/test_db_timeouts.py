@@ -17,6 +17,7 @@ from django.test import Client
 from leaderboard.core import db_locks
 from leaderboard.models import AuditEntry, Benchmark, Phase, Split
 from leaderboard.operations import health
+from leaderboard.scoring.actions import releases, runs
 from tests.support.api_calls import ROOT, client_of, error_of, footprint, send
 from tests.support.rows.tiny_world import World, build, prediction_lines
 
@@ -69,6 +70,26 @@ def test_the_database_ends_a_frozen_transaction(world: World) -> None:
             Phase.objects.select_for_update(no_key=True).get(pk=world.phase.pk)
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
             other.execute("SELECT 1")
+
+
+LOCKS: dict[str, Callable[[World], object]] = {
+    "phase": lambda world: releases.lock_phase(world.phase.pk),
+    "split": lambda world: runs.lock_split(world.phase),
+    "ranking": lambda world: db_locks.try_lock(db_locks.RANKING, world.phase.pk),
+}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_it_ends_soon_while_a_phase_waits(world: World, settings: Any, lock: str) -> None:
+    """A lease later, all workers would have waited for the frozen one; other transactions may pause for longer."""
+    settings.LOCK_IDLE_SECONDS = 77
+    pause = "SELECT current_setting('idle_in_transaction_session_timeout')"
+    with connection.cursor() as cursor:
+        before = cursor.execute(pause).fetchone()
+        with transaction.atomic():
+            LOCKS[lock](world)
+            assert cursor.execute(pause).fetchone() == ("77s",)
+        assert cursor.execute(pause).fetchone() == before
 
 
 def test_a_submission_that_waits_for_a_lock_too_long_says_so(world: World) -> None:

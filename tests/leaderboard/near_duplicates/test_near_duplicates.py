@@ -160,6 +160,21 @@ def test_files_that_are_similar_to_no_other_need_no_worker(world: World, rival: 
     assert SimilarityCheck.objects.get(state=State.QUEUED).prediction.submission == later
 
 
+def test_each_sweep_searches_for_new_files_only(world: World, rival: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the copies that wait for a worker would be searched for again and again, before the files after them."""
+    monkeypatch.setattr(detect, "AT_ONCE", 2)
+    for _ in range(2):
+        submit_and_score(world, world.system, WRONG)
+        submit_and_score(world, rival, WRONG)
+    last = submit_and_score(world, rival, LABELS)
+    for n_done in (1, 1, 2):
+        detect.WORK.sweep()
+        assert SimilarityCheck.objects.filter(state=State.DONE).count() == n_done
+    assert SimilarityCheck.objects.get(prediction__submission=last).state == State.DONE
+    run_comparisons()
+    assert len(pairs()) == 3
+
+
 def test_a_copy_of_a_file_without_a_sketch_is_flagged(world: World, rival: System, without_sketch: None) -> None:
     submit_and_score(world, world.system, WRONG)
     submit_and_score(world, rival, WRONG)

@@ -11,6 +11,7 @@ import shutil
 import signal
 import sys
 import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -74,6 +75,25 @@ def test_a_worker_killed_before_it_writes_is_replaced(world: World, faulty, stac
     assert runs.WORK.sweep() == 1
     stack_later().wait_for(submission)
     assert assert_one_result(submission).attempt == 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)")
+def test_others_publish_while_a_publisher_is_frozen(world: World, faulty, stack_later, monkeypatch) -> None:
+    """PostgreSQL ends its transaction, which has locked the phase, long before its lease ends."""
+    monkeypatch.setenv("HOLDOUT_LEASE_SECONDS", "600")
+    first = world.submit()
+    worker = faulty("frozen-uncommitted")
+    second = world.submit()
+    began = time.monotonic()
+    stack = stack_later()
+    stack.wait_for(second)
+    print(f"another was published after {time.monotonic() - began:.1f} s, the start of its worker included")
+    assert_one_result(second)
+    assert Run.objects.get(prediction__submission=first).state == State.RUNNING
+    worker.send_signal(signal.SIGCONT)
+    stack.wait_for(first)
+    assert assert_one_result(first).attempt == 2
 
 
 def test_a_worker_whose_main_process_is_killed_scores_no_more(world: World, tmp_path: Path, stack_later) -> None:

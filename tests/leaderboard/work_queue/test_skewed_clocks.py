@@ -1,4 +1,4 @@
-"""Hosts whose clocks differ by an hour share the queue: leases and lost messages are timed by the database's clock."""
+"""Hosts whose clocks differ by an hour: leases, lost messages, deadlines and quotas go by the database's clock."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from django.db import connection
 from django.utils import timezone
 
 from leaderboard.containers.actions import engine, workers
-from leaderboard.models import Reason, Run, State, WorkerReport, worker
-from leaderboard.scoring.actions import runs
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import Phase, QuotaCharge, Reason, Release, Run, State, WorkerReport, worker
+from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.work_queue import enqueue, worker_status
 from tests.support.rows.tiny_world import World, build
 
@@ -97,3 +98,45 @@ def test_a_report_of_a_worker_with_another_clock_is_fresh(clock, monkeypatch, of
         assert not worker_status.of().ready
         workers.heartbeat()
     assert worker_status.of().ready
+
+
+@each_clock
+def test_a_host_with_another_clock_keeps_deadlines_and_charges_the_right_day(clock, sandbox, off: timedelta) -> None:
+    world = build()
+    soon, before = HOUR / 2, timezone.now()
+    Phase.objects.update(opens_at=before - soon, closes_at=before + soon)
+    world.phase.refresh_from_db()
+    with clock(off):
+        submission = world.submit()
+    assert before <= submission.received_at <= timezone.now()
+    assert QuotaCharge.objects.get().charged_at == submission.received_at
+    for opens_at, closes_at in ((before + soon, before + HOUR), (before - HOUR, before - soon)):
+        Phase.objects.update(opens_at=opens_at, closes_at=closes_at)
+        world.phase.refresh_from_db()
+        with clock(off), pytest.raises(Refused) as refused:
+            world.submit()
+        assert refused.value.code == Code.PHASE_CLOSED
+
+
+@each_clock
+def test_a_host_with_another_clock_opens_a_sealed_phase_in_time(clock, off: timedelta) -> None:
+    build()
+    soon, at = HOUR / 2, timezone.now()
+    Phase.objects.update(disclosure=Phase.Disclosure.SEALED, closes_at=at - HOUR, sealed_until=at + soon)
+    phase = Phase.objects.get()
+    with clock(off):
+        assert sealed_phases.sweep() == 0 and not sealed_phases.unseal(phase=phase)
+    Phase.objects.update(sealed_until=at - soon)
+    with clock(off):
+        assert sealed_phases.sweep() == 1
+    assert at <= Phase.objects.get().unsealed_at <= timezone.now()
+
+
+@each_clock
+def test_a_release_of_a_host_with_another_clock_has_the_right_date(queued, clock, off: timedelta) -> None:
+    run, before = queued(timedelta()), timezone.now()
+    lease = runs.WORK.claim(run.pk)
+    with clock(off):
+        runs.WORK.do(lease)
+    release, run = Release.objects.get(), Run.objects.get()
+    assert before <= run.finished_at <= release.released_at <= timezone.now()

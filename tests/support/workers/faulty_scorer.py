@@ -12,7 +12,7 @@ from typing import Any
 from leaderboard import jobs
 from leaderboard.evaluation import sandbox_client
 from leaderboard.scoring.actions import releases, runs
-from tests.support.workers.hold_point import after, hold
+from tests.support.workers.hold_point import after, freeze, hold
 
 app = jobs.app
 
@@ -37,6 +37,8 @@ match os.environ["HOLD_AT"]:
         runs._publish_if_valid = hold
     case "scored-uncommitted":
         releases.publish = after(releases.publish)
+    case "frozen-uncommitted":
+        releases.publish = after(releases.publish, then=freeze)
     case "second-claimed":
         runs.WORK.do = on_second_call(runs.WORK.do, hold)
     case "second-uncommitted":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,16 @@ def hold(*_: Any, **__: Any) -> None:
         signal.pause()
 
 
-def after(function: Any) -> Any:
-    def wrapped(*args: Any, **kwargs: Any) -> None:
-        function(*args, **kwargs)
-        hold()
+def freeze() -> None:
+    """Stop all threads of this process until it is sent SIGCONT."""
+    Path(os.environ["HOLD_FILE"]).touch()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def after(function: Any, then: Callable[[], None] = hold) -> Any:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        then()
+        return result
 
     return wrapped
