@@ -11,6 +11,7 @@ from leaderboard.core.api import reference, renamed, schema
 from leaderboard.curation.api import raw_files
 from leaderboard.plots.api import specs
 from leaderboard.submissions.api import submissions
+from leaderboard.systems.api import systems
 
 PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
 
@@ -60,6 +61,9 @@ PRESENT = [
     path("submissions/<uuid:pk>/", submissions.SubmissionView.as_view(), name="api_submission"),
     path("submissions/<uuid:pk>/scores/", submissions.ScoresView.as_view(), name="api_scores"),
     path("submissions/<uuid:pk>/predictions/", submissions.PredictionsView.as_view(), name="api_predictions"),
+    path("submissions/<uuid:pk>/hidden/", submissions.HiddenView.as_view(), name="api_hidden"),
+    path("systems/", systems.SystemsView.as_view(), name="api_systems"),
+    path("systems/<int:pk>/name/", systems.NameView.as_view(), name="api_system_name"),
     path("schema/", schema.SchemaView.as_view(), name="api_schema"),
     path("docs/", reference.reference, name="api_docs"),
     path("docs/try/", schema.DocsView.as_view(), name="api_try"),

@@ -15,7 +15,16 @@ RUN_BASELINE = "write the predictions of a baseline or reference system"
 SUBMIT = "submit predictions or a container image"
 GROUPS = {
     "Get started": ("login", "list-benchmarks", "download-inputs", "list-teams", "logout"),
-    "Submit": ("validate", "submit", "list-submissions", "show-scores", "show-board"),
+    "Submit": (
+        "validate",
+        "submit",
+        "list-submissions",
+        "show-scores",
+        "show-board",
+        "take-off-board",
+        "put-back",
+        "rename-system",
+    ),
     "Score at home": ("tasks", "score", "compare", "run-baseline", "run"),
     "Curate": ("split", "audit"),
 }
@@ -50,6 +59,9 @@ SERVER_COMMANDS = frozenset(
         "download-inputs",
         "show-scores",
         "show-board",
+        "take-off-board",
+        "put-back",
+        "rename-system",
     }
 )
 
@@ -169,8 +181,8 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
     return submit
 
 
-def add_reading(commands: Any) -> None:
-    """Add the commands `login` and `logout`, and those that read data from a server, such as `show-board`.
+def add_server_commands(commands: Any) -> None:
+    """Add the commands that send requests to a server, except for `submit`.
 
     commands: the collection of subcommands that argparse returned.
     """
@@ -183,6 +195,9 @@ def add_reading(commands: Any) -> None:
         ("download-inputs", "download the inputs of a benchmark", _add_download_inputs),
         ("show-scores", "print score and rank of a submission", _add_show_scores),
         ("show-board", "print a leaderboard", _add_show_board),
+        ("take-off-board", "hide a submission of your team from the boards", _add_submission),
+        ("put-back", "show a submission again that your team took off the boards", _add_submission),
+        ("rename-system", "rename a system of your team; the former name stays public", _add_rename_system),
     ):
         add(commands.add_parser(name, help=about, description=about))
 
@@ -246,6 +261,20 @@ def _add_show_scores(scores: argparse.ArgumentParser) -> None:
     scores.add_argument("submission", help="the submission's id")
     scores.add_argument("--wait", action="store_true", help="wait until the submission is finished")
     scores.add_argument("--json", action="store_true", help=JSON)
+
+
+def _add_submission(command: argparse.ArgumentParser) -> None:
+    _add_server(command)
+    command.add_argument("submission", help="the submission's id")
+    command.add_argument("--json", action="store_true", help=JSON)
+
+
+def _add_rename_system(command: argparse.ArgumentParser) -> None:
+    _add_server(command)
+    command.add_argument("system", help="the system's present name")
+    command.add_argument("name", help="the new name")
+    command.add_argument("--team", default="", help="the name of its team; needed if two teams have such a system")
+    command.add_argument("--json", action="store_true", help=JSON)
 
 
 def _add_show_board(board: argparse.ArgumentParser) -> None:

@@ -130,7 +130,7 @@ def _add_commands(commands: Any, words: Sequence[str] | None) -> None:
     arguments.add_run_baseline(commands)
     arguments.add_run(commands)
     arguments.add_submit(commands)
-    arguments.add_reading(commands)
+    arguments.add_server_commands(commands)
     curation_parsers = {
         name: commands.add_parser(name, help=text, description=text) for name, text in arguments.CURATION.items()
     }

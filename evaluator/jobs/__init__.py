@@ -16,6 +16,7 @@ from evaluator.jobs.baseline import BaselineRequest, make_baseline
 from evaluator.jobs.examples import ExamplesRequest, examples
 from evaluator.jobs.generate import GenerateRequest, generate
 from evaluator.jobs.gold_diff import GoldDifferenceRequest, gold_difference
+from evaluator.jobs.picture import ReencodePictureRequest, reencode_picture
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest, make_sketch, near_duplicates
 from evaluator.jobs.tables import ReadTableRequest, WriteTableRequest, read_table, write_table_of_gold
 from evaluator.tasks.registry import TASKS
@@ -40,6 +41,7 @@ _ALL: tuple[Job[Any], ...] = (
     Job(GenerateRequest, generate),
     Job(ReadTableRequest, read_table),
     Job(WriteTableRequest, write_table_of_gold),
+    Job(ReencodePictureRequest, reencode_picture),
 )
 JOBS = {job.request.job: job for job in _ALL}
 

@@ -1,9 +1,9 @@
 """Job that lists the items of a gold with public answers, each with one system's predictions and its result."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import msgspec
 import numpy as np
@@ -11,11 +11,9 @@ import numpy as np
 from evaluator.errors import FileError, GoldError, PredictionError, ProblemList
 from evaluator.jobs.base import Count, Files, Report, TaskRequest
 from evaluator.jsonl.decompress import ReadLimits, chunks
-from evaluator.measures.base import Measure, Ratio
-from evaluator.outcomes.table import Numbers, Outcomes
-from evaluator.scoring.score import existing
-from evaluator.statistics.mcnemar import single_statistic
+from evaluator.outcomes.table import Dimension, Outcomes
 from evaluator.tasks.base import AnyTask
+from evaluator.tasks.item_results import ItemRows, Results
 from evaluator.text import slice_text
 
 MOST_EXAMPLES = 100_000
@@ -26,9 +24,10 @@ _BESIDES = ("group", "slices")
 class ExamplesRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `examples`.
 
-    Filters, of which an empty text selects all items: dimension, value: a slice, its value as text. cell: a cell of the
-    confusion matrix, as `GOLD → PREDICTED`. result: `right` or `wrong`. offset: the number of selected items to skip;
-    limit: the maximum number to return.
+    Filters, of which an empty text selects all items: dimension, value: a slice, its value as text; results are then
+    computed on the slice, as scores are. cell: a cell of the confusion matrix, as `GOLD → PREDICTED`. result: `right`
+    or `wrong`. order: the gold's, or the smallest share first. offset: the number of selected items to skip; limit: the
+    maximum number to return.
     """
 
     job = "examples"
@@ -38,6 +37,7 @@ class ExamplesRequest(TaskRequest, frozen=True, kw_only=True):
     value: str = ""
     cell: str = ""
     result: str = ""
+    order: Literal["gold", "worst"] = "gold"
     offset: Count = 0
     limit: Count = MOST_EXAMPLES
 
@@ -46,9 +46,10 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     """One item of the gold.
 
     input: the fields of its gold line that participants see; gold: the other fields; both as JSON. predictions: the
-    lines that answer it. share: 1 if it is right, 0 if it is wrong, between if partly right; None: the task's measures
-    do not rate single items. cell: its cell of the confusion matrix, as `GOLD → PREDICTED`; empty in tasks without
-    labels. slices: its value of each dimension, as text.
+    lines that answer it. share: 1 if it is right, 0 if it is wrong, between if partly right; None: it counts nothing,
+    or the task does not rate single items. values: title -> further numbers of its result. cell: its cell of the
+    confusion matrix, as `GOLD → PREDICTED`; empty in tasks without labels. slices: its values of each dimension, as
+    text.
     """
 
     id: str | int
@@ -56,20 +57,23 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     gold: str
     predictions: list[str]
     share: float | None
+    values: dict[str, float | None]
     cell: str
-    slices: dict[str, str]
+    slices: dict[str, list[str]]
 
 
 class ExamplesReport(Report):
     """Result of `examples`.
 
-    n: number of items that pass the filters; measure: name of the measure that `share` comes from, empty: none.
-    dimensions: the values of each dimension, as text. cells: number of items by cell of the confusion matrix.
+    n: number of items that pass the filters; measure: name of the measure that ranks systems, empty: the task does not
+    rate single items; right_if: what makes an item right, for readers. dimensions: the values of each dimension, as
+    text. cells: number of items of the slice by cell of the confusion matrix.
     """
 
     examples: list[Example]
     n: int
     measure: str
+    right_if: str
     dimensions: dict[str, list[str]]
     cells: dict[str, int]
 
@@ -89,65 +93,78 @@ def examples(files: Files, request: ExamplesRequest) -> tuple[ExamplesReport, by
     answered: dict[Any, list[str]] = {}
     for line in _lines(files["predictions"], request.predictions_name, PredictionError):
         answered.setdefault(line.get(task.id_key), []).append(_as_json(line))
-    results = _results(task, outcomes, len(lines))
-    items = [_example(task, line, answered.get(line[task.id_key], []), results, i) for i, line in enumerate(lines)]
+    rows = _rows(task, gold, answers, outcomes, len(lines))
+    slices = [_declared(line) for line in lines] if rows is None else _slices(rows, lines)
+    in_slice = [i for i, its in enumerate(slices) if _is_in(its, request)]
+    rated = None if rows is None else _rated(task, _cut(rows, request))
+    items = [
+        _example(task, lines[i], answered.get(lines[i][task.id_key], []), slices[i], results=rated, index=i)
+        for i in in_slice
+    ]
     chosen = [item for item in items if _passes(item, request)]
+    if request.order == "worst":
+        chosen.sort(key=lambda item: math.inf if item.share is None else item.share)
     dimensions: dict[str, dict[str, None]] = {}
-    for item in items:
-        for name, value in item.slices.items():
-            dimensions.setdefault(name, {})[value] = None
+    for its in slices:
+        for name, values in its.items():
+            dimensions.setdefault(name, {}).update(dict.fromkeys(values))
     return ExamplesReport(
         examples=chosen[request.offset : request.offset + min(request.limit, MOST_EXAMPLES)],
         n=len(chosen),
-        measure=results.measure,
+        measure="" if rated is None else task.primary(outcomes.facts),
+        right_if="" if task.item_result is None else task.item_result.doc,
         dimensions={name: sorted(values) for name, values in dimensions.items()},
         cells=dict(sorted(Counter(item.cell for item in items if item.cell).items())),
     ), b""
 
 
-@dataclass(frozen=True)
-class _Results:
-    """Results of single items by the measure named `measure`.
-
-    shares: of each item, the share that is right; None if no measure rates single items. slices: of each item, its
-    value of each dimension.
-    """
-
-    measure: str
-    shares: Numbers | None
-    slices: Sequence[Mapping[str, str]] | None
-
-
-def _results(task: AnyTask, outcomes: Outcomes, n: int) -> _Results:
-    """Return the items' results by the first measure that rates single items; the primary measure is tried first."""
-    primary = task.primary(outcomes.facts)
-    measures = sorted(existing(task.measures, outcomes.facts), key=lambda measure: measure.name != primary)
-    for measure in measures:
-        found = _units(task, measure, outcomes, n)
-        if found is not None:
-            rows, shares = found
-            return _Results(measure.name, shares, [_slices_of(outcomes, row) for row in rows.tolist()])
-    return _Results("", None, None)
-
-
-def _units(task: AnyTask, measure: Measure, outcomes: Outcomes, n: int) -> tuple[Any, Numbers] | None:
-    """Return (the index of each of the n items' rows in the outcomes, the share of each item that is right).
-
-    None if the measure is not the mean, over the items, of such a share from 0 to 1.
-    """
-    if not isinstance(measure, Ratio):
+def _rows(task: AnyTask, gold: Any, answers: Any, outcomes: Outcomes, n_items: int) -> ItemRows | None:
+    """Return the rows that rate the gold's items; None if the task does not rate single items."""
+    if task.item_result is None:
         return None
-    right, unit = single_statistic(measure.numerator), single_statistic(measure.denominator)
-    if right is None or unit is None or unit != task.item_statistic:
-        return None
-    rows = np.flatnonzero(outcomes.statistics[unit])
-    shares = outcomes.statistics[right][rows]
-    return (rows, shares) if len(rows) == n and np.all((shares >= 0) & (shares <= 1)) else None
+    items = task.item_rows(gold, answers, outcomes)
+    rows = np.flatnonzero(items >= 0)
+    return ItemRows(outcomes, rows, items[rows], n_items)
 
 
-def _slices_of(outcomes: Outcomes, row: int) -> dict[str, str]:
-    codes = {name: int(dimension.codes[row]) for name, dimension in outcomes.dimensions.items()}
-    return {name: slice_text(outcomes.dimensions[name].values[code]) for name, code in codes.items() if code >= 0}
+def _rated(task: AnyTask, rows: ItemRows) -> Results:
+    assert task.item_result is not None
+    return task.item_result.results(task.measure(task.primary(rows.outcomes.facts)), rows)
+
+
+def _cut(rows: ItemRows, request: ExamplesRequest) -> ItemRows:
+    """Return the rows in the slice of the request; none if the outcomes have no such dimension or value."""
+    if not request.dimension:
+        return rows
+    dimension = rows.outcomes.dimensions.get(request.dimension)
+    codes = [] if dimension is None else [i for i, text in enumerate(_texts(dimension)) if text == request.value]
+    chosen = np.zeros(len(rows.rows), dtype=np.bool_)
+    if dimension is not None:
+        chosen = np.isin(dimension.codes[rows.rows], codes)
+    return ItemRows(rows.outcomes, rows.rows[chosen], rows.items[chosen], rows.n_items)
+
+
+def _texts(dimension: Dimension) -> list[str]:
+    return [slice_text(value) for value in dimension.values]
+
+
+def _declared(line: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {name: [slice_text(value)] for name, value in (line.get("slices") or {}).items()}
+
+
+def _slices(rows: ItemRows, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, list[str]]]:
+    """Return each item's values of each dimension: those of its rows; without rows those that its line declares."""
+    slices: list[dict[str, list[str]]] = [{} for _ in lines]
+    for name, dimension in rows.outcomes.dimensions.items():
+        texts, codes = _texts(dimension), dimension.codes[rows.rows].tolist()
+        for item, code in zip(rows.items.tolist(), codes, strict=True):
+            if code >= 0:
+                values = slices[item].setdefault(name, [])
+                if texts[code] not in values:
+                    values.append(texts[code])
+    for item in np.setdiff1d(np.arange(len(lines)), rows.items).tolist():
+        slices[item] = _declared(lines[item])
+    return slices
 
 
 def _lines(stream: BinaryIO, name: str, error: type[FileError]) -> Iterator[dict[str, Any]]:
@@ -161,35 +178,63 @@ def _lines(stream: BinaryIO, name: str, error: type[FileError]) -> Iterator[dict
     return map(msgspec.json.decode, body.splitlines())
 
 
-def _example(task: AnyTask, line: dict[str, Any], predictions: list[str], results: _Results, index: int) -> Example:
-    declared = line.get("slices", {})
-    slices = results.slices[index] if results.slices else {name: slice_text(value) for name, value in declared.items()}
-    shown = {name: value for name, value in line.items() if name not in _BESIDES}
+def _example(
+    task: AnyTask,
+    line: dict[str, Any],
+    predictions: list[str],
+    slices: dict[str, list[str]],
+    *,
+    results: Results | None,
+    index: int,
+) -> Example:
+    given, answer = _parts(task, {name: value for name, value in line.items() if name not in _BESIDES})
     return Example(
         id=line[task.id_key],
-        input=_as_json({name: value for name, value in shown.items() if name not in task.gold_only}),
-        gold=_as_json({name: value for name, value in shown.items() if name in task.gold_only}),
+        input=_as_json(given),
+        gold=_as_json(answer),
         predictions=predictions,
-        share=None if results.shares is None else float(results.shares[index]),
-        cell=_cell(task, line, predictions),
-        slices=dict(slices),
+        share=None if results is None else _number(results.shares[index]),
+        values={} if results is None else {title: _number(column[index]) for title, column in results.values.items()},
+        cell=_cell(task, line, predictions, results, index),
+        slices=slices,
     )
 
 
-def _cell(task: AnyTask, line: dict[str, Any], predictions: Sequence[str]) -> str:
+def _parts(task: AnyTask, line: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return (the fields that participants see, the other fields) of a gold line; its parts are cut in the same way."""
+    given = {name: value for name, value in line.items() if name not in task.gold_only}
+    answer = {name: value for name, value in line.items() if name in task.gold_only}
+    if task.input_parts in given:
+        parts = [_parts(task, part) for part in given[task.input_parts]]
+        given[task.input_parts] = [part for part, _ in parts]
+        answer[task.input_parts] = [part for _, part in parts]
+    return given, answer
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _cell(task: AnyTask, line: dict[str, Any], predictions: Sequence[str], results: Results | None, index: int) -> str:
     """Return the item's gold and predicted label as `GOLD → PREDICTED`.
 
     It is empty if the task has no labels, or if there is no prediction for the item.
     """
-    if task.label_keys is None or not predictions:
+    if results is not None and results.cells is not None:
+        gold, predicted = results.cells[index]
+    elif task.label_keys is not None and predictions:
+        gold = line[task.label_keys[0]]
+        predicted = msgspec.json.decode(predictions[0]).get(task.label_keys[1], "")
+    else:
         return ""
-    predicted = msgspec.json.decode(predictions[0]).get(task.label_keys[1], "")
-    return f"{line[task.label_keys[0]]} \N{RIGHTWARDS ARROW} {predicted}".upper()
+    return f"{gold} \N{RIGHTWARDS ARROW} {predicted}".upper()
+
+
+def _is_in(slices: Mapping[str, Sequence[str]], request: ExamplesRequest) -> bool:
+    return not request.dimension or request.value in slices.get(request.dimension, ())
 
 
 def _passes(item: Example, request: ExamplesRequest) -> bool:
-    if request.dimension and item.slices.get(request.dimension) != request.value:
-        return False
     if request.cell and item.cell != request.cell:
         return False
     return not request.result or (item.share is not None and (item.share == 1) == (request.result == "right"))

@@ -24,6 +24,8 @@ from evaluator.jobs.examples import ExamplesRequest
 from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import PartitionRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
+from evaluator.jobs.picture import FORMATS as PICTURE_FORMATS
+from evaluator.jobs.picture import ReencodePictureRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRequest
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest
 from evaluator.jobs.tables import ReadTableRequest, WriteTableRequest
@@ -116,6 +118,7 @@ def run(jobs: Jobs) -> None:
             TASKS.leave_out(name, f"its samples fail: {type(error).__name__}: {error}")
     _generators(once)
     _tables(once)
+    _pictures(once)
     for declaration, scores, outcomes in SCORER_SAMPLES:
         request = ScorerOutputRequest(**declaration, resamples=20, seed=1)
         once(request, scores=scores, **({"outcomes": outcomes} if outcomes else {}))
@@ -193,6 +196,26 @@ def _tables(once: Once) -> None:
             raise ValueError(f"gold cannot be written as {kind}: {report['problems'][0]['text']}")
         for content in (table, table[: len(table) // 2], b"\xff", b""):
             once(ReadTableRequest(task="fact-verification", gold_name=f"gold.{kind}"), gold=content)
+
+
+def _pictures(once: Once) -> None:
+    """Encode pictures of each format, with and without transparency and colour maps, whole and damaged.
+
+    once: runs one job.
+    """
+    from PIL import Image
+
+    for kind in PICTURE_FORMATS:
+        for mode in ("RGB",) if kind == "JPEG" else ("RGB", "RGBA", "P"):
+            out, metadata = io.BytesIO(), Image.Exif()
+            metadata[0x0112] = 6  # turned by a quarter
+            Image.new(mode, (1300, 300)).save(out, kind, exif=metadata)
+            content = out.getvalue()
+            report, _ = once(ReencodePictureRequest(), picture=content)
+            if not report["ok"]:
+                raise ValueError(f"a {kind} picture is not read: {report['problems'][0]['text']}")
+            for damaged in (content[: len(content) // 2], content[:-1], b"GIF89a", b""):
+                once(ReencodePictureRequest(), picture=damaged)
 
 
 def _generators(once: Once) -> None:

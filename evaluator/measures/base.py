@@ -8,13 +8,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
 from evaluator.measures.weighted_median import weighted_medians
 from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Sample
+
+
+class Totals(Protocol):
+    """Protocol of sums of statistics: an array with one number per resample of a sample, or per item of a gold."""
+
+    def total(self, statistic: str, /) -> Numbers: ...
 
 
 @dataclass(frozen=True)
@@ -32,10 +38,10 @@ class LinearCombination:
     def __rmul__(self, factor: float) -> "LinearCombination":
         return LinearCombination({name: factor * old for name, old in self.terms.items()})
 
-    def of(self, sample: Sample) -> Numbers:
-        """Return the linear combination of the statistics' sums over the sample, one number per resample."""
+    def of(self, totals: Totals) -> Numbers:
+        """Return the linear combination of the statistics' sums, such as one number per resample of a sample."""
         parts = [
-            sample.total(name) if factor == 1 else factor * sample.total(name) for name, factor in self.terms.items()
+            totals.total(name) if factor == 1 else factor * totals.total(name) for name, factor in self.terms.items()
         ]
         return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
 

@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Generic, Protocol, TypeVar
 
+import numpy as np
+
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.measures.base import Measure
@@ -15,6 +17,7 @@ from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.baselines.base import Baseline
 from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.item_results import Indices, ItemResult
 
 Options = Mapping[str, Any]
 Facts = Mapping[str, Any]
@@ -110,7 +113,8 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     id_key: the JSON key of an item's id in gold and inputs.
     gold_only: keys of gold lines that inputs must not have, besides group and slices.
     item_statistic: the name of the column of outcomes that is 1 on one row per gold line, in gold order, and 0 on other
-    rows. A measure with this denominator rates single items. Empty: there is no such column.
+    rows. Empty: there is no such column.
+    item_result: how single gold lines are rated, for lists of them; None: they are not rated.
     label_keys: the keys of the label in gold lines and in predictions, in a task with labels, else None.
     input_parts: the key under which an input line lists its parts, such as a document's passages; empty: none.
     samples: pairs of a small gold file and a small predictions file, which exercise every path of the task. A sandbox
@@ -131,6 +135,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     id_key: ClassVar[str] = "id"
     gold_only: ClassVar[frozenset[str]]
     item_statistic: ClassVar[str] = ""
+    item_result: ClassVar[ItemResult | None] = None
     label_keys: ClassVar[tuple[str, str] | None] = None
     input_parts: ClassVar[str] = ""
     samples: ClassVar[tuple[tuple[bytes, bytes], ...]]
@@ -208,6 +213,14 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
 
         The same files and options always give the same table.
         """
+
+    def item_rows(self, gold: Gold, answers: Answers, outcomes: Outcomes) -> Indices:
+        """Return for each row of the outcomes the index of its gold line, -1 for rows that rate no single line.
+
+        outcomes: the result of `score`.
+        """
+        is_item = outcomes.statistics[self.item_statistic] > 0
+        return np.where(is_item, np.cumsum(is_item) - 1, -1)
 
     @abstractmethod
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:

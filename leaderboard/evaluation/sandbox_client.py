@@ -30,6 +30,7 @@ from evaluator.jobs.examples import ExamplesReport, ExamplesRequest
 from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import PartitionReport, PartitionRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
+from evaluator.jobs.picture import PictureReport, ReencodePictureRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateReport, ValidateRequest
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest
 from evaluator.jobs.tables import ReadTableRequest, TableReport, WriteTableRequest
@@ -63,6 +64,7 @@ __all__ = [
     "prepare_gold",
     "read_scorer",
     "read_table",
+    "reencode_picture",
     "score",
     "similarity_sketch",
     "unavailable",
@@ -290,6 +292,12 @@ def write_table(*, gold: GoldVersion, kind: str) -> Answer:
     with opened(gold.file, sha256=gold.sha256) as file:
         files = {"gold": file}
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=MAX_OUTPUT_BYTES, report=TableReport)
+
+
+def reencode_picture(*, picture: IO[bytes]) -> Answer:
+    """Encode a picture anew; the answer's attachment is the result, its report a PictureReport. Raises SandboxError."""
+    files = {"picture": picture}
+    return _ask(ReencodePictureRequest(), files, settings.VALIDATE_SECONDS, output_bytes=16 << 20, report=PictureReport)
 
 
 def partition(

@@ -26,6 +26,7 @@ from .split_audit import AuditAnswer, SplitAudit
 from .state import ACTIVE, TERMINAL, Reason, State
 from .submission import Final, Prediction, QuotaCharge, Stage, Submission
 from .team import Invitation, Membership, System, Team
+from .teaser import Teaser
 from .user import Profile, TokenDetails, User
 from .worker import Placement, WorkerReport
 
@@ -95,6 +96,7 @@ __all__ = [
     "Submission",
     "System",
     "Team",
+    "Teaser",
     "TokenDetails",
     "User",
     "Webhook",

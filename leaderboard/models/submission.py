@@ -91,6 +91,11 @@ def systems_visible_to(user: Any) -> models.QuerySet[System]:
     return System.objects.filter(Exists(visible) | ~Exists(submitted))
 
 
+def systems_of_teams_of(user: Any) -> models.QuerySet[System]:
+    """Return the systems of the user's teams that are visible to the user."""
+    return systems_visible_to(user).filter(team__in=user.teams.values("pk"))
+
+
 class QuotaCharge(models.Model):
     """The use of one submission from a team's quota in a phase. It is refunded if the server failed."""
 

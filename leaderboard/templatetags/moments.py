@@ -24,6 +24,16 @@ def to_the_second(moment: datetime | None) -> str:
 
 
 @register.filter
+def deadline(moment: datetime | None) -> SafeString:
+    """Return a `<time>` element such as `2026-03-01 23:59 UTC`, to which a script adds the reader's own time."""
+    if moment is None:
+        return SafeString("")
+    return format_html(
+        '<time datetime="{}" data-deadline>{} UTC</time>', moment.astimezone(UTC).isoformat(), to_the_second(moment)
+    )
+
+
+@register.filter
 def in_zone(moment: datetime | None, name: str) -> str:
     """Format in the time zone `name`, as `2026-03-01 23:59 AoE`; empty for None and UTC: pages show UTC anyway."""
     return "" if moment is None or name == "UTC" else time_zones.shown(moment, name)

@@ -13,6 +13,7 @@ from leaderboard.benchmarks.web import (
     manage_leakage_budget,
     manage_organisers,
     manage_phases,
+    teaser,
 )
 from leaderboard.boards.web import manage_facts, manage_tracks
 from leaderboard.containers.web import manage_scorers, manage_workers, submit_image, withdraw
@@ -100,6 +101,8 @@ manage: list[URLPattern | URLResolver] = [
     path("archives/<int:pk>/remove/", manage_imports.remove, name="manage_import_remove"),
     path("create/", manage_benchmarks.create, name="manage_benchmark_create"),
     path("benchmarks/<slug:slug>/", manage_benchmarks.benchmark, name="manage_benchmark"),
+    path("benchmarks/<slug:slug>/picture/", teaser.manage_teaser, name="manage_teaser"),
+    path("benchmarks/<slug:slug>/picture/remove/", teaser.remove, name="manage_teaser_remove"),
     path("benchmarks/<slug:slug>/edit/", manage_edit.edit, name="manage_benchmark_edit"),
     path("benchmarks/<slug:slug>/publish/", manage_benchmarks.publish, name="manage_publish"),
     path("benchmarks/<slug:slug>/phases/create/", manage_phases.create, name="manage_phase_create"),

@@ -7,6 +7,7 @@ from leaderboard.benchmarks.web.home import home
 from leaderboard.benchmarks.web.manifest_schema import manifest_schema
 from leaderboard.benchmarks.web.search_engines import robots, sitemap
 from leaderboard.benchmarks.web.tasks import measures, tasks
+from leaderboard.benchmarks.web.teaser import teaser
 from leaderboard.boards.web.pages.badge import badge
 from leaderboard.boards.web.pages.by_slice import board_by_slice
 from leaderboard.boards.web.pages.by_track import board_by_track
@@ -66,6 +67,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/about/data/", data, name="benchmark_data"),
     path("benchmarks/<slug:slug>/about/rules/", rules, name="benchmark_rules"),
     path("benchmarks/<slug:slug>/about/submit/", how_to_submit, name="benchmark_submit"),
+    path("benchmarks/<slug:slug>/picture/<str:sha256>", teaser, name="teaser"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/", split, name="split"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/archive.zip", archive, name="download_archive"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", download_inputs, name="download_inputs"),

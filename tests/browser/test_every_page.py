@@ -105,6 +105,7 @@ CURATOR = {
     "manage-leakage-budget": "/manage/benchmarks/atlas-facts/phases/test/leakage-budget/",
     "manage-announcements": "/manage/benchmarks/atlas-facts/announcements/",
     "manage-facts": "/manage/benchmarks/atlas-facts/facts/",
+    "manage-picture": "/manage/benchmarks/atlas-facts/picture/",
     "manage-hidden": "/manage/benchmarks/atlas-facts/hidden/",
     "manage-tracks": "/manage/benchmarks/atlas-facts/phases/test/tracks/",
     "manage-phase": "/manage/benchmarks/atlas-facts/phases/create/",

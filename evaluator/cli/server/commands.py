@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from evaluator.cli.server import login, read
+from evaluator.cli.server import login, read, take_back
 from evaluator.cli.server.errors import refused
 from evaluator.client.http import RefusedError
 
@@ -18,6 +18,9 @@ _HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
     "download-inputs": read.inputs,
     "show-scores": read.scores,
     "show-board": read.board,
+    "take-off-board": take_back.take_off_board,
+    "put-back": take_back.put_back,
+    "rename-system": take_back.rename_system,
 }
 
 

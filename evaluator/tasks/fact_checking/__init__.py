@@ -20,6 +20,7 @@ from evaluator.tasks.fact_checking.measures import AUROC, MEASURES
 from evaluator.tasks.fact_checking.samples import SAMPLES
 from evaluator.tasks.fact_checking.scorer import score
 from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.item_results import ByRank
 from evaluator.tasks.scored_items.base import ScoreTask
 from evaluator.tasks.scored_items.files import Scores
 
@@ -46,6 +47,13 @@ class FactChecking(ScoreTask[Gold]):
     )
     prediction_example = '{"id": "k3f9", "score": 0.82}\n{"id": "a07c", "score": -1.5}\n'
     gold_only = audit.GOLD_ONLY
+    item_statistic = "claim"
+    item_result = ByRank(
+        "a true claim is among the first n by score, where n claims are true; a false one is not",
+        gold="positive",
+        score="score",
+        labels={0.0: "FALSE", 1.0: "TRUE"},
+    )
     samples = SAMPLES
     baselines = BASELINES
 

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import msgspec
+import numpy as np
 
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
+from evaluator.measures.base import statistic
 from evaluator.outcomes.table import Outcomes
 from evaluator.tasks.answers import ComparableAnswers
 from evaluator.tasks.audit.findings import Finding
@@ -22,6 +24,7 @@ from evaluator.tasks.fact_extraction.predictions import Answers
 from evaluator.tasks.fact_extraction.samples import SAMPLES
 from evaluator.tasks.fact_extraction.scorer import score
 from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.item_results import ByMeasure, Indices, ItemValue
 
 
 class FactExtraction(Task[Gold, ValidationData, Answers]):
@@ -54,6 +57,14 @@ class FactExtraction(Task[Gold, ValidationData, Answers]):
     )
     gold_only = audit.GOLD_ONLY
     item_statistic = "text"
+    item_result = ByMeasure(
+        "all facts of the text were found, and no others",
+        (
+            ItemValue("Found", statistic("found")),
+            ItemValue("Wrong", statistic("predicted") + -1.0 * statistic("found")),
+            ItemValue("Missed", statistic("gold") + -1.0 * statistic("found")),
+        ),
+    )
     samples = SAMPLES
     baselines = BASELINES
 
@@ -81,6 +92,10 @@ class FactExtraction(Task[Gold, ValidationData, Answers]):
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
+
+    def item_rows(self, gold: Gold, answers: Answers, outcomes: Outcomes) -> Indices:
+        """Return the index of each row's text: its own row is followed by those of its relations."""
+        return np.cumsum(outcomes.statistics[self.item_statistic]).astype(np.int64) - 1
 
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         return predicted_facts(stream, file, gold)

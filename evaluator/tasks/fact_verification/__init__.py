@@ -12,6 +12,7 @@ import numpy as np
 
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
+from evaluator.measures.base import statistic
 from evaluator.outcomes.table import Outcomes
 from evaluator.tasks.answers import CategoricalAnswers, ComparableAnswers
 from evaluator.tasks.audit.findings import Finding
@@ -28,6 +29,7 @@ from evaluator.tasks.fact_verification.samples import SAMPLES
 from evaluator.tasks.fact_verification.scorer import score
 from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.item_results import ByMeasure, ItemValue
 
 _COUNT = re.compile(r"[1-9][0-9]{0,8}")
 
@@ -73,6 +75,13 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
     )
     gold_only = audit.GOLD_ONLY
     item_statistic = "claim"
+    item_result = ByMeasure(
+        "the label is correct and, where the gold has evidence, a complete set of it was found",
+        (
+            ItemValue("Evidence precision", statistic("evidence_precision"), statistic("verifiable")),
+            ItemValue("Evidence recall", statistic("evidence_recall"), statistic("verifiable")),
+        ),
+    )
     label_keys = ("label", "predicted_label")
     samples = SAMPLES
     baselines = BASELINES

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from evaluator.jsonl.decompress import ReadLimits
+from evaluator.measures.base import statistic
 from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import Score
 from evaluator.tasks.answers import ComparableAnswers, predicted_or_gold
@@ -16,6 +17,7 @@ from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.item_results import ByMeasure, Indices, ItemValue
 from evaluator.tasks.knowledge_base_population import audit, predictions
 from evaluator.tasks.knowledge_base_population import gold as gold_file
 from evaluator.tasks.knowledge_base_population.baselines import BASELINES
@@ -24,7 +26,7 @@ from evaluator.tasks.knowledge_base_population.layout import GoldDocument, Input
 from evaluator.tasks.knowledge_base_population.measures import MEASURES, SPAN_RATIO
 from evaluator.tasks.knowledge_base_population.predictions import Answers
 from evaluator.tasks.knowledge_base_population.samples import SAMPLES
-from evaluator.tasks.knowledge_base_population.scorer import score
+from evaluator.tasks.knowledge_base_population.scorer import documents_and_properties, score
 
 _LONG_SPANS = 3.0
 
@@ -77,6 +79,14 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
     id_key = "documentId"
     input_parts = "passages"
     gold_only = audit.GOLD_ONLY
+    item_result = ByMeasure(
+        "all facts of the document with links were found, and no others",
+        (
+            ItemValue("Found", statistic("link_tp")),
+            ItemValue("Wrong", statistic("link_fp")),
+            ItemValue("Missed", statistic("link_gold") + -1.0 * statistic("link_tp")),
+        ),
+    )
     samples = SAMPLES
     baselines = BASELINES
 
@@ -104,6 +114,10 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
+
+    def item_rows(self, gold: Gold, answers: Answers, outcomes: Outcomes) -> Indices:
+        documents, _ = documents_and_properties(gold, answers)
+        return documents
 
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         """Return answers whose units are facts.

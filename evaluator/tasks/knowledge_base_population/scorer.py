@@ -21,7 +21,8 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     n = max(len(gold.properties), 1)
     facts, predicted = gold.facts, answers.facts
     document_of = np.array(gold.passage_document, dtype=np.int64)
-    row_keys = np.unique(np.concatenate([_row_keys(facts, document_of, n), _row_keys(predicted, document_of, n)]))
+    documents, properties = documents_and_properties(gold, answers)
+    row_keys = documents * n + properties
     text, exact = by_spans(facts, predicted, n)
     modes = {"text": text, "exact": exact, "link": by_link(facts, predicted, gold.property_ids)}
     annotated = gold.annotated()
@@ -33,7 +34,6 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
         statistics[f"{mode}_gold"] = _count(gold_rows, len(row_keys))
         statistics[f"{mode}_tp"] = _count(gold_rows[matches.matched], len(row_keys))
         statistics[f"{mode}_fp"] = _count(rows[wrong], len(row_keys))
-    documents, properties = row_keys // n, row_keys % n
     groups, names = _groups(gold)
     return Outcomes(
         task=task,
@@ -48,6 +48,14 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
             "gold_lengths": _lengths(facts, np.searchsorted(row_keys, _row_keys(facts, document_of, n))),
         },
     )
+
+
+def documents_and_properties(gold: Gold, answers: Answers) -> tuple[Indices, Indices]:
+    """Return (the index of the document, the index of the property) of each row of the outcomes."""
+    n = max(len(gold.properties), 1)
+    document_of = np.array(gold.passage_document, dtype=np.int64)
+    row_keys = np.unique(np.concatenate([_row_keys(facts, document_of, n) for facts in (gold.facts, answers.facts)]))
+    return row_keys // n, row_keys % n
 
 
 def _row_keys(facts: FactTable, document_of: Indices, n_properties: int) -> Indices:

@@ -9,12 +9,14 @@ import msgspec
 
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
+from evaluator.measures.base import statistic
 from evaluator.outcomes.table import Outcomes
 from evaluator.tasks.answers import ComparableAnswers
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.item_results import ByMeasure, ItemValue
 from evaluator.tasks.link_prediction import audit, predictions
 from evaluator.tasks.link_prediction import gold as gold_file
 from evaluator.tasks.link_prediction.answers import first_ranked
@@ -67,6 +69,10 @@ class LinkPrediction(Task[Gold, ValidationData, Answers]):
     )
     gold_only = audit.GOLD_ONLY
     item_statistic = "question"
+    item_result = ByMeasure(
+        "an answer is first in the ranking",
+        (ItemValue("Rank of the first answer", statistic("question"), statistic("reciprocal_rank")),),
+    )
     samples = SAMPLES
     baselines = BASELINES
 

@@ -12,6 +12,7 @@ from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import Facts, Options
 from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.item_results import ByRank
 from evaluator.tasks.metric_correlation import audit
 from evaluator.tasks.metric_correlation import gold as gold_file
 from evaluator.tasks.metric_correlation.baselines import BASELINES
@@ -43,6 +44,8 @@ class MetricCorrelation(ScoreTask[Gold]):
     prediction_format = "One answer per line, for every id: id and score, any finite number; a higher one means better."
     prediction_example = '{"id": "text-1", "score": 0.41}\n{"id": "text-2", "score": 0.87}\n'
     gold_only = audit.GOLD_ONLY
+    item_statistic = "text"
+    item_result = ByRank("its rank by score is one of its ranks by human rating", gold="human", score="score")
     samples = SAMPLES
     baselines = BASELINES
 

@@ -70,7 +70,7 @@ def listed(benchmarks: QuerySet[Benchmark], order: str) -> QuerySet[Benchmark]:
     results = Standing.objects.filter(leaderboard__phase__benchmark=OuterRef("pk"), **CURRENT).order_by()
     phases = Phase.objects.filter(benchmark=OuterRef("pk"), closes_at__gt=now, split__state=Split.State.PUBLISHED)
     closing = phases.filter(Q(opens_at=None) | Q(opens_at__lte=now)).order_by()
-    rows = benchmarks.annotate(
+    rows = benchmarks.select_related("teaser").annotate(
         last_result=Subquery(
             results.values("leaderboard__phase__benchmark").annotate(at=Max("release__released_at")).values("at")
         ),

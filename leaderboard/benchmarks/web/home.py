@@ -18,7 +18,7 @@ from leaderboard.benchmarks.web.charts.leader_strip import leader_strip
 from leaderboard.boards.web.etag import is_anonymous
 from leaderboard.core import response_cache
 from leaderboard.core.compiled_queries import PreparedQuery
-from leaderboard.models import Benchmark, Leaderboard, Phase, System
+from leaderboard.models import Benchmark, Leaderboard, Phase, System, Teaser
 
 PAGE = 30
 ORDER_TITLES = {"active": "Recent results", "new": "Newest", "closing": "Closing soon"}
@@ -41,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _state(now: datetime) -> QuerySet[Any, Any]:
-    """Return a query of one row, which changes whenever boards, benchmarks or the number of anonymous systems do.
+    """Return a query of one row, which changes whenever boards, benchmarks, pictures or the number of anonymous systems do.
 
     now: the time at which a system counts as anonymous.
     """
@@ -63,8 +63,9 @@ def _state(now: datetime) -> QuerySet[Any, Any]:
             anonymous=total(System.objects.filter(anonymous_until__gt=now), Count("pk")),
             benchmark_edits=total(Benchmark.history.all(), Max("history_id")),
             phase_edits=total(Phase.history.all(), Max("history_id")),
+            teasers=total(Teaser.objects.all(), Sum("pk")),
         )
-        .values_list("n", "last", "revisions", "current", "anonymous", "benchmark_edits", "phase_edits")
+        .values_list("n", "last", "revisions", "current", "anonymous", "benchmark_edits", "phase_edits", "teasers")
     )
 
 

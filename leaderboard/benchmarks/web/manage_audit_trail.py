@@ -71,6 +71,8 @@ ACTS = {
     "phase.scorer": "set a phase's scorer",
     "phase.takes_images": "enabled images for a phase",
     "phase.time_zone": "changed a phase's time zone",
+    "benchmark.picture_changed": "changed the picture of the benchmark",
+    "benchmark.picture_removed": "removed the picture of the benchmark",
     "benchmark.facts_changed": "changed the facts of systems that the benchmark asks for",
     "phase.tracks_changed": "changed a phase's tracks",
     "phase.unsealed": "unsealed a phase",

@@ -32,7 +32,7 @@ PUBLIC_PHASE = PreparedQuery(
 
 def benchmark_or_404(user: Any, slug: str) -> Benchmark:
     """Return a benchmark that the user may see, with its dataset."""
-    return get_object_or_404(Benchmark.objects.visible_to(user).select_related("dataset"), slug=slug)
+    return get_object_or_404(Benchmark.objects.visible_to(user).select_related("dataset", "teaser"), slug=slug)
 
 
 def managed_or_404(user: Any, slug: str) -> Benchmark:

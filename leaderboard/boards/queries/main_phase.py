@@ -27,18 +27,20 @@ OF_A_BENCHMARK = PreparedQuery(lambda benchmark: phases_of([benchmark]), int)
 def main_phase(phases: Sequence[Phase]) -> Phase | None:
     """Return the main phase of a benchmark; None if it has no phase. phases: its phases, as `phases_of` returns them.
 
-    It is the organisers' choice; else the last phase with results; else the last that has opened and is not sealed;
-    else the last that has opened; else the first. A phase on hidden gold is preferred at each step.
+    It is the organisers' choice; else the last phase with results; else the last that is open for submissions; else the
+    next to open; else the last. Of several, one that is not sealed is preferred, and then one on hidden gold.
     """
     chosen = [phase for phase in phases if phase.is_main]
     if chosen:
         return chosen[0]
     now = timezone.now()
     with_results = [phase for phase in phases if phase.has_results]  # type: ignore[attr-defined]
-    opened = [phase for phase in phases if not phase.is_to_come(now)]
-    unsealed = [phase for phase in opened if phase.disclosure != Phase.Disclosure.SEALED]
-    for candidates in (with_results, unsealed, opened):
-        hidden = [phase for phase in candidates if not phase.split.gold_public]
-        if candidates:
-            return (hidden or candidates)[-1]
-    return phases[0] if phases else None
+    is_open = [phase for phase in phases if phase.is_open(now)]
+    next_opening = min((phase.opens_at for phase in phases if phase.opens_at and phase.opens_at > now), default=None)
+    next_to_open = [phase for phase in phases if next_opening and phase.opens_at == next_opening]
+    for candidates in (with_results, is_open, next_to_open, phases):
+        unsealed = [phase for phase in candidates if phase.disclosure != Phase.Disclosure.SEALED] or candidates
+        hidden = [phase for phase in unsealed if not phase.split.gold_public] or unsealed
+        if hidden:
+            return hidden[-1]
+    return None

@@ -9,9 +9,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.boards.actions import facts as actions
-from leaderboard.boards.queries import facts
 from leaderboard.boards.queries.lookup import managed_or_404
-from leaderboard.boards.web.forms.facts import FactsForm, as_lines
+from leaderboard.boards.web.forms.facts import FactsFormSet
 from leaderboard.core.web.access import PersonRequest
 
 
@@ -20,11 +19,10 @@ from leaderboard.core.web.access import PersonRequest
 def manage_facts(request: PersonRequest, slug: str) -> HttpResponse:
     """Show the form with the facts of a benchmark; save them on POST."""
     benchmark = managed_or_404(request.user, slug)
-    initial = {"facts": as_lines(facts.of(benchmark))}
-    form = FactsForm(request.POST if request.method == "POST" else None, initial=initial)
+    form = FactsFormSet(request.POST if request.method == "POST" else None, initial=benchmark.facts)
     if form.is_valid():
-        actions.change(benchmark=benchmark, new_facts=form.cleaned_data["facts"], by=request.user)
+        actions.change(benchmark=benchmark, new_facts=form.rows, by=request.user)
         messages.success(request, "The facts were saved.")
         return redirect("manage_benchmark", slug)
     context = {"benchmark": benchmark, "form": form}
-    return render(request, "boards/manage_facts.html", context, status=422 if form.errors else 200)
+    return render(request, "boards/manage_facts.html", context, status=422 if form.is_bound else 200)

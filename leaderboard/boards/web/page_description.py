@@ -17,11 +17,15 @@ LEADERS = 3
 
 @dataclass(frozen=True)
 class PageDescription:
-    """Title, description and picture of one page. image: address of a picture of the interval plot; empty: none."""
+    """Title, description and picture of one page.
+
+    image: address of the picture, of the interval plot unless the benchmark has one of its own; empty: none.
+    """
 
     title: str
     description: str
     image: str = ""
+    image_alt: str = "Scores of the best systems with their intervals"
 
 
 def describe(board: Board) -> PageDescription | None:
@@ -48,9 +52,16 @@ def describe(board: Board) -> PageDescription | None:
 
 
 def describe_benchmark(benchmark: Benchmark, board: Board | None) -> PageDescription | None:
-    """Return the description of a benchmark's page; None unless everybody may read it. board: of its main phase."""
+    """Return the description of a benchmark's page; None unless everybody may read it. board: of its main phase.
+
+    The picture is the organisers', if there is one.
+    """
     if benchmark.state != Benchmark.State.PUBLIC:
         return None
+    if teaser := getattr(benchmark, "teaser", None):
+        address = f"{settings.BASE_URL}{teaser.get_absolute_url()}"
+        summary = one_line(benchmark.summary)
+        return PageDescription(one_line(benchmark.title), summary, address, one_line(teaser.alternative_text))
     image = _picture(board) if board else ""
     return PageDescription(one_line(benchmark.title), one_line(benchmark.summary), image)
 

@@ -36,7 +36,7 @@ GROUPS = {
     "submissions": ("Submissions", r"(?<!{id})/submissions/|^/api/v1/submissions/"),
     "leaderboards": ("Leaderboards", r"/leaderboard"),
     "images": ("Container images", r"{phase}/image|^/api/v1/image-uploads/"),
-    "teams": ("Teams", r"/teams/|/invitations/"),
+    "teams": ("Teams and systems", r"/teams/|/invitations/|/systems/"),
     "organisers": ("Hosting a benchmark", r"/raw-|/scorers/"),
     "other": ("Other", r""),
 }
@@ -89,7 +89,14 @@ GROUP_CODES: Mapping[str, Sequence[Code]] = {
         Code.QUOTA_EXCEEDED,
         Code.ENGINE_UNAVAILABLE,
     ),
-    "teams": (Code.NOT_AN_OWNER, Code.NOT_INVITED, Code.LAST_OWNER, Code.NAME_TAKEN, Code.INVALID_NAME),
+    "teams": (
+        Code.NOT_A_MEMBER,
+        Code.NOT_AN_OWNER,
+        Code.NOT_INVITED,
+        Code.LAST_OWNER,
+        Code.NAME_TAKEN,
+        Code.INVALID_NAME,
+    ),
     "organisers": (Code.NOT_AN_ORGANISER, Code.WRONG_OFFSET, Code.INVALID_IMAGE, Code.INVALID_NAME),
 }
 SAMPLES = {

@@ -37,6 +37,7 @@
       if (!main) return stop("The server’s answer could not be read. Try again.");
       document.querySelector("main").replaceWith(document.adoptNode(main));
       document.title = answer.title;
+      document.dispatchEvent(new Event("holdout:main"));
       document.querySelectorAll("form[data-upload]").forEach(bind);
       // The file was valid: the next press needs it again. A refused one has to be chosen anew, since its author edits it.
       const next = document.querySelector("[data-keep-file] ~ form[data-upload] input[type=file]");

@@ -162,6 +162,9 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
         "are no scores",
     )
     is_final = serializers.BooleanField(help_text="whether it is one of its team's finals in a sealed phase")
+    hidden_by = serializers.ChoiceField(
+        ["team", "organisers", ""], help_text="who hides it from the boards; `organisers` if both do; empty: nobody"
+    )
     reason_text = serializers.CharField(help_text="`reason` in words")
     queue_position = serializers.IntegerField(
         allow_null=True, help_text="number of runs, or containers, ahead of it in the queue; null: it is not queued"
@@ -232,6 +235,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         **line(progress, request, own_submissions.ranks_of([progress.submission.pk] if progress.release else [])),
         "revealed": progress.revealed.value,
         "is_final": progress.is_final,
+        "hidden_by": "" if progress.hidden is None else "team" if progress.hidden.by_team else "organisers",
         "reason_text": progress.reason.label if progress.reason else "",
         "queue_position": progress.queue_position,
         "wait_minutes": progress.wait and progress.wait.minutes,

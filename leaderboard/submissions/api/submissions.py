@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
 from django.http import FileResponse, Http404
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -26,7 +27,7 @@ from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.serializers import ScoreSerializer, errors
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase, Submission, Team, User
-from leaderboard.submissions.actions import submit
+from leaderboard.submissions.actions import hide, submit
 from leaderboard.submissions.api import serializers as shapes
 from leaderboard.submissions.queries import own_submissions, progress
 
@@ -133,6 +134,31 @@ class SubmissionView(View):
     @extend_schema(operation_id="submission", responses={200: shapes.SubmissionSerializer, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
         """Show a submission and its progress."""
+        answer = shapes.whole(progress.progress_or_404(request.user, pk), request)
+        return Response(shapes.SubmissionSerializer(answer).data)
+
+
+class HiddenView(View):
+    permission_classes = (IsAuthenticated,)
+
+    @extend_schema(
+        operation_id="submission_hide", request=None, responses={200: shapes.SubmissionSerializer, **errors(409)}
+    )
+    def post(self, request: Request, pk: UUID) -> Response:
+        """Take a submission of your team off all boards of its phase. It still counts, and can be put back.
+
+        409 `not_taken` if the organisers do not allow it, or the phase is sealed.
+        """
+        return self._act(request, pk, hide.take_off)
+
+    @extend_schema(operation_id="submission_unhide", responses={200: shapes.SubmissionSerializer, **errors()})
+    def delete(self, request: Request, pk: UUID) -> Response:
+        """Put a submission back that your team has taken off the boards. Does nothing if it has not."""
+        return self._act(request, pk, hide.put_back)
+
+    def _act(self, request: Request, pk: UUID, act: Callable[..., object]) -> Response:
+        rows = Submission.objects.of_teams_of(request.user).select_related("system__team", "phase__benchmark")
+        act(submission=get_object_or_404(rows, pk=pk), by=request.user)
         answer = shapes.whole(progress.progress_or_404(request.user, pk), request)
         return Response(shapes.SubmissionSerializer(answer).data)
 

@@ -33,12 +33,14 @@ from leaderboard.submissions.queries.progress import Progress, progress_or_404
 PER_PAGE = 25
 WITHIN = timedelta(hours=1)
 RESULTS = (("", "Right and wrong"), ("right", "Right"), ("wrong", "Wrong"))
+ORDERS = (("", "As in the gold"), ("worst", "Worst first"))
 
 
 class FilterForm(forms.Form):
     """Form to filter the list of a submission's items. slice: `DIMENSION:VALUE`."""
 
     result = forms.ChoiceField(required=False, choices=RESULTS)
+    order = forms.ChoiceField(required=False, choices=ORDERS)
     slice = forms.ChoiceField(required=False)
     cell = forms.ChoiceField(required=False, label="Gold \N{RIGHTWARDS ARROW} prediction")
 
@@ -56,7 +58,7 @@ class FilterForm(forms.Form):
             if not choices:
                 del self.fields[name]
         if not report.measure:
-            del self.fields["result"]
+            del self.fields["result"], self.fields["order"]
 
 
 @login_required
@@ -74,7 +76,7 @@ def examples(request: PersonRequest, pk: UUID) -> HttpResponse:
     except Refused as refused:
         context["refusal"] = Refusal(refused)
         return with_retry(render(request, "submissions/examples.html", context, status=refused.code.status), refused)
-    query = {name: value for name in ("result", "slice", "cell") if (value := request.GET.get(name, ""))}
+    query = {name: value for name in ("result", "order", "slice", "cell") if (value := request.GET.get(name, ""))}
     last = max(1, -(-report.n // PER_PAGE))
     context |= {
         "report": report,
@@ -131,7 +133,8 @@ def _filters(request: PersonRequest) -> dict[str, str]:
     """Return the filters of the request as the job `examples` takes them; with a value of no item the list is empty."""
     dimension, _, value = request.GET.get("slice", "").partition(":")
     result = request.GET.get("result", "")
-    chosen = {"dimension": dimension, "value": value, "cell": request.GET.get("cell", "")}
+    order = "worst" if request.GET.get("order") == "worst" else "gold"
+    chosen = {"dimension": dimension, "value": value, "cell": request.GET.get("cell", ""), "order": order}
     return {**chosen, "result": result if result in dict(RESULTS) else ""}
 
 
@@ -179,6 +182,8 @@ def _json_lines(examples: list[Example]) -> str:
                 "gold": json.loads(item.gold),
                 "predictions": [json.loads(line) for line in item.predictions],
                 "share": item.share,
+                "values": item.values,
+                "cell": item.cell,
                 "slices": item.slices,
             },
             ensure_ascii=False,
@@ -196,7 +201,9 @@ def _csv(examples: list[Example]) -> str:
 
 
 def _rows(examples: list[Example]) -> Iterator[list[object]]:
-    yield ["id", "share", "cell", "slices", "input", "gold", "predictions"]
+    titles = list(examples[0].values) if examples else []
+    yield ["id", "share", *titles, "cell", "slices", "input", "gold", "predictions"]
     for item in examples:
         slices = json.dumps(item.slices, ensure_ascii=False)
-        yield [item.id, item.share, item.cell, slices, item.input, item.gold, "\n".join(item.predictions)]
+        result = [item.share, *item.values.values(), item.cell, slices]
+        yield [item.id, *result, item.input, item.gold, "\n".join(item.predictions)]

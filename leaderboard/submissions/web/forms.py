@@ -66,6 +66,7 @@ class SystemForm(forms.Form):
             del self.fields["system"]
             self.fields["new_system"].required = True
         else:
+            self.fields["system"].widget.attrs["data-filter"] = ""
             self.fields["new_system"].label = "Or enter a new system name"
             self._group_systems(list(systems), phase)
         for name in ("system", "new_system"):

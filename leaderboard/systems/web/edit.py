@@ -15,16 +15,14 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Submission, System
-from leaderboard.models.submission import systems_visible_to
+from leaderboard.models.submission import systems_of_teams_of
 from leaderboard.systems.actions import systems
 from leaderboard.systems.web.forms import DescribeForm
 
 
 def own_or_404(request: PersonRequest, pk: int) -> System:
     """Return a system of one of the user's teams. Raises Http404 for any other."""
-    return get_object_or_404(
-        systems_visible_to(request.user).select_related("team"), pk=pk, team__in=request.user.teams.values("pk")
-    )
+    return get_object_or_404(systems_of_teams_of(request.user).select_related("team"), pk=pk)
 
 
 @login_required

@@ -174,9 +174,25 @@ def test_the_main_phase_is_the_organisers_choice_else_one_with_results(world: Wo
     assert phase_of(world) == "test", "the last phase has no results"
     Phase.objects.filter(slug="final").update(is_main=True)
     assert phase_of(world) == "final"
-    Phase.objects.update(is_main=False, opens_at=now + timedelta(days=1))
+    Phase.objects.update(is_main=False, opens_at=now + timedelta(days=2))
     Leaderboard.objects.update(state=Leaderboard.State.CANCELLED)
-    assert phase_of(world) == "test", "no phase has opened: the first"
+    Phase.objects.filter(slug="test").update(opens_at=now + timedelta(days=1))
+    assert phase_of(world) == "test", "no phase has opened: the next to open"
+
+
+def test_without_results_the_main_phase_takes_submissions(world: World, django_assert_num_queries: Any) -> None:
+    now, day = timezone.now(), timedelta(days=1)
+    sealed = {"disclosure": "sealed", "closes_at": now + day, "sealed_until": now + 2 * day}
+    Phase.objects.create(
+        benchmark=world.benchmark, slug="final", title="Final", split=world.split, position=1, **sealed
+    )
+    Phase.objects.filter(slug="test").update(opens_at=now - 2 * day, closes_at=now - day)
+    with django_assert_num_queries(1):
+        assert phase_of(world) == "final", "the other phase has closed"
+    Phase.objects.filter(slug="final").update(opens_at=now + day / 2)
+    assert phase_of(world) == "final", "it opens next"
+    Phase.objects.filter(slug="final").update(opens_at=None, closes_at=now - day, sealed_until=now + day)
+    assert phase_of(world) == "test", "both have closed, and the last is sealed"
 
 
 # --- the cached page of strangers

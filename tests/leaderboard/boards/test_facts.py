@@ -134,14 +134,33 @@ def test_a_team_states_the_facts_on_the_page_of_its_system(world: World) -> None
     assert "1,500,000" in page and "not stated" in page
 
 
+def rows(facts_: list[tuple[str, str, str]]) -> dict[str, str]:
+    """Return the fields of the form of facts, which are (name, title, kind)."""
+    fields = {"form-TOTAL_FORMS": str(len(facts_) + 1), "form-INITIAL_FORMS": "0"}
+    for number, fact in enumerate(facts_):
+        fields |= {f"form-{number}-{key}": value for key, value in zip(("name", "title", "kind"), fact, strict=True)}
+    return fields
+
+
 def test_organisers_choose_the_facts(world: World) -> None:
     client = Client()
     client.force_login(world.curator)
     address = reverse("manage_facts", args=["tiny"])
-    assert "parameters | Parameters | number" in client.get(address).content.decode()
-    for wrong in ("parameters | Parameters", "Über | Title | text", "a | A | colour", "a | A | text\na | B | text"):
-        assert client.post(address, {"facts": wrong}).status_code == 422, wrong
-    assert client.post(address, {"facts": "\nlicence | Licence | text\n"}).status_code == 302
+    page = client.get(address).content.decode()
+    assert 'value="parameters"' in page and page.count('name="form-') == 4 + 3 * (len(ASKED) + 3 + 1)
+    a, b = ("a", "A", "text"), ("b", "B", "number")
+    for wrong, said in (
+        ([("parameters", "", "text")], "This field is required."),
+        ([a, ("Über", "Title", "text")], "Expected lower-case letters a-z"),
+        ([("a", "A", "colour")], "colour is not one of the available choices"),
+        ([a, b, a], "the fact a is listed twice"),
+        ([(f"a{n}", "A", "text") for n in range(21)], "at most 20"),
+    ):
+        answer = client.post(address, rows(wrong))
+        assert answer.status_code == 422 and said in answer.content.decode(), wrong
+    assert client.post(address, {}).status_code == 422, "a form that was cut off removes no facts"
+    empty = ("", "", "text")
+    assert client.post(address, rows([empty, ("licence", "Licence", "text"), empty])).status_code == 302
     assert facts.of(Benchmark.objects.get()) == [Fact("licence", "Licence", "text")]
     assert AuditEntry.objects.filter(action="benchmark.facts_changed").count() == 2
     assert set(Client().get(API).json()["rows"][0]["facts"]) == {"licence"}

@@ -9,11 +9,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.accounts.actions import tokens
 from leaderboard.boards.queries import board_of, board_state, by_primary
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, HiddenSubmission, Leaderboard, Phase, QuotaCharge, Release, State, User
 from leaderboard.submissions.actions import hide
-from tests.support.api_calls import person
+from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.tiny_world import World, build
 
@@ -134,6 +135,25 @@ def test_members_do_it_on_the_submissions_page(world: World) -> None:
     assert session_of(person("bob")).post(f"{page}put-back/").status_code == 404
     assert "Off the board" not in client.post(f"{page}put-back/", follow=True).content.decode()
     assert len(ranks()) == 1 and HiddenSubmission.objects.get().unhidden_by == world.researcher
+
+
+def test_members_do_it_by_the_api(world: World) -> None:
+    submission = enter(world, "Engine", 0.75).submission
+    client, address = client_of(world.researcher), f"{ROOT}/submissions/{submission.pk}/hidden/"
+    assert client.delete(address).json()["hidden_by"] == "", "nothing to put back is no error"
+    answer = client.post(address)
+    assert (answer.status_code, answer.json()["hidden_by"], answer.json()["result"]) == (200, "team", None)
+    assert ranks() == []
+    hide.hide(submission=submission, reason="Leaked gold.", by=world.curator)
+    assert client.delete(address).json()["hidden_by"] == "organisers"
+    hide.unhide(submission=submission, by=world.curator)
+    assert len(ranks()) == 1
+    for user in (world.curator, person("bob")):
+        assert client_of(user).post(address).status_code == client_of(user).delete(address).status_code == 404
+    reading = {"Authorization": f"Token {tokens.issue(by=world.researcher, scope='read')[1]}"}
+    assert error_of(Client().post(address, headers=reading))["code"] == "read_only_token"
+    hide.set_teams_may_hide(benchmark=world.benchmark, allowed=False, by=world.curator)
+    assert (client.post(address).status_code, len(ranks())) == (409, 1)
 
 
 def test_a_large_file_is_withdrawn_while_it_waits(world: World) -> None:

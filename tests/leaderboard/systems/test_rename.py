@@ -13,7 +13,7 @@ from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Membership, System, Team
 from leaderboard.systems.actions import rename
-from tests.support.api_calls import person
+from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.crawler import crawl
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.tiny_world import World, build
@@ -54,6 +54,24 @@ def test_everybody_sees_the_new_name_on_boards_and_the_former_on_its_page(world:
     for former in ("Zyxomma", team):
         assert f"formerly <bdi>{former}</bdi>" in page
     assert page.count(f'(until <time datetime="{today}">') == 2
+
+
+def test_the_api_lists_and_renames_ones_own_systems(world: World, system: System) -> None:
+    client, today = client_of(world.researcher), timezone.now().date().isoformat()
+    listed = client.get(f"{ROOT}/systems/").json()["results"]
+    assert [(row["name"], row["team"]) for row in listed] == [
+        (world.system.name, str(world.system.team)),
+        ("Zyxomma", str(system.team)),
+    ]
+    address = f"{ROOT}/systems/{system.pk}/name/"
+    renamed = client.post(address, {"name": "Motor"}, "application/json").json()
+    assert (renamed["name"], renamed["former_names"]) == ("Motor", [{"name": "Zyxomma", "until": today}])
+    taken = client.post(address, {"name": world.system.name}, "application/json")
+    assert (taken.status_code, error_of(taken)["code"]) == (409, "name_taken")
+    assert error_of(client.post(address, {}, "application/json"))["fields"] == {"name": ["This field is required."]}
+    bob = client_of(person("bob"))
+    assert bob.post(address, {"name": "Mine"}, "application/json").status_code == 404
+    assert bob.get(f"{ROOT}/systems/").json()["results"] == []
 
 
 def test_nobody_else_gets_a_former_name(world: World, system: System) -> None:

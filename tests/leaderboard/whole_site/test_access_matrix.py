@@ -44,6 +44,7 @@ from tests.support.full_run import FULL
 from tests.support.rows import audited_splits, corrected_gold, generator_previews
 from tests.support.rows.module_rows import shared
 from tests.support.rows.roles import ROLES, Cast, cast
+from tests.support.rows.teasers import teaser_of
 from tests.support.rows.tiny_world import TASK, World, gold_lines, published
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +71,7 @@ def build() -> Cast:
     gold.save()
     pages = Download(dataset=world.split.dataset, name="pages", title="Pages", suffix=".txt", sha256="0" * 64, bytes=5)
     pages.file.save("pages.txt", ContentFile(b"pages"))
+    teaser_of(world.benchmark, sha256="1" * 64)
     custom_scorers.row(world)
     team_objects(everybody)
     at = timezone.now()

@@ -17,6 +17,7 @@ from tests.support.crawler import patterns
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.module_rows import shared
 from tests.support.rows.roles import Cast, cast
+from tests.support.rows.teasers import teaser_of
 
 pytestmark = pytest.mark.django_db
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -32,6 +33,7 @@ def build() -> Cast:
     everybody = cast()
     world = everybody.world
     Benchmark.objects.filter(slug="tiny").update(title="Secret shared task")
+    teaser_of(world.benchmark, sha256="0" * 64)
     stand(world, "Early", [score("accuracy", 0.5), score("accuracy", 0.25, origin="original")])
     registrations.set_access(benchmark=world.benchmark, access="invited", asks_agreement=False, by=world.curator)
     assert Benchmark.objects.get(slug="tiny").state == "private"

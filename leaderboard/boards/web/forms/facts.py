@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms import BaseFormSet
 
 from leaderboard.boards.queries import facts
 from leaderboard.boards.queries.facts import KINDS, LONGEST_TEXT, Fact, Stored
 
 
-class FactsForm(forms.Form):
-    """Form to edit the facts that a benchmark asks for, one NAME | TITLE | KIND per line."""
+class FactForm(forms.Form):
+    """Form of one fact that a benchmark asks for."""
 
-    facts = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
-        help_text="One NAME | TITLE | KIND per line, such as <code>parameters | Parameters | number</code>. Kinds: "
-        f"{', '.join(KINDS)}. Empty: no facts.",
+    title = forms.CharField(max_length=facts.LONGEST_TITLE)
+    name = forms.RegexField(
+        facts.NAME,
+        max_length=facts.LONGEST_NAME,
+        error_messages={"invalid": "Expected lower-case letters a-z, digits and underscores, with a letter first."},
     )
+    kind = forms.ChoiceField(choices=list(KINDS.items()), initial="text")
 
-    def clean_facts(self) -> Stored:
-        rows = []
-        for number, line in enumerate(self.cleaned_data["facts"].splitlines(), start=1):
-            parts = [part.strip() for part in line.split("|")]
-            if line.strip() and len(parts) != 3:
-                raise ValidationError(f"Line {number} is {line!r}; expected NAME | TITLE | KIND.")
-            if line.strip():
-                rows.append(dict(zip(("name", "title", "kind"), parts, strict=True)))
-        try:
-            return facts.validated(rows)
-        except ValueError as error:
-            raise ValidationError(f"The facts are not valid: {error}.") from error
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "use_required_attribute": False, "empty_permitted": True})
+        self.fields["name"].widget.attrs |= {"spellcheck": "false", "autocapitalize": "none"}
+
+    def has_changed(self) -> bool:
+        """Return whether the row has a name or a title: a row without is removed."""
+        return any(self[name].data for name in ("name", "title"))
 
 
-def as_lines(asked: Sequence[Fact]) -> str:
-    """Return facts in the format of FactsForm."""
-    return "\n".join(f"{fact.name} | {fact.title} | {fact.kind}" for fact in asked)
+class _FactsFormSet(BaseFormSet):  # type: ignore[type-arg]
+    def clean(self) -> None:
+        if not any(self.errors):
+            try:
+                facts.validated(self.rows)
+            except ValueError as error:
+                raise ValidationError(f"The facts are not valid: {error}.") from error
+
+    @property
+    def rows(self) -> Stored:
+        """Return the facts that were entered, without empty rows."""
+        return [dict(form.cleaned_data) for form in self.forms if form.cleaned_data]
+
+
+FactsFormSet = forms.formset_factory(
+    FactForm, formset=_FactsFormSet, extra=3, max_num=facts.MOST, absolute_max=10 * facts.MOST
+)
+"""The facts that a benchmark asks for, a row each, followed by empty rows for further ones."""
 
 
 class FactField(forms.CharField):

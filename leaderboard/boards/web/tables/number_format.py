@@ -85,8 +85,8 @@ def _without_zero(text: str) -> str:
 
 
 def spent(value: float | None) -> str:
-    """Format a cost with at most two decimals: `2.83`, `1,450`; None as an en dash."""
-    return NONE if value is None else f"{value:,.2f}".rstrip("0").rstrip(".")
+    """Format a number with at most two decimals: `2.83`, `1,450`; None as an en dash."""
+    return NONE if value is None else _typographic(f"{value:,.2f}".rstrip("0").rstrip("."))
 
 
 def interval(shown: object) -> str:

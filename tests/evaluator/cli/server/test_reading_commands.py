@@ -1,4 +1,4 @@
-"""`holdout-eval login` and the commands that read from a server, against a live server."""
+"""`holdout-eval login`, the commands that read from a server, and those that hide and rename, against a live server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evaluator.cli.tables import submission_table
 from evaluator.client import token_store
 from leaderboard.accounts.actions import teams
 from leaderboard.core.api.pagination import Pages
-from leaderboard.models import Benchmark, Membership, Standing, Submission
+from leaderboard.models import Benchmark, Membership, Standing, Submission, System
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import stand, symmetric_scores
 from tests.support.rows.tiny_world import World, build, prediction_lines
@@ -143,6 +143,29 @@ def test_ones_own_submissions_are_listed_with_state_score_and_rank(run: Run, wor
     assert json.loads(run(command, "--token-file", "token", "--system", "Jacquard", "--json")[1]) == []
     scored = {**listed, "value": 0.75, "primary": "accuracy", "rank": 2}
     assert "0.7500 accuracy  2 " in submission_table([scored])
+
+
+def test_a_submission_is_taken_off_the_board_and_put_back_and_its_system_renamed(run: Run, world: World) -> None:
+    submission = stand(world, "Loom", symmetric_scores(0.5, 0.5)).submission
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    token = ("--token-file", "token")
+    status, out, err = run("take-off-board", str(submission.pk), "--json", *token)
+    assert (status, json.loads(out)["hidden_by"]) == (0, "team"), err
+    assert "off the board" in err and not Standing.objects.filter(system=submission.system).exists()
+    assert run("put-back", str(submission.pk), *token)[0] == 0
+    assert Standing.objects.filter(system=submission.system).exists()
+    assert run("take-off-board", "nothing", *token)[0] == 64
+    assert run("rename-system", "loom", "Jacquard", *token)[0] == 0
+    submission.system.refresh_from_db()
+    assert submission.system.name == "Jacquard"
+    status, _, err = run("rename-system", "Loom", "Engine", *token)
+    assert status == 64 and "expected the name of a system of your teams" in err
+    twin = System.objects.create(team=teams.create(name="Compilers", by=world.researcher), name="Jacquard")
+    status, _, err = run("rename-system", "Jacquard", "Engine", *token)
+    assert status == 64 and "--team, one of: " in err
+    assert run("rename-system", "Jacquard", "Engine", "--team", "compilers", *token)[0] == 0
+    twin.refresh_from_db()
+    assert twin.name == "Engine"
 
 
 def test_a_user_without_a_team_gets_a_message(run: Run, world: World) -> None:

@@ -1,0 +1,165 @@
+"""Results of single items, that is gold lines, which are computed from the outcomes in the way that a task declares."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.measures.base import LinearCombination, Measure, Ratio
+from evaluator.outcomes.table import Numbers, Outcomes
+
+_DECIMALS = 9  # 1 / (1 / 49) is 49 again
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ItemRows:
+    """The rows of the outcomes that belong to the items of a gold, all or those of a slice.
+
+    rows: indices of rows; items: for each of them, the index of its item; n_items: number of items of the gold.
+    """
+
+    outcomes: Outcomes
+    rows: Indices
+    items: Indices
+    n_items: int
+
+    def column(self, statistic: str) -> Numbers:
+        return self.outcomes.statistics[statistic][self.rows]
+
+    def total(self, statistic: str) -> Numbers:
+        """Return the sum of a statistic over the rows of each item."""
+        return np.bincount(self.items, weights=self.column(statistic), minlength=self.n_items)
+
+    def by_item(self, column: Numbers) -> Numbers:
+        """Return a column with one number per row as one number per item, NaN for items without a row."""
+        values = np.full(self.n_items, np.nan)
+        values[self.items] = column
+        return values
+
+
+@dataclass(frozen=True)
+class Results:
+    """Results of the items of a gold.
+
+    shares: 1 for an item that is right, 0 for one that is wrong, between if it is partly right; NaN if it counts
+    nothing. values: title -> one number per item, NaN for none. cells: each item's cell of the confusion matrix, as
+    (gold label, predicted label); None: the outcomes have no labels.
+    """
+
+    shares: Numbers
+    values: Mapping[str, Numbers]
+    cells: Sequence[tuple[str, str]] | None = None
+
+
+@dataclass(frozen=True)
+class ItemValue:
+    """A number that is shown with an item's result: a ratio of sums over the item's rows, none where `below` is 0.
+
+    below: None: 1. Outcomes without one of the statistics have no such value.
+    """
+
+    title: str
+    above: LinearCombination
+    below: LinearCombination | None = None
+
+    def exists(self, outcomes: Outcomes) -> bool:
+        terms = [*self.above.terms, *(self.below.terms if self.below else ())]
+        return all(name in outcomes.statistics for name in terms)
+
+    def of(self, rows: ItemRows) -> Numbers:
+        above = self.above.of(rows)
+        return above if self.below is None else _ratio(above, self.below.of(rows))
+
+
+class ItemResult(ABC):
+    """The way in which a task rates single items.
+
+    doc: for readers: what makes an item right, as a sentence without a subject.
+    """
+
+    doc: str
+
+    @abstractmethod
+    def results(self, measure: Measure, rows: ItemRows) -> Results:
+        """Return the items' results. measure: the one that ranks systems."""
+
+
+@dataclass(frozen=True)
+class ByMeasure(ItemResult):
+    """Rates an item by the measure that ranks systems, computed on the item alone. The measure must be a Ratio.
+
+    An item that adds nothing to the measure's denominator is neither right nor wrong. values: further numbers.
+    """
+
+    doc: str
+    values: tuple[ItemValue, ...] = ()
+
+    def results(self, measure: Measure, rows: ItemRows) -> Results:
+        if not isinstance(measure, Ratio):
+            raise TypeError(f"{measure.name} rates no single items, expected a Ratio")
+        shares = _ratio(measure.numerator.of(rows), measure.denominator.of(rows))
+        has_rows = np.isin(np.arange(rows.n_items), rows.items)
+        existing = [value for value in self.values if value.exists(rows.outcomes)]
+        return Results(shares, {value.title: np.where(has_rows, value.of(rows), np.nan) for value in existing})
+
+
+@dataclass(frozen=True)
+class ByRank(ItemResult):
+    """Rates an item by the rank that its score gives it, where gold and the system give each item one number.
+
+    Rank 1 is the highest. Items with equal scores have the mean of their ranks. Items with equal gold, such as all true
+    claims, share a range of ranks; an item is right if its rank by score is in the range. Otherwise its share is
+    1 - d / (n - 1), where d is the number of ranks to the range, and n the number of items.
+
+    gold, score: names of statistics, with one row per item. labels: the label of each number of the gold, in tasks with
+    labels; the predicted label is then that of the items to whom the rank belongs.
+    """
+
+    doc: str
+    gold: str
+    score: str
+    labels: Mapping[float, str] | None = None
+
+    def results(self, measure: Measure, rows: ItemRows) -> Results:
+        gold = -rows.column(self.gold)  # negated: the highest number has rank 1
+        ordered = np.sort(gold)
+        first, last = _rank_range(gold, ordered)
+        score = -rows.column(self.score)
+        rank = np.mean(_rank_range(score, np.sort(score)), axis=0)
+        too_high = np.maximum(first - rank, 0.0) - np.maximum(rank - last, 0.0)
+        shares = rows.by_item(1.0 - np.abs(too_high) / max(len(gold) - 1, 1))
+        columns = {
+            "Rank by score": rank,
+            "First rank by gold": first,
+            "Last rank by gold": last,
+            "Ranks too high": too_high,
+        }
+        values = {title: rows.by_item(column) for title, column in columns.items()}
+        return Results(shares, values, self._cells(rows, ordered, gold, np.where(too_high > 0, rank, np.ceil(rank))))
+
+    def _cells(
+        self, rows: ItemRows, ordered: Numbers, gold: Numbers, rank: Numbers
+    ) -> Sequence[tuple[str, str]] | None:
+        """Return the cells. ordered: the numbers of the gold by rank; rank: of each row, truncated to the rank used."""
+        if self.labels is None:
+            return None
+        predicted = ordered[rank.astype(np.int64) - 1]
+        cells = [("", "")] * rows.n_items
+        for item, a, b in zip(rows.items.tolist(), gold.tolist(), predicted.tolist(), strict=True):
+            cells[item] = (self.labels[-a], self.labels[-b])
+        return cells
+
+
+def _rank_range(values: Numbers, ordered: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the first and the last rank, from 1, that each value shares with those equal to it."""
+    first = np.searchsorted(ordered, values, side="left") + 1.0
+    return first, np.searchsorted(ordered, values, side="right").astype(np.float64)
+
+
+def _ratio(above: Numbers, below: Numbers) -> Numbers:
+    """Return above / below, rounded so that reciprocals of whole numbers are whole; NaN where `below` is 0."""
+    return np.round(np.where(below > 0, above / np.where(below > 0, below, 1.0), np.nan), _DECIMALS)
