@@ -41,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _state(now: datetime) -> QuerySet[Any, Any]:
-    """Return a query of one row, which changes whenever boards, benchmarks, pictures or the number of anonymous systems do.
+    """Return a query of one row, which changes with boards, benchmarks, pictures and the number of anonymous systems.
 
     now: the time at which a system counts as anonymous.
     """
