@@ -51,7 +51,7 @@ def _is_usable(folder: Path) -> bool:
 
 
 def _copy(path: Path) -> IO[bytes] | None:
-    """Open a copy, and note that it is used; None if there is none."""
+    """Open the cached copy at `path`, and set its time of last use to now; return None if there is no such copy."""
     try:
         copy = path.open("rb")
     except FileNotFoundError:

@@ -167,7 +167,7 @@ def mark_seeded() -> None:
 
 
 def wants_audits() -> bool:
-    """Return True if the demonstration was created in the SQLite database, and its audits were not published yet."""
+    """Return True if the demonstration is in the SQLite database, and audits of its splits were not published yet."""
     if os.environ.get("HOLDOUT_DATABASE_URL"):
         return False
     return (settings.DATA / "seeded").exists() and not (settings.DATA / "audited").exists()

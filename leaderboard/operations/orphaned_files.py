@@ -71,12 +71,12 @@ class OrphanedFiles:
 
     @property
     def removable(self) -> list[OrphanedFile]:
-        """Old files of stores that are not irreplaceable, to be removed; none if any store is suspicious."""
+        """Old files to remove: those of replaceable stores; empty if any store is suspicious."""
         return [] if self.suspicious_stores else [stray for stray in self.files if stray.may_be_removed]
 
     @property
     def reported(self) -> list[OrphanedFile]:
-        """Old files to report, not to remove: those of irreplaceable stores, or all if any store is suspicious."""
+        """Old files to report, not to remove: those of irreplaceable stores; all of them if any store is suspicious."""
         return [stray for stray in self.files if stray.is_old and (self.suspicious_stores or not stray.may_be_removed)]
 
     @property

@@ -40,7 +40,7 @@ class ReweightingProblem:
     """The objective of one set of claims, and its smooth version.
 
     presence: claims x n-grams, 1 where the claim contains the n-gram; every n-gram occurs in some claim. labels: each
-    claim's class, from 0. penalty: lambda.
+    claim's class, from 0. penalty: lambda, the weight of alpha's norm.
     """
 
     def __init__(self, presence: Any, labels: Labels, penalty: float) -> None:

@@ -12,7 +12,11 @@ ENOUGH = 4
 
 
 class Types:
-    """Types of a graph's entities; entities missing from the mapping have none."""
+    """The types of a graph's entities, which decide what may replace what in a negative claim.
+
+    entities: the graph's entities, in the order of their numbers. types: {entity: its types}; an entity that is missing
+    has no type.
+    """
 
     def __init__(self, entities: Sequence[str], types: Mapping[str, Collection[str]]) -> None:
         sets: dict[frozenset[str], int] = {}

@@ -151,8 +151,8 @@ class Embeddings:
     ) -> None:
         """Draw the vectors at random.
 
-        scale: their standard deviation. tokens: those of the entities and of the relations; None: each name has its own
-        vector.
+        scale: standard deviation of each number. tokens: the tokens of the entities' names and of the relations' names,
+        whose vectors make up the vector of a name; None: each name has its own vector.
         """
         self.model = model
         self.n_relations = len(graph.relations)

@@ -118,9 +118,9 @@ class SentenceReader:
         return sentences
 
     def main_subject(self, text: str) -> str:
-        """Return the name that contains the most of a text's names, such as a full name, as it is written in the text.
+        """Return the name that the largest number of a text's names are part of, such as a full name, as written there.
 
-        It is empty if the text has no name.
+        Returns an empty text if the text has no name.
         """
         tokens = tokenize(text)
         spans = [(mention.first, mention.last) for mention in self._finder.find(text, tokens) if mention.kind == NAME]
@@ -204,9 +204,9 @@ class RelationClassifier:
             self._models.append(_fitted(matrix[of_row], answers, "lbfgs"))
 
     def main_subject(self, text: str) -> str:
-        """Return the name in a text that contains the most of its names, such as a full name.
+        """Return the name that the largest number of a text's names are part of, such as a full name.
 
-        It is empty if the text has no name.
+        Returns an empty text if the text has no name.
         """
         return self._reader.main_subject(text)
 

@@ -58,7 +58,10 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
 
 
 def differences_of(board: Board, pairs: RankedPairs | tuple[()]) -> tuple[Sequence[Row], Callable[[Row, Row], bool]]:
-    """Return the MOST_SYSTEMS best ranked systems, best first, and a function that says if two differ significantly."""
+    """Return the MOST_SYSTEMS best ranked systems, best first, and a function that says if two differ significantly.
+
+    pairs: the comparisons of ranked systems; empty if the board has none: then no system is returned.
+    """
     ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
     shown = pairs.among(ranked) if isinstance(pairs, RankedPairs) else ()
     different = {frozenset((pair.a.system_id, pair.b.system_id)) for pair in shown if pair.significant}

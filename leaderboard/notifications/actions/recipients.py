@@ -72,7 +72,7 @@ def notified(subjects: Iterable[UUID]) -> set[UUID]:
 
 
 def unnotified(events: Iterable[Event], switch: Switch = "mailed_since") -> Iterator[Recipient]:
-    """Yield the recipients of the events' notices that have not been written yet.
+    """Yield, event by event, the recipients for whom no notice of the event has been written yet.
 
     switch: the field of User with the time since which the user has had mails of this kind switched on.
     """

@@ -38,9 +38,9 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
 
 
 def _rows(board: Board, system: str, team: str | None) -> list[Row]:
-    """Return the rows of the systems with this name as the board shows it, at least one.
+    """Return the rows of the systems that the board shows under the name `system`.
 
-    team: the team's name; None: of any team. Raises Http404 if there is none.
+    team: the name of the systems' team; None: any team. Raises Http404 if the board has no such row.
     """
     rows = [row for row in by_primary(board) if row.system == system and team in (None, row.team)]
     if not rows:
