@@ -10,6 +10,7 @@ so a worker that has lost its lease can change nothing any more.
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -111,9 +112,12 @@ class Heartbeat:
         self._seconds = seconds
         self._beat = beat
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True, name="heartbeat")
 
     def __enter__(self) -> Heartbeat:
+        # The thread logs with the keys of the job, which are context variables.
+        self._thread = threading.Thread(
+            target=contextvars.copy_context().run, args=(self._run,), daemon=True, name="heartbeat"
+        )
         self._thread.start()
         return self
 

@@ -196,6 +196,6 @@ def _mail(invitation: Invitation, link: str) -> bool:
     try:
         send_mail(f"Invitation to the team {team}"[:200], text, None, [invitation.address])
     except OSError as error:  # includes smtplib's exceptions
-        log.warning("invitation_mail_failed", invitation=invitation.pk, error=type(error).__name__)
+        log.warning("invitation_mail_failed", kind="invitation", id=str(invitation.pk), error=type(error).__name__)
         return False
     return True

@@ -188,7 +188,7 @@ def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]
         when_read()
         began = time.monotonic()
         loaded = sandbox().load(read)
-        log.info("image_loaded", id=str(image.pk), seconds=round(time.monotonic() - began, 1))
+        log.info("image_loaded", image=str(image.pk), seconds=round(time.monotonic() - began, 1))
         return loaded
 
 

@@ -33,7 +33,7 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
     except (sandbox_client.SandboxError, ReportError) as error:
         raise sandbox_client.unavailable("The parts could not be made", error) from error
     except (FileNotFoundError, AlteredError) as error:
-        log.error("stored_file_unusable", error=type(error).__name__, generation=generation.pk)
+        log.error("stored_file_unusable", kind="generate", id=str(generation.pk), error=type(error).__name__)
         raise Refused(
             Code.NOT_READY, "A raw file of this preview is missing or altered; upload it again and make a new preview."
         ) from error

@@ -182,7 +182,7 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
         except sandbox_client.SandboxError as error:
             raise sandbox_client.unavailable("The predictions could not be made", error, heading=HEADING) from error
         except (NotRetryableError, UnsuitableGoldError, FileNotFoundError, AlteredError) as error:
-            log.error("baseline_failed", error=type(error).__name__, dry_run=row.pk)
+            log.error("baseline_failed", kind="dry_run", id=str(row.pk), error=type(error).__name__)
             raise Refused(
                 Code.NOT_READY,
                 f"The predictions of {row.name} could not be reproduced; remove its dry run and score it again.",

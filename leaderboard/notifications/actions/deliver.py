@@ -121,7 +121,7 @@ def _mail(notice: Notice) -> tuple[bool, str]:
     try:
         send_mail(subject[:200], text + _footer(), None, [notice.user.email])
     except OSError as error:  # includes smtplib's exceptions
-        log.warning("mail_failed", notice=str(notice.pk), error=type(error).__name__)
+        log.warning("mail_failed", kind="notice", id=str(notice.pk), error=type(error).__name__)
         return False, "the mail server did not accept the mail"
     return True, "sent"
 

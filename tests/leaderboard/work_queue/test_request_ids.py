@@ -6,15 +6,18 @@ import io
 import json
 import logging
 import logging.config
+import threading
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import OperationalError
 from django.test import Client
-from structlog.contextvars import merge_contextvars
+from structlog.contextvars import bound_contextvars, merge_contextvars
 from structlog.testing import capture_logs
 
 from leaderboard.models import Submission, WorkerReport
+from leaderboard.work_queue.lease import Heartbeat
 from tests.leaderboard.operations.test_metrics import TOKEN, number, read_metrics
 from tests.support.api_calls import client_of, send
 from tests.support.rows.tiny_world import build, prediction_lines
@@ -106,3 +109,23 @@ def test_only_a_proxy_chooses_the_id(sent: str, behind_proxy: bool, settings: An
     chosen = Client().get("/health/live", headers={"X-Request-ID": sent})["X-Request-ID"]
     assert (chosen == sent) == (sent == SENT and behind_proxy)
     assert len(chosen) in (32, len(SENT)) and chosen.replace("-", "").isalnum()
+
+
+def test_a_failed_renewal_is_logged_with_its_job(transactional_db: None) -> None:
+    """Leases are renewed in a thread, which has no context variables of its own."""
+    beats = threading.Event()
+
+    def beat() -> bool:
+        if beats.is_set():
+            return False
+        beats.set()
+        raise OperationalError("the server closed the connection")
+
+    with (
+        capture_logs(processors=[merge_contextvars]) as logged,
+        bound_contextvars(kind="score", id="7"),
+        Heartbeat(seconds=0.01, beat=beat),
+    ):
+        assert beats.wait(10)
+    failures = [line for line in logged if line["event"] == "lease_renewal_failed"]
+    assert [(line["kind"], line["id"], line["error"]) for line in failures] == [("score", "7", "OperationalError")]
