@@ -268,7 +268,7 @@ class PathRanker:
 
         paths = csr_matrix(np.array(columns).reshape(len(columns), len(true)).T)
         matrix = hstack([paths, answers]).tocsr()
-        if true.all() or not true.any():
+        if true.all() or not true.any() or not matrix.shape[1]:
             return np.ones(matrix.shape[1])
         scaler = MaxAbsScaler()
         model = LogisticRegression(
