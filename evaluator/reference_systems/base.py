@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,28 @@ class System:
             if paths and kind not in {INPUTS, *self.needs, *self.uses}:
                 raise UsageError(f"{self.name} does not use --{kind}, found {shown(str(paths[0]))}")
         return Job(task, files, parse_options(self.options, options, self.name), seed)
+
+
+def whole_number(most: int = 999_999_999) -> Callable[[str], int]:
+    """Return the parser of an option whose values are whole numbers from 1 to `most`."""
+
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) == int(text) <= most:
+            raise ValueError(f"a whole number from 1 to {most}")
+        return int(text)
+
+    return parse
+
+
+def number(text: str) -> float:
+    """Parse an option whose values are numbers of at least 0. Raises ValueError."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ValueError("a number of at least 0")
+    return value
 
 
 def opened(path: Path) -> BinaryIO:

@@ -112,7 +112,8 @@ class PhasePart(Part):
 class SystemPart(Part):
     """A system to submit to a phase, usually a baseline.
 
-    It has either the path of a predictions file or the folder from which its container image is built.
+    It has either the path of a predictions file or the folder from which its container image is built. later: True if
+    the image is built by `manage.py seed --systems`, which a first start runs after the site is ready.
     """
 
     name: Name
@@ -121,6 +122,7 @@ class SystemPart(Part):
     track: str = ""
     predictions: str = ""
     image: str = ""
+    later: bool = False
     kind: Literal["participant", "baseline", "organiser"] = "baseline"
     description: str = ""
     paper_url: str = ""
@@ -130,6 +132,8 @@ class SystemPart(Part):
         if bool(self.predictions) == bool(self.image):
             named = "both" if self.image else "neither"
             raise ValueError(f"system {self.name} has {named} of the keys predictions and image; expected one of them")
+        if self.later and not self.image:
+            raise ValueError(f"system {self.name} has the key later without image; expected both or neither")
 
 
 class ReportedPart(Part):

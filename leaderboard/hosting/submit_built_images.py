@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,21 +81,22 @@ def source_of(benchmark: Path, image: str) -> Path:
     return source
 
 
-def submit(images: Sequence[ImageToBuild], say: Say) -> list[Submission]:
-    """Build and submit the systems without an earlier submission; return all submissions, new and earlier.
+def submissions(images: Sequence[ImageToBuild], say: Say) -> Iterator[Submission]:
+    """Yield the earlier submissions of the systems; build and submit the others, and yield the submission of each.
 
-    say: called with each line of progress, also for systems that cannot be built or submitted.
+    A system is built when the caller asks for its submission. say: called with each line of progress, also for systems
+    that cannot be built or submitted.
     """
-    submissions = {system: system.existing for system in images}
-    submitted = [submission for submission in submissions.values() if submission is not None]
-    missing = [system for system, submission in submissions.items() if submission is None]
+    earlier = {system: system.existing for system in images}
+    yield from (submission for submission in earlier.values() if submission is not None)
+    missing = [system for system, submission in earlier.items() if submission is None]
     if not missing:
-        return submitted
+        return
     try:
         _check_engine(say)
     except build_image.CannotBuildError as error:
         say(f"skipped, because they are container images: {'; '.join(map(str, missing))}. Reason: {error}")
-        return submitted
+        return
     reference_systems = [system for system in missing if build_image.is_reference_system(system.source)]
     if reference_systems:
         say(f"building {build_image.BASE}, the base image of the reference systems")
@@ -107,11 +108,12 @@ def submit(images: Sequence[ImageToBuild], say: Say) -> list[Submission]:
             missing = [system for system in missing if system not in reference_systems]
     for system in missing:
         try:
-            submitted.append(_submit(system))
-            say(f"{system}: built and submitted as a container image")
+            submission = _submit(system)
         except (build_image.CannotBuildError, Refused) as error:
             say(f"{system}: skipped. {error}")
-    return submitted
+        else:
+            say(f"{system}: built and submitted as a container image")
+            yield submission
 
 
 def _check_engine(say: Say) -> None:

@@ -166,15 +166,21 @@ def mark_seeded() -> None:
     (settings.DATA / "seeded").touch()
 
 
-def wants_audits() -> bool:
-    """Return True if the demonstration is in the SQLite database, and audits of its splits were not published yet."""
-    if os.environ.get("HOLDOUT_DATABASE_URL"):
-        return False
-    return (settings.DATA / "seeded").exists() and not (settings.DATA / "audited").exists()
+AFTER_READY = {"--audits": "audited", "--systems": "systems-submitted"}
+"""What takes long of the demonstration and is done when the site is ready: options of `manage.py seed`, each with the
+name of the file in the data folder that marks it as done."""
 
 
-def mark_audited() -> None:
-    (settings.DATA / "audited").touch()
+def remaining_steps() -> list[str]:
+    """Return the options of AFTER_READY that are not done for the demonstration in the SQLite database."""
+    if os.environ.get("HOLDOUT_DATABASE_URL") or not (settings.DATA / "seeded").exists():
+        return []
+    return [option for option, mark in AFTER_READY.items() if not (settings.DATA / mark).exists()]
+
+
+def mark_done(option: str) -> None:
+    """Mark a step of AFTER_READY as done."""
+    (settings.DATA / AFTER_READY[option]).touch()
 
 
 def _sandbox() -> subprocess.Popen[bytes]:

@@ -26,6 +26,9 @@ LINKS = [
     ("predict-with-ent", {"mrr": (0.0, None)}),
     ("popularity", {"mrr": (0.0, None)}),
     ("knowledge-linker", {"mrr": (0.0, None), "hits@10": (0.0, None)}),
+    ("pra", {"mrr": (0.39, None), "hits@10": (0.58, None)}),
+    ("kg-miner", {"mrr": (0.38, None), "hits@10": (0.55, None)}),
+    ("sfe", {"mrr": (0.26, None), "hits@10": (0.0, None)}),
 ]
 CLAIMS = [
     # system, {measure: (at least, published)}; accuracy takes claims with a score above 0 as true

@@ -38,8 +38,9 @@ def copy_of_seeded(shared: Path, folder: Path) -> None:
             unfinished.rename(original)
     # Servers create their sockets again.
     shutil.copytree(original, folder, dirs_exist_ok=True, ignore=_special)
-    # No audits of the demonstration in each copy: tests/leaderboard/operations/test_seed.py tests them.
-    (folder / "audited").touch()
+    # No audits and no further images in each copy: tests/leaderboard/operations/test_seed.py tests them.
+    for mark in ("audited", "systems-submitted"):
+        (folder / mark).touch()
 
 
 def prepare_data(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from evaluator.errors import UsageError
 from evaluator.outcomes.table import Numbers
-from evaluator.reference_systems.base import Job, Line, System, opened
+from evaluator.reference_systems.base import Job, Line, System, number, opened, whole_number
 from evaluator.reference_systems.graphs.graph import Graph, Ints, read_graph
 from evaluator.reference_systems.graphs.models import ComplEx, DistMult, Floats, Model, Queries, TransE, TransH
 from evaluator.reference_systems.graphs.predict import FACT_CHECKING, TASKS, predict
@@ -152,30 +151,14 @@ def _triples(graph: Graph) -> Iterator[tuple[str, str, str]]:
         yield graph.entities[subject], graph.relations[relation], graph.entities[object_]
 
 
-def _whole(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) == int(text):
-        raise ValueError("a whole number from 1 to 999999999")
-    return int(text)
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise ValueError("a number of at least 0")
-    return value
-
-
 def _options(*, dim: int, epochs: int, rate: float, strength: float) -> tuple[Option, ...]:
     return (
-        Option("dim", "Number of dimensions.", str(dim), _whole),
-        Option("epochs", "Number of passes over the graph.", str(epochs), _whole),
-        Option("rate", "Learning rate of Adagrad.", str(rate), _number),
-        Option("strength", "Strength of the N3 regularization.", str(strength), _number),
-        Option("batch", "Number of queries in a batch.", "100", _whole),
-        Option("negatives", "The most entities that a batch scores as wrong answers.", "10000", _whole),
+        Option("dim", "Number of dimensions.", str(dim), whole_number()),
+        Option("epochs", "Number of passes over the graph.", str(epochs), whole_number()),
+        Option("rate", "Learning rate of Adagrad.", str(rate), number),
+        Option("strength", "Strength of the N3 regularization.", str(strength), number),
+        Option("batch", "Number of queries in a batch.", "100", whole_number()),
+        Option("negatives", "The most entities that a batch scores as wrong answers.", "10000", whole_number()),
         TOKENS,
     )
 

@@ -1,4 +1,4 @@
-"""Systems that learn from the paths between subject and object: `sfe`, `pra` and `kg-miner`.
+"""Systems for fact-checking that learn from the paths between subject and object: `sfe`, `pra` and `kg-miner`.
 
 Each describes a claim by features of the graph without the claim's own triple, and learns from labelled claims by
 logistic regression. They differ in their features. The regression has two weights per feature: one that all relations
@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.errors import UsageError, shown
+from evaluator.errors import UsageError
 from evaluator.outcomes.table import Numbers
 from evaluator.progress import Steps
-from evaluator.reference_systems.base import Job, Line, System
+from evaluator.reference_systems.base import Job, Line, System, whole_number
 from evaluator.reference_systems.files import INPUTS
 from evaluator.reference_systems.graphs.embeddings import read_labelled
+from evaluator.reference_systems.graphs.entity_types import EntityTypes
 from evaluator.reference_systems.graphs.graph import read_graph
+from evaluator.reference_systems.graphs.information_gain import best_gains
 from evaluator.reference_systems.graphs.predict import FACT_CHECKING, read_claims
 from evaluator.reference_systems.graphs.walks import LONGEST, Walks
 from evaluator.tasks.base import Option
@@ -49,7 +51,7 @@ class SubgraphFeatures:
         self._longest = longest
 
     def __call__(self, subject: int, relation: int, object_: int) -> Features:
-        paths = self._walks.between(subject, relation, object_, self._longest).codes.tolist()
+        paths = self._walks.between(subject, 2 * relation, object_, self._longest).codes.tolist()
         features: Features = {("path", path): 1.0 for path in paths}
         ends = (("subject", subject, object_, 2 * relation), ("object", object_, subject, 2 * relation + 1))
         for name, here, there, claimed in ends:
@@ -70,7 +72,7 @@ class PathProbabilities:
         self._longest = longest
 
     def __call__(self, subject: int, relation: int, object_: int) -> Features:
-        paths = self._walks.between(subject, relation, object_, self._longest)
+        paths = self._walks.between(subject, 2 * relation, object_, self._longest)
         return dict(zip(paths.codes.tolist(), paths.probabilities.tolist(), strict=True))
 
 
@@ -81,38 +83,18 @@ class TypedPaths:
     """
 
     def __init__(self, walks: Walks, longest: int, type_relation: str) -> None:
-        """Look up the relation whose objects are the types of its subjects.
-
-        type_relation: the name of this relation. Of an entity with several types, the first by name counts. An entity
-        without one has as its type the most frequent relation and direction of its triples. Raises UsageError for a
-        relation that is not in the graph.
-        """
+        """type_relation: as in `EntityTypes`. Raises UsageError for a relation that is not in the graph."""
         self._walks = walks
         self._longest = longest
-        number = walks.graph.relation.get(type_relation, -1)
-        if type_relation and number < 0:
-            raise UsageError(f"option type-relation is {shown(type_relation)}, expected a relation of the graph")
-        self._type_step = 2 * number
+        self._types = EntityTypes(walks, type_relation)
 
     def __call__(self, subject: int, relation: int, object_: int) -> Features:
-        paths = self._walks.between(subject, relation, object_, self._longest)
+        paths = self._walks.between(subject, 2 * relation, object_, self._longest)
         counts = dict(zip(paths.codes.tolist(), np.log1p(paths.counts).tolist(), strict=True))
         if not counts:
             return {}
-        ends = self._type(subject, object_, 2 * relation), self._type(object_, subject, 2 * relation + 1)
+        ends = self._types.of(subject, object_, 2 * relation), self._types.of(object_, subject, 2 * relation + 1)
         return counts | {(path, *ends): count for path, count in counts.items()}
-
-    def _type(self, entity: int, other: int, claimed: int) -> tuple[str, int]:
-        """Return an entity's type as ("entity", its number) or, for lack of one, ("relation", its most frequent step).
-
-        The step `claimed` to the entity `other` is ignored.
-        """
-        edges = self._walks.edges(entity)
-        others = (edges.ends != other) | (edges.relations != claimed)
-        declared = edges.ends[others & (edges.relations == self._type_step)]
-        if len(declared):
-            return "entity", int(declared.min())
-        return "relation", int(np.bincount(edges.relations[others]).argmax())
 
 
 class Classifier:
@@ -179,20 +161,10 @@ def informative(
     for row, features in enumerate(examples):
         for feature in features:
             present[feature].append(row)
-    n, true = len(labels), int(labels.sum())
     having = np.array([len(rows) for rows in present.values()], dtype=np.float64)
     having_true = np.array([labels[rows].sum() for rows in present.values()], dtype=np.float64)
-    rest = having * _entropy(having_true, having) + (n - having) * _entropy(true - having_true, n - having)
-    gains = np.round(_entropy(np.array([true]), np.array([n])) - rest / n, 9)
-    order = np.argsort(-gains, kind="stable")[:most].tolist()
     names = list(present)
-    return {names[index] for index in order if gains[index] > 0}
-
-
-def _entropy(part: Numbers, whole: Numbers) -> Numbers:
-    share = part / np.maximum(whole, 1)
-    bits = [p * np.log2(np.where(p > 0, p, 1)) for p in (share, 1 - share)]
-    return -(bits[0] + bits[1])
+    return {names[index] for index in best_gains(having, having_true, labels, most)}
 
 
 def _fitted(matrix: csr_matrix, labels: npt.NDArray[np.bool_], seed: int) -> Any:
@@ -241,18 +213,10 @@ def _predicting(describing: Callable[[Walks, Mapping[str, Any]], Describe]) -> C
     return run
 
 
-def _whole(most: int | None = None) -> Callable[[str], int]:
-    expected = f"a whole number from 1 to {most or 999_999_999}"
-
-    def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) == int(text) <= (most or int(text[:9])):
-            raise ValueError(expected)
-        return int(text)
-
-    return parse
-
-
-_LONGEST = Option("longest", "Number of steps of the longest paths.", str(LONGEST), _whole(LONGEST))
+STEPS = Option("steps", "Number of steps of the longest paths, 1 or 2.", "2", whole_number(2))
+LONGEST_PATH = Option("longest", "Number of steps of the longest paths.", str(LONGEST), whole_number(LONGEST))
+TYPE_RELATION = Option("type-relation", "Relation of the graph whose objects are types of its subjects.", "", str)
+SFE, PRA, KG_MINER = "Gardner and Mitchell 2015", "Lao and Cohen 2010", "Shi and Weninger 2016"
 
 
 def _system(
@@ -267,24 +231,24 @@ SYSTEMS = (
     _system(
         "sfe",
         "logistic regression on the presence of short paths, and of relations around the entities",
-        "Gardner and Mitchell 2015",
+        SFE,
         lambda walks, options: SubgraphFeatures(walks, options["steps"]),
-        Option("steps", "Number of steps of the longest paths, 1 or 2.", "2", _whole(2)),
+        STEPS,
     ),
     _system(
         "pra",
         "logistic regression on the probabilities of random walks along paths",
-        "Lao and Cohen 2010",
+        PRA,
         lambda walks, options: PathProbabilities(walks, options["longest"]),
-        _LONGEST,
+        LONGEST_PATH,
     ),
     _system(
         "kg-miner",
         "logistic regression on the paths that discriminate best, with the types of their ends",
-        "Shi and Weninger 2016",
+        KG_MINER,
         lambda walks, options: TypedPaths(walks, options["longest"], options["type-relation"]),
-        _LONGEST,
-        Option("paths", "The most paths that are used for a relation.", "100", _whole()),
-        Option("type-relation", "Relation of the graph whose objects are types of its subjects.", "", str),
+        LONGEST_PATH,
+        Option("paths", "The most paths that are used for a relation.", "100", whole_number()),
+        TYPE_RELATION,
     ),
 )

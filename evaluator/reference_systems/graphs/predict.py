@@ -15,6 +15,7 @@ import numpy.typing as npt
 from evaluator.errors import InputsError, shown
 from evaluator.jsonl.ids import IdRegister
 from evaluator.jsonl.reader import Reader
+from evaluator.progress import Steps
 from evaluator.reference_systems.base import Job, Line, opened
 from evaluator.reference_systems.files import INPUTS
 from evaluator.reference_systems.graphs.graph import Ints
@@ -32,8 +33,8 @@ _BATCH_SCORES = 4_000_000
 """The number of scores in a batch of questions."""
 
 
-class Scorer(Protocol):
-    """A trained graph system, which scores claims and possible answers.
+class Ranker(Protocol):
+    """A trained graph system, which scores possible answers.
 
     entities: the names of all possible answers, in the order in which equal scores are ranked.
     """
@@ -41,12 +42,16 @@ class Scorer(Protocol):
     @property
     def entities(self) -> Sequence[str]: ...
 
-    def score_claims(self, claims: Sequence[Claim]) -> Scores:
-        """Return one score per claim; higher means more likely true."""
-        ...
-
     def score_answers(self, questions: Sequence[Question]) -> Scores:
         """Return each entity's score as an answer: shape (questions, entities); -inf if it is never an answer."""
+        ...
+
+
+class Scorer(Ranker, Protocol):
+    """A trained graph system, which scores claims and possible answers."""
+
+    def score_claims(self, claims: Sequence[Claim]) -> Scores:
+        """Return one score per claim; higher means more likely true."""
         ...
 
 
@@ -60,13 +65,19 @@ def predict(job: Job, scorer: Scorer) -> Iterator[Line]:
             for claim, score in zip(batch, scorer.score_claims(batch).tolist(), strict=True):
                 yield {"id": claim.id, "score": float(score)}
         return
-    questions = [question for path in job.paths(INPUTS) for question in read_questions(path)]
+    yield from rank([question for path in job.paths(INPUTS) for question in read_questions(path)], scorer)
+
+
+def rank(questions: Sequence[Question], ranker: Ranker) -> Iterator[Line]:
+    """Yield the lines of predictions of link-prediction, in the order of the questions."""
     most = max(1, min(MAX_RANKED, MOST_RANKED // max(1, len(questions))))
-    size = _batch_size(len(scorer.entities))
+    size = _batch_size(len(ranker.entities))
+    steps = Steps(len(questions))
     for first in range(0, len(questions), size):
         asked = questions[first : first + size]
-        for question, scores in zip(asked, scorer.score_answers(asked), strict=True):
-            yield {"id": question.id, "ranking": [scorer.entities[index] for index in best(scores, most)]}
+        for question, scores in zip(asked, ranker.score_answers(asked), strict=True):
+            yield {"id": question.id, "ranking": [ranker.entities[index] for index in best(scores, most)]}
+        steps.add(len(asked))
 
 
 def best(scores: Scores, most: int) -> Ints:

@@ -7,7 +7,7 @@ their object do not matter.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ import numpy.typing as npt
 from evaluator.errors import UsageError
 from evaluator.outcomes.table import Numbers
 from evaluator.reference_systems.graphs.graph import Graph, Ints
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 LONGEST = 3
 
@@ -58,12 +61,12 @@ class Walks:
         steps = np.concatenate([2 * relations, 2 * relations + 1])
         ends = np.concatenate([objects, subjects])
         order = np.lexsort((steps, ends, starts))
-        starts, self._steps, self._ends = starts[order], steps[order], ends[order]
+        self._starts, self._steps, self._ends = starts[order], steps[order], ends[order]
         self._keys, index, self._key_counts = np.unique(
-            starts * self.steps + self._steps, return_inverse=True, return_counts=True
+            self._starts * self.steps + self._steps, return_inverse=True, return_counts=True
         )
         self._fanout: Ints = self._key_counts[index]  # of each step, how many have its start and relation
-        self._first = np.searchsorted(starts, np.arange(len(graph.entities) + 1))
+        self._first = np.searchsorted(self._starts, np.arange(len(graph.entities) + 1))
 
     @cached_property
     def degrees(self) -> Ints:
@@ -75,34 +78,40 @@ class Walks:
         part = slice(self._first[entity], self._first[entity + 1]) if entity >= 0 else slice(0)
         return Edges(self._steps[part], self._ends[part], 1 / self._fanout[part])
 
-    def between(self, subject: int, relation: int, object_: int, longest: int = LONGEST) -> Paths:
-        """Return the paths of at most `longest` steps (1 to 3) from subject to object.
+    def edges_of(self, step: int) -> tuple[Ints, Ints, Numbers]:
+        """Return all triples of a step: the entities where they start and end, and the probability as in `Edges`."""
+        order, first = self._by_step
+        edges = order[first[step] : first[step + 1]]
+        return self._starts[edges], self._ends[edges], 1 / self._fanout[edges]
 
-        The triple (subject, relation, object) itself is not used. Entities and relation are numbers in the graph, or -1
-        if unknown. An entity has no path to itself.
+    def between(self, first: int, claimed_step: int, last: int, longest: int = LONGEST) -> Paths:
+        """Return the paths of at most `longest` steps (1 to 3) from one entity to another.
+
+        The triple that `claimed_step` follows from the first to the last is not used. Entities are numbers in the
+        graph, or -1 if unknown. An entity has no path to itself.
         """
-        start, end = self.edges(subject if subject != object_ else -1), self._arriving(object_)
-        direct = start.ends == object_
-        claimed = direct & (start.relations == 2 * relation)
+        start, end = self.edges(first if first != last else -1), self._arriving(last)
+        direct = start.ends == last
+        claimed = direct & (start.relations == claimed_step)
         if claimed.any():  # the walker does not know the claim's triple
-            same = start.relations == 2 * relation
+            same = start.relations == claimed_step
             with np.errstate(divide="ignore"):
                 start = start._replace(probabilities=np.where(same, 1 / (same.sum() - 1.0), start.probabilities))
         one = direct & ~claimed
         codes = [start.relations[one] + 1]
         probabilities = [start.probabilities[one]]
-        start = Edges(*(part[~direct & (start.ends != subject)] for part in start))
-        end = Edges(*(part[(end.ends != subject) & (end.ends != object_)] for part in end))
+        start = Edges(*(part[~direct & (start.ends != first)] for part in start))
+        end = Edges(*(part[(end.ends != first) & (end.ends != last)] for part in end))
         base = self.steps + 1
         if longest >= 2:
-            first, last = _joined(start.ends, end.ends)
-            codes.append((start.relations[first] + 1) * base + end.relations[last] + 1)
-            probabilities.append(start.probabilities[first] * end.probabilities[last])
+            left, right = _joined(start.ends, end.ends)
+            codes.append((start.relations[left] + 1) * base + end.relations[right] + 1)
+            probabilities.append(start.probabilities[left] * end.probabilities[right])
         if longest >= LONGEST:
-            first, middle, last = self._between(start.ends, end.ends)
-            length_two = (start.relations[first] + 1) * base + self._steps[middle] + 1
-            codes.append(length_two * base + end.relations[last] + 1)
-            probabilities.append(start.probabilities[first] / self._fanout[middle] * end.probabilities[last])
+            left, middle, right = self._between(start.ends, end.ends)
+            length_two = (start.relations[left] + 1) * base + self._steps[middle] + 1
+            codes.append(length_two * base + end.relations[right] + 1)
+            probabilities.append(start.probabilities[left] / self._fanout[middle] * end.probabilities[right])
         unique, index, counts = np.unique(np.concatenate(codes), return_inverse=True, return_counts=True)
         total = np.bincount(index, weights=np.concatenate(probabilities), minlength=len(unique)).astype(np.float64)
         return Paths(unique, counts.astype(np.float64), total)
@@ -146,6 +155,20 @@ class Walks:
         chosen = np.flatnonzero(hits)
         hits = hits[chosen]
         return np.repeat(first[chosen], hits), np.repeat(steps[chosen], hits), _ranges(low[chosen], hits)
+
+    @cached_property
+    def step_counts(self) -> csr_matrix:
+        """How many triples an entity has of each step: shape (entities, steps)."""
+        from scipy.sparse import csr_matrix
+
+        shape = (len(self.graph.entities), self.steps)
+        return csr_matrix((np.ones(len(self._starts)), (self._starts, self._steps)), shape=shape)
+
+    @cached_property
+    def _by_step(self) -> tuple[Ints, Ints]:
+        """Indices of all triples, ordered by step, and where each step's begin in them."""
+        order = np.argsort(self._steps, kind="stable")
+        return order, np.searchsorted(self._steps[order], np.arange(self.steps + 1))
 
     @cached_property
     def _reverse(self) -> Ints:

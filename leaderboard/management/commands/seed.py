@@ -42,15 +42,25 @@ class Command(BaseCommand):
             action="store_true",
             help="audit the hidden splits of the demonstration that is seeded already, and publish the reports",
         )
+        parser.add_argument(
+            "--systems",
+            action="store_true",
+            help="build and submit the remaining systems of the demonstration that is seeded already, one at a time",
+        )
         parser.add_argument("--no-images", action="store_true", help="skip systems that are container images")
 
-    def handle(self, *, fixtures: Path, wait_seconds: float, no_images: bool, audits: bool, **_: Any) -> None:
+    def handle(
+        self, *, fixtures: Path, wait_seconds: float, no_images: bool, audits: bool, systems: bool, **_: Any
+    ) -> None:
         people = demo.people()
         folders = sorted(path.parent for path in fixtures.glob("*/benchmark.json"))
         if not folders:
             raise CommandError(f"{fixtures}: found no folder with a benchmark.json; expected one for each benchmark")
         if audits:
             self.audit(folders, people["curator"], wait_seconds)
+        if systems:
+            self.submit_remaining(folders, people, wait_seconds)
+        if audits or systems:
             return
         submitted: list[Submission] = []
         images: list[submit_built_images.ImageToBuild] = []
@@ -59,11 +69,15 @@ class Command(BaseCommand):
                 plan = manifest.read(folder / "benchmark.json")
                 host.host(manifest=plan, folder=folder, by=people["curator"], say=self.say)
                 submitted += [self.submit(plan, part, folder, people) for part in plan.systems if part.predictions]
-                images += [self.image_to_build(plan, part, folder, people) for part in plan.systems if part.image]
+                images += [
+                    self.image_to_build(plan, part, folder, people)
+                    for part in plan.systems
+                    if part.image and not part.later
+                ]
             except (manifest.ManifestError, Refused) as error:
                 problems = [problem["text"] for problem in getattr(error, "problems", [])]
                 raise CommandError("\n".join([f"{folder.name}: {error}", *problems])) from error
-        image_submissions = [] if no_images else submit_built_images.submit(images, self.say)
+        image_submissions = [] if no_images else list(submit_built_images.submissions(images, self.say))
         if wait_seconds:
             self.wait(submitted, wait_seconds)
             submit_built_images.wait(image_submissions, wait_seconds, self.say)
@@ -81,6 +95,17 @@ class Command(BaseCommand):
                 )
             except (TimeoutError, Refused) as error:
                 raise CommandError(str(error)) from error
+
+    def submit_remaining(self, folders: list[Path], people: dict[str, User], seconds: float) -> None:
+        """Submit the images that the manifests mark as `later`, each after the one before has its scores or failed."""
+        images = []
+        for folder in folders:
+            plan = manifest.read(folder / "benchmark.json")
+            if Benchmark.objects.filter(slug=plan.slug).exists():
+                images += [self.image_to_build(plan, part, folder, people) for part in plan.systems if part.later]
+        for submission in submit_built_images.submissions(images, self.say):
+            if seconds:
+                submit_built_images.wait([submission], seconds, self.say)
 
     def submit(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]

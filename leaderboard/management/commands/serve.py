@@ -106,14 +106,17 @@ class Command(BaseCommand):
                     f"manage.py rescore {phase.benchmark.slug} {phase.slug}"
                 )
             self.say(f"ready; logs are in {embedded.logs()}; press Ctrl-C to stop")
-        # The site is ready before its audits, which take about as long as the rest of the first start.
-        if seed and not supervisor.stopping and embedded.wants_audits() and self.seed(supervisor, "--audits"):
-            embedded.mark_audited()
+        # The site is ready before these steps, which take longer than the rest of the first start.
+        for option in embedded.remaining_steps() if seed else ():
+            if not supervisor.stopping and self.seed(supervisor, option):
+                embedded.mark_done(option)
 
     def seed(self, supervisor: Supervisor, *options: str) -> bool:
         """Run `manage.py seed`; return True if it succeeded, False if it failed or the site is stopping."""
+        # What follows when the site is ready must not slow it down.
+        nice = ["nice"] if options else []
         with subprocess.Popen(  # noqa: S603  options of our own
-            [sys.executable, "manage.py", "seed", *options],
+            [*nice, sys.executable, "manage.py", "seed", *options],
             cwd=settings.ROOT,
             # It reports its progress itself; a log line a submission between would hide that.
             env=processes.environment({"HOLDOUT_LOG_LEVEL": os.environ.get("HOLDOUT_LOG_LEVEL", "WARNING")}),

@@ -18,7 +18,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.datasets.queries.audit_results import public_audits
-from leaderboard.hosting import build_image
+from leaderboard.hosting import build_image, submit_built_images
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -32,7 +32,7 @@ from leaderboard.models import (
     Submission,
     System,
 )
-from leaderboard.operations import demo
+from leaderboard.operations import demo, embedded
 from tests.support.full_run import FULL
 from tests.support.rows.container_rows import engine_is_there
 from tests.support.workers.running_stack import Stack
@@ -244,6 +244,77 @@ def test_an_image_with_unchanged_sources_is_not_rebuilt(
     assert again() == ["claim-only for mirror-claims"]
     assert again() == []
     assert Submission.objects.count() == 5
+
+
+def test_later_images_are_submitted_one_at_a_time(
+    sandbox: str, transactional_db: None, only_images: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is stopped in between is continued, and what is there is not built again."""
+    path = only_images / "mirror-claims" / "benchmark.json"
+    plan = json.loads(path.read_text())
+    for system in plan["systems"][1:]:
+        system["later"] = True
+    path.write_text(json.dumps(plan))
+    events: list[str] = []
+
+    @contextmanager
+    def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
+        if events[-1:] == ["stop"]:
+            raise KeyboardInterrupt
+        events.append(system.name)
+        archive = only_images / "archive.tar.gz"
+        archive.write_text(system.name)
+        yield archive
+
+    def wait(submissions: list[Submission], seconds: float, say: Any) -> None:
+        events.extend(f"waited for {submission.system.name}" for submission in submissions)
+
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
+    monkeypatch.setattr(build_image, "check_ready", lambda say: None)
+    monkeypatch.setattr(build_image, "build_reference_base", lambda: None)
+    monkeypatch.setattr(build_image, "built_archive", built)
+    monkeypatch.setattr(submit_built_images, "wait", wait)
+    engine_is_there()
+    seed(fixtures=only_images, wait_seconds=0, no_images=False)
+    assert events == ["majority"]
+    events[:] = ["stop"]
+    with pytest.raises(KeyboardInterrupt):
+        seed(fixtures=only_images, systems=True)
+    events.clear()
+    seed(fixtures=only_images, systems=True)
+    names = ("claim-only", "claim-and-evidence")
+    right = [event for name in names for event in (name, f"waited for {name}, in a container")]
+    assert events == right
+    seed(fixtures=only_images, systems=True)
+    assert events == right + [f"waited for {name}, in a container" for name in names]
+
+
+def test_later_images_without_an_engine_are_named(
+    sandbox: str, transactional_db: None, only_images: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert seed(fixtures=only_images, systems=True) == ""  # nothing is hosted yet
+    path = only_images / "mirror-claims" / "benchmark.json"
+    path.write_text(path.read_text().replace('"image":', '"later": true, "image":'))
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
+    monkeypatch.setenv("PATH", "/nowhere")
+    seed(fixtures=only_images, wait_seconds=0)
+    output = seed(fixtures=only_images, systems=True)
+    assert output.startswith("skipped, because they are container images: mirror-claims: Majority label")
+    assert "the `docker` command is not installed" in output
+
+
+def test_what_follows_when_the_site_is_ready_is_done_once(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOLDOUT_DATABASE_URL", raising=False)
+    settings.DATA = tmp_path
+    assert embedded.remaining_steps() == []
+    embedded.mark_seeded()
+    assert embedded.remaining_steps() == ["--audits", "--systems"]
+    embedded.mark_done("--audits")
+    assert embedded.remaining_steps() == ["--systems"]
+    monkeypatch.setenv("HOLDOUT_DATABASE_URL", "postgres://elsewhere")
+    assert embedded.remaining_steps() == []
 
 
 def test_an_engine_without_a_worker_is_reported(

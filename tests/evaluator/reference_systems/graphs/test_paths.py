@@ -105,9 +105,10 @@ def test_types_are_declared_or_else_the_most_frequent_relation() -> None:
     (claim,) = graph.numbers([("ann", "knows", "bob")]).tolist()
     base = walks.steps + 1
     paths = {(knows + 1) * base + knows + 1, (likes + 1) * base + likes + 1}  # by eve, by zoe
-    human, liked = ("entity", graph.entity["human"]), ("relation", likes + 1)
+    steps = len(graph.entities)  # the numbers of steps as types begin after those of entities
+    human, liked = graph.entity["human"], steps + likes + 1
     assert set(TypedPaths(walks, 3, "is")(*claim)) == {*paths, *((path, human, liked) for path in paths)}
-    first = ("relation", 2 * graph.relation["is"])
+    first = steps + 2 * graph.relation["is"]
     assert set(TypedPaths(walks, 3, "")(*claim)) == {*paths, *((path, first, liked) for path in paths)}
     assert TypedPaths(walks, 3, "")(-1, 0, claim[2]) == {}
 

@@ -51,8 +51,8 @@ def test_paths_agree_with_a_search_of_all_walks(seed) -> None:
     walks = Walks(graph := Graph.of(triples))
     for claim in [*triples, ("a", "r", "b"), ("f", "t", "a"), ("c", "s", "c")]:
         for longest in (1, 2, 3):
-            (numbers,) = graph.numbers([claim]).tolist()
-            paths = walks.between(*numbers, longest)
+            ((subject, relation, object_),) = graph.numbers([claim]).tolist()
+            paths = walks.between(subject, 2 * relation, object_, longest)
             found = {
                 tuple(walks.relations_of(code)): (count, probability)
                 for code, count, probability in zip(*(part.tolist() for part in paths), strict=True)
@@ -73,9 +73,10 @@ def test_walks_agree_with_those_of_the_demonstration(monkeypatch) -> None:
     for line in list((DEMONSTRATION / "splits/dev.jsonl").open())[:20]:
         gold = json.loads(line)
         claim = (gold["subject"], gold["relation"], gold["object"])
-        (numbers,) = graph.numbers([claim]).tolist()
+        ((subject, relation, object_),) = graph.numbers([claim]).tolist()
         counts = {}
-        for code, count, _ in zip(*(part.tolist() for part in walks.between(*numbers)), strict=True):
+        paths_between = walks.between(subject, 2 * relation, object_)
+        for code, count, _ in zip(*(part.tolist() for part in paths_between), strict=True):
             path = tuple("^" * (step % 2) + graph.relations[step // 2] for step in walks.relations_of(code))
             if claim[1] not in {step.removeprefix("^") for step in path}:
                 counts[path] = count
