@@ -87,6 +87,8 @@ class Run:
         self._drain()
         used = {kind: seconds - used.get(kind, 0.0) for kind, seconds in self.times.seconds().items()}
         self._stop_traffic()
+        # What they would still do, such as the search for near-duplicates, is not checked, and the checks take long.
+        self._stop_site()
         self._print(used)
         return self._check()
 
@@ -198,6 +200,11 @@ class Run:
     def _stop_traffic(self) -> None:
         self.traffic.stop()
         self.watch.stop()
+
+    def _stop_site(self) -> None:
+        self.keeper.stop()
+        for host in self.hosts.values():
+            host.stop()
 
     def _check(self) -> list[str]:
         self.say("checking")
