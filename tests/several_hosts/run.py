@@ -121,10 +121,11 @@ class Run:
 
     def _people(self) -> list[Submitter | Reader]:
         submitters = []
-        for name in NAMES:
+        for number, name in enumerate(NAMES, N_IMAGES):
             user = User.objects.create_user(name.lower(), f"{name.lower()}@holdout.example", "correct horse")
             teams.create(name=f"Team {name}", by=user)
-            submitters.append(Submitter(self.traffic, name, tokens.issue(by=user)[1]))
+            own = range(number, len(self.variants), len(NAMES))  # the first are those of the images
+            submitters.append(Submitter(self.traffic, name, tokens.issue(by=user)[1], own))
         readers = [Reader(self.traffic, submitter) for submitter in submitters[: traffic.READERS]]
         return [*submitters, *readers]
 
