@@ -143,8 +143,8 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
 def check_may_submit(*, phase: Phase, system: System, by: User, track: str) -> tuple[GoldVersion, datetime]:
     """Check everything that needs no sandbox: team, dates, track, data, scorer and quota.
 
-    Returns the current gold, and the time of receipt by the database's clock. Raises Refused. `create_and_charge` checks
-    team, scorer, quota and track again with their rows locked.
+    Returns the current gold, and the time of receipt by the database's clock. Raises Refused. `create_and_charge`
+    checks team, scorer, quota and track again with their rows locked.
     """
     at = _check_team(phase=phase, system=system, by=by)
     check_open(phase, at, team=system.team)
