@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models import DateTimeField, Value
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -20,6 +21,11 @@ def now() -> Any:
     On PostgreSQL this is an expression that the server evaluates. SQLite has the clock of this process.
     """
     return Now() if connection.vendor == "postgresql" else timezone.now()
+
+
+def column() -> Any:
+    """Return the present time as a column of a query that is made anyway."""
+    return Now() if connection.vendor == "postgresql" else Value(timezone.now(), DateTimeField())
 
 
 def read() -> datetime:

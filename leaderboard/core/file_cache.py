@@ -19,7 +19,7 @@ from django.conf import settings
 
 @contextmanager
 def opened(sha256: str, fetch: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes]]:
-    """Open the local copy with this digest; if there is none, a file to which `fetch` writes the content.
+    """Open the local copy with this digest for reading; if there is none, a file to which `fetch` writes the content.
 
     That file is kept as the copy if its content has the digest. sha256: the digest in hexadecimal; empty: neither look
     for a copy nor keep one.
@@ -39,8 +39,9 @@ def opened(sha256: str, fetch: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes
             with suppress(FileExistsError):  # another process has fetched it as well
                 os.link(spool.name, folder / sha256)
             _evict(folder)
-        spool.seek(0)
-        yield spool
+        # Not the spool itself, which is open for writing: the sandbox refuses such files.
+        with Path(spool.name).open("rb") as fetched:
+            yield fetched
 
 
 def _is_usable(folder: Path) -> bool:

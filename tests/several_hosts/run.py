@@ -87,6 +87,8 @@ class Run:
         self._drain()
         used = {kind: seconds - used.get(kind, 0.0) for kind, seconds in self.times.seconds().items()}
         self._stop_traffic()
+        # What they would still do, such as the search for near-duplicates, is not checked, and the checks take long.
+        self._stop_site()
         self._print(used)
         return self._check()
 
@@ -119,10 +121,11 @@ class Run:
 
     def _people(self) -> list[Submitter | Reader]:
         submitters = []
-        for name in NAMES:
+        for number, name in enumerate(NAMES, N_IMAGES):
             user = User.objects.create_user(name.lower(), f"{name.lower()}@holdout.example", "correct horse")
             teams.create(name=f"Team {name}", by=user)
-            submitters.append(Submitter(self.traffic, name, tokens.issue(by=user)[1]))
+            own = range(number, len(self.variants), len(NAMES))  # the first are those of the images
+            submitters.append(Submitter(self.traffic, name, tokens.issue(by=user)[1], own))
         readers = [Reader(self.traffic, submitter) for submitter in submitters[: traffic.READERS]]
         return [*submitters, *readers]
 
@@ -198,6 +201,11 @@ class Run:
     def _stop_traffic(self) -> None:
         self.traffic.stop()
         self.watch.stop()
+
+    def _stop_site(self) -> None:
+        self.keeper.stop()
+        for host in self.hosts.values():
+            host.stop()
 
     def _check(self) -> list[str]:
         self.say("checking")

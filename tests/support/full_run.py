@@ -226,7 +226,6 @@ TESTS = (
     "containers/test_container_faults.py::test_the_same_message_delivered_ten_times",
     "containers/test_container_faults.py::test_a_wiped_queue_is_enqueued_again",
     "containers/test_scorer_faults.py::test_a_worker_killed_at_each_point_is_replaced",
-    "containers/test_reference_systems.py::test_seeding_puts_them_on_the_boards",  # CI's first command does
     "comparisons/test_large_boards_upgraded.py::test_only_large_boards_are_ranked_again",  # a landed migration
     "whole_site/test_installed_task.py::test_the_site_hosts_it",
     "curation/test_baselines_at_once.py::test_one_of_several_simultaneous_presses_submits",

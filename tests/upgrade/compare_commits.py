@@ -4,8 +4,8 @@
 
 It compares boards, exports, receipts and scores. Each commit is checked out into a temporary git worktree and seeded
 there by its own code, with its own sandbox and worker, on SQLite, with the demonstrations of OLD
-(tests/upgrade/site_history.py creates and reads the data). Both use this interpreter and its packages. The exit status
-is 1 if a document differs.
+(tests/upgrade/site_history.py creates and reads the data). Both use this interpreter and its packages; pip installs
+those that a commit requires and the interpreter lacks. The exit status is 1 if a document differs.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import distributions
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = Path(__file__).with_name("site_history.py")
@@ -145,9 +148,20 @@ def checkout(commit: str) -> Iterator[Path]:
         tree = Path(folder) / "tree"
         subprocess.run(["git", "-C", ROOT, "worktree", "add", "--quiet", "--detach", tree, commit], check=True)
         try:
+            install_dropped(tree)
             yield tree
         finally:
             subprocess.run(["git", "-C", ROOT, "worktree", "remove", "--force", tree], check=True)
+
+
+def install_dropped(tree: Path) -> None:
+    """Install into a commit's tree the packages that it requires and this interpreter has not."""
+    present = {canonicalize_name(package.metadata["Name"]) for package in distributions()}
+    lines = [line.partition("#")[0].strip() for line in (tree / "requirements.txt").read_text().splitlines()]
+    absent = [line for line in lines if line and canonicalize_name(re.split(r"[\[=<>~ ]", line)[0]) not in present]
+    if absent:
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        subprocess.run([*pip, "--target", tree, *absent], check=True)
 
 
 def differences(before: Documents, after: Documents) -> list[str]:

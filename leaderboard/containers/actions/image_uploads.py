@@ -84,7 +84,7 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", no
         raise Refused(
             Code.INVALID_IMAGE, "This upload was begun for a scorer; expected one that was begun for a phase."
         )
-    submit.check_may_submit(phase=phase, system=system, by=by, at=db_clock.read(), track=track)
+    submit.check_may_submit(phase=phase, system=system, by=by, track=track)
     images.check_takes_images(phase)
     image = _image_of(upload)
     submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, track=track, note=note)

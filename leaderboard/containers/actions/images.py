@@ -12,7 +12,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from leaderboard.containers.actions import engine, image_files, run_system
-from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits
@@ -48,8 +47,7 @@ def submit(*, phase: Phase, system: System, image: Image, by: User, track: str =
     image may have the error (`ImageError.is_refunded`). Raises Refused as `check_takes_images` and `check_may_submit`
     do, and INVALID_IMAGE if the image's archive was deleted.
     """
-    received_at = db_clock.read()
-    submissions.check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
+    _, received_at = submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
     return _accept(phase=phase, system=system, image=image, by=by, track=track, note=note, at=received_at)
 
@@ -72,7 +70,7 @@ def submit_archive(
     *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", note: str = ""
 ) -> Submission:
     """Submit the image in an archive that was sent in one request. Raises Refused as `submit` and `check_size` do."""
-    submissions.check_may_submit(phase=phase, system=system, by=by, at=db_clock.read(), track=track)
+    submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
     check_size(phase, file.size or 0)
     image = image_files.get_or_store(archive=file, sha256=sha256_of(file))
@@ -98,7 +96,7 @@ def submit_reference(
     except engine.ImageError as error:
         raise Refused(Code.INVALID_IMAGE, f"The reference cannot be used: {error}.") from error
     check_takes_images(phase)
-    submissions.check_may_submit(phase=phase, system=system, by=by, at=db_clock.read(), track=track)
+    submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     return submit(phase=phase, system=system, image=named(checked), by=by, track=track, note=note)
 
 

@@ -40,10 +40,30 @@ def as_stored(board: Leaderboard) -> Document:
 
 def as_rebuilt(board: Leaderboard) -> Document:
     """Return the board as rebuilt from its runs' scores, which are released again in the recorded sequence."""
-    phase = board.phase
+    phase, measure_of = board.phase, board_state.measures_of(board)
     revealed: list[tuple[Release, Scores]] = []
+    best: dict[tuple[int | None, str], float | None] = {}
     for release in _releases(board):
-        revealed.append((release, _revealed(board, phase, release, revealed)))
+        system = release.submission.system
+        scope = None if phase.scope == Phase.Scope.TASK else system.team_id
+        competes = system.kind == System.Kind.PARTICIPANT
+        scores = releases.stored_scores(release.run, board)
+        if phase.disclosure != Phase.Disclosure.LADDER:
+            scores = [{name: value for name, value in score.items() if name != "n_groups"} for score in scores]
+        values = reveal(
+            phase=phase,
+            scores=scores,
+            primary=release.primary,
+            measure_of=measure_of,
+            best=best.get((scope, release.primary)),
+            competes=competes,
+        )
+        revealed.append((release, values))
+        for score in values if competes else ():
+            key, value = (scope, score["measure"]), score["value"]
+            if not score["slice"] and value is not None:
+                shown = best.get(key)
+                best[key] = value if ladder.beats(value, shown, measure=measure_of(score["measure"])) else shown
     lines = [
         _line(release, values, reveal_warnings(phase=phase, warnings=release.run.warnings))
         for release, values in revealed
@@ -84,32 +104,6 @@ def _line(release: Release, values: Scores, warnings: list[str]) -> Document:
         "values": values,
         "warnings": warnings,
     }
-
-
-def _revealed(board: Leaderboard, phase: Phase, release: Release, revealed: Sequence[tuple[Release, Scores]]) -> Scores:
-    system = release.submission.system
-    measure_of = board_state.measures_of(board)
-    earlier_scores = [
-        value
-        for earlier, values in revealed
-        if earlier.submission.system.kind == System.Kind.PARTICIPANT
-        and (phase.scope == Phase.Scope.TASK or earlier.submission.system.team_id == system.team_id)
-        and (value := _primary(values, release.primary)) is not None
-    ]
-    best = None
-    for value in earlier_scores:
-        best = value if ladder.beats(value, best, measure=measure_of(release.primary)) else best
-    scores = releases.stored_scores(release.run, board)
-    if phase.disclosure != Phase.Disclosure.LADDER:
-        scores = [{name: value for name, value in score.items() if name != "n_groups"} for score in scores]
-    return reveal(
-        phase=phase,
-        scores=scores,
-        primary=release.primary,
-        measure_of=measure_of,
-        best=best,
-        competes=system.kind == System.Kind.PARTICIPANT,
-    )
 
 
 def _primary(values: Scores, primary: str) -> float | None:

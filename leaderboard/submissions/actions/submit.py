@@ -65,10 +65,9 @@ def submit(
     note: for the team's own list of submissions; never published.
     check: called with the split locked before anything is charged; it may raise Refused. None: nothing is called.
     """
-    received_at = db_clock.read()
     if not phase.takes_predictions:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
-    gold = check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
+    gold, received_at = check_may_submit(phase=phase, system=system, by=by, track=track)
     name = (file.name or "predictions.jsonl")[-255:]
     if validation.is_large(name, file.size or 0):
         refused_uploads.check(by=by)
@@ -141,18 +140,19 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
     )
 
 
-def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, track: str) -> GoldVersion:
-    """Check everything that needs no sandbox: team, dates, track, data, scorer and quota; return the current gold.
+def check_may_submit(*, phase: Phase, system: System, by: User, track: str) -> tuple[GoldVersion, datetime]:
+    """Check everything that needs no sandbox: team, dates, track, data, scorer and quota.
 
-    Raises Refused. `create_and_charge` checks team, scorer, quota and track again with their rows locked.
+    Returns the current gold, and the time of receipt by the database's clock. Raises Refused. `create_and_charge`
+    checks team, scorer, quota and track again with their rows locked.
     """
-    _check_team(phase=phase, system=system, by=by)
+    at = _check_team(phase=phase, system=system, by=by)
     check_open(phase, at, team=system.team)
     tracks.check(phase=phase, system=system, track=track)
     gold = _data_of(phase)
     failure_limit.check(phase=phase, team=system.team)
     _check_quota(phase=phase, team=system.team, at=at)
-    return gold
+    return gold, at
 
 
 def _data_of(phase: Phase) -> GoldVersion:
@@ -168,19 +168,20 @@ def _data_of(phase: Phase) -> GoldVersion:
     return gold
 
 
-def _check_team(*, phase: Phase, system: System, by: User) -> None:
-    """Raise Refused unless the user may submit for the system's team.
+def _check_team(*, phase: Phase, system: System, by: User) -> datetime:
+    """Raise Refused unless the user may submit for the system's team; return the time by the database's clock.
 
     NOT_A_MEMBER for another's team, NOT_AN_ORGANISER for a team reserved for baselines, OTHER_TEAM if the user competes
     in this phase for another team; RULES_NOT_AGREED and NOT_REGISTERED as `registrations.check` does.
     """
     # One statement: this is checked twice for each submission.
-    is_member, official, bound = (
+    is_member, official, bound, at = (
         Team.objects.filter(pk=system.team_id)
         .values_list(
             Exists(Membership.objects.filter(team=OuterRef("pk"), user=by)),
             Subquery(Benchmark.objects.filter(baselines_team=OuterRef("pk")).values("pk")[:1]),
             Subquery(first_of_phase(phase=phase, user=by).values("system__team")[:1]),
+            db_clock.column(),
         )
         .get()
     )
@@ -193,15 +194,14 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
         )
         raise Refused(Code.NOT_AN_ORGANISER, message)
     registrations.check(benchmark=phase.benchmark, team=system.team, by=by)
-    if system.kind != System.Kind.PARTICIPANT:
-        return
-    if bound is not None and bound != system.team_id:
+    if system.kind == System.Kind.PARTICIPANT and bound is not None and bound != system.team_id:
         own_team = by.teams.filter(pk=bound).first()
         whose = str(own_team) if own_team else "another team"
         raise Refused(
             Code.OTHER_TEAM,
             f"You have submitted to this phase for {whose}; you can compete for only one team in a phase.",
         )
+    return cast(datetime, at)
 
 
 def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db.models import DateTimeField, Value
 from django.test import Client
 from django.utils import timezone
 
@@ -156,10 +157,10 @@ def test_the_servers_receipt_time_decides(world: World, monkeypatch: pytest.Monk
     """A submission received a microsecond before the end is accepted, although its check ends after the deadline."""
     end = timezone.now() + HOUR
     change(world, closes_at=end)
-    monkeypatch.setattr(db_clock, "read", lambda: end)
+    monkeypatch.setattr(db_clock, "column", lambda: Value(end, DateTimeField()))
     accepted = world.submit()
     assert accepted.received_at == end
-    monkeypatch.setattr(db_clock, "read", lambda: end + timedelta(microseconds=1))
+    end += timedelta(microseconds=1)
     with pytest.raises(Refused) as late:
         world.submit()
     assert late.value.code is Code.PHASE_CLOSED and Submission.objects.count() == 1

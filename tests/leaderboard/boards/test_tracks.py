@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.actions import tracks
@@ -65,7 +66,7 @@ def test_a_systems_first_submission_fixes_its_track(world: World) -> None:
 
 
 def test_without_the_early_check_it_is_refused_under_the_lock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(submissions, "check_may_submit", lambda **_: world.gold)
+    monkeypatch.setattr(submissions, "check_may_submit", lambda **_: (world.gold, timezone.now()))
     assert refusal(world.submit, track="").code is Code.INVALID_TRACK
     world.submit(track="simple")
     assert refusal(world.submit, track="thorough").code is Code.OTHER_TRACK

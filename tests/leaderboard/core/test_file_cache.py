@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 from collections.abc import Callable
@@ -31,6 +32,8 @@ class Remote:
 
     def read(self, fetch: Callable[[IO[bytes]], None] | None = None) -> bytes:
         with file_cache.opened(self.sha256, fetch or self) as file:
+            access = fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_ACCMODE
+            assert access == os.O_RDONLY, "a container's inputs must not be open for writing"
             assert os.pread(file.fileno(), 100, 0) == self.content[:100] or fetch
             return file.read()
 
