@@ -1,8 +1,8 @@
 """Teaser pictures of benchmarks."""
 
 import django.db.models.deletion
+import leaderboard.models.benchmark
 import leaderboard.models.dataset
-import leaderboard.models.teaser
 from django.db import migrations, models
 
 
@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
             name='Teaser',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('file', models.FileField(storage=leaderboard.models.dataset.inputs_storage, upload_to=leaderboard.models.teaser.stored_name)),
+                ('file', models.FileField(storage=leaderboard.models.dataset.inputs_storage, upload_to=leaderboard.models.benchmark.teaser_name)),
                 ('media_type', models.CharField(choices=[('image/png', 'image/png'), ('image/jpeg', 'image/jpeg')], max_length=10)),
                 ('sha256', models.CharField(max_length=64)),
                 ('bytes', models.PositiveIntegerField()),
@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
                 ('benchmark', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='teaser', to='leaderboard.benchmark')),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('media_type__in', {'image/jpeg': '.jpg', 'image/png': '.png'})), name='teaser_is_png_or_jpeg')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('media_type__in', ['image/png', 'image/jpeg'])), name='teaser_is_png_or_jpeg')],
             },
         ),
     ]

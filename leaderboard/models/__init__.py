@@ -3,7 +3,7 @@
 from .announcement import Announcement, Extension
 from .archive import ArchiveExport, ArchiveImport
 from .audit_log import AuditEntry
-from .benchmark import Benchmark, Phase
+from .benchmark import Benchmark, Phase, Teaser
 from .comparison import Comparison, HeadToHead, Ranking
 from .correction import ChangedItem, Correction, RankChange
 from .dataset import Dataset, GoldVersion, PublicPrivatePartition, Split
@@ -26,7 +26,6 @@ from .split_audit import AuditAnswer, SplitAudit
 from .state import ACTIVE, TERMINAL, Reason, State
 from .submission import Final, Prediction, QuotaCharge, Stage, Submission
 from .team import Invitation, Membership, System, Team
-from .teaser import Teaser
 from .user import Profile, TokenDetails, User
 from .worker import Placement, WorkerReport
 

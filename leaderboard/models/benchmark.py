@@ -1,8 +1,9 @@
-"""Benchmarks and their phases."""
+"""Benchmarks, their phases and their pictures."""
 
 from __future__ import annotations
 
 import hashlib
+import uuid
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from simple_history.models import HistoricalRecords
 
-from .dataset import Dataset, Split
+from .dataset import Dataset, Split, inputs_storage
 
 MAX_GPUS = 16
 """The most GPUs that a phase may ask for, for each container."""
@@ -348,3 +349,37 @@ class Phase(models.Model):
     def is_past(self, at: datetime | None = None) -> bool:
         """Return whether the phase has closed."""
         return self.closes_at is not None and self.closes_at < (at or timezone.now())
+
+
+TEASER_SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg"}
+
+
+def teaser_name(instance: Teaser, filename: str) -> str:
+    """Return a random stored name, independent of the uploaded one."""
+    return f"teaser/{uuid.uuid4().hex}{TEASER_SUFFIXES[instance.media_type]}"
+
+
+class Teaser(models.Model):
+    """The picture of a benchmark: on its page, on its card, and in previews of links to it."""
+
+    benchmark = models.OneToOneField(Benchmark, on_delete=models.PROTECT, related_name="teaser")
+    file = models.FileField(storage=inputs_storage, upload_to=teaser_name)
+    media_type = models.CharField(max_length=10, choices=[(media_type, media_type) for media_type in TEASER_SUFFIXES])
+    sha256 = models.CharField(max_length=64)
+    bytes = models.PositiveIntegerField()
+    width = models.PositiveSmallIntegerField(help_text="in pixels")
+    height = models.PositiveSmallIntegerField(help_text="in pixels")
+    alternative_text = models.CharField(max_length=300, help_text="what the picture shows, for those who do not see it")
+    added_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            # Archives may come from anybody, and browsers run scripts in other types, such as SVG.
+            models.CheckConstraint(condition=Q(media_type__in=list(TEASER_SUFFIXES)), name="teaser_is_png_or_jpeg"),
+        ]
+
+    def __str__(self) -> str:
+        return f"picture of {self.benchmark}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("teaser", args=[self.benchmark.slug, self.sha256])

@@ -49,6 +49,7 @@ from tests.conftest import ROOT
 from tests.support.api_calls import person
 from tests.support.rows import generator_previews
 from tests.support.rows.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
+from tests.support.rows.teasers import teaser_of
 from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
 from tests.support.rows.track_phases import TRACKS
 
@@ -102,6 +103,7 @@ def populate() -> World:
     )
     at = timezone.now()
     Announcement.objects.create(benchmark=world.benchmark, title="Gold mended", created_by=world.curator, created_at=at)
+    teaser_of(world.benchmark, sha256="1" * 64)
     late = teams.create(name="Late", by=person("late"))
     fields = {"before": at, "closes_at": at + timedelta(days=1), "created_by": world.curator, "created_at": at}
     Extension.objects.create(phase=full, team=late, reason="a fire", **fields)
@@ -150,8 +152,10 @@ def import_archive(archive: Path, key: Path, output: StringIO | None = None) -> 
 
 
 def public_responses() -> dict[str, bytes]:
-    """Every public board and table of the benchmark."""
+    """Every public board and table of the benchmark, and its picture."""
     client, responses = Client(), {}
+    picture = f"/benchmarks/tiny/picture/{'1' * 64}"
+    responses[picture] = b"".join(client.get(picture).streaming_content)  # type: ignore[attr-defined]
     for phase in Benchmark.objects.get(slug="tiny").phases.all():
         base = f"/api/v1/benchmarks/tiny/phases/{phase.slug}/leaderboard"
         for address in (f"{base}/", f"{base}.csv", f"{base}.tex", f"{base}.md"):

@@ -18,7 +18,7 @@ class FactForm(forms.Form):
 
     title = forms.CharField(max_length=facts.LONGEST_TITLE)
     name = forms.RegexField(
-        facts.NAME,
+        rf"\A{facts.NAME.pattern}",  # Django searches; `match` begins at the start
         max_length=facts.LONGEST_NAME,
         error_messages={"invalid": "Expected lower-case letters a-z, digits and underscores, with a letter first."},
     )
