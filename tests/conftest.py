@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,10 @@ TOGETHER = {
     "one site": tuple(f"tests/browser/test_{name}.py" for name in ("admin", "error_pages", "images", "journey")),
     "another site": tuple(
         f"tests/browser/test_{name}.py"
-        for name in ("every_page", "frozen_pages", "cost_picture", "new_split", "rehearsals", "safety")
+        for name in (
+            *("every_page", "frozen_pages", "cost_picture", "new_split", "rehearsals", "safety"),
+            *("metadata", "plots", "weights"),
+        )
     ),
 }
 """What one process of a parallel run does: who asks for the site of browser tests first starts it in its process."""
@@ -114,7 +118,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark the tests that CI runs on the embedded default; skip, with a reason, those that this machine cannot run."""
     for item in items:
         full_run.mark(item)
-        path = item.path.relative_to(ROOT / "tests").as_posix()
+        path = item.nodeid.removeprefix("tests/")
         if path.startswith(EMBEDDED_ONLY):
             item.add_marker(pytest.mark.embedded(only=True))
         elif path.startswith(EMBEDDED):
@@ -170,6 +174,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
     with django_db_blocker.unblock():
         schema_template.use(connection)
+
+
+@pytest.fixture(scope="module")
+def module_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[ExitStack]:
+    """Yield what holds the transaction of a module's rows: tests/support/rows/module_rows.py."""
+    with django_db_blocker.unblock(), ExitStack() as rows:
+        yield rows
 
 
 @pytest.fixture(scope="session")

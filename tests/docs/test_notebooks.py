@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pytest
 from django.core.management import call_command
 
@@ -22,6 +20,8 @@ NOTEBOOKS = sorted((ROOT / "docs" / "examples").glob("**/*.ipynb"))
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_are_committed_without_outputs(path: Path) -> None:
+    import nbformat  # its import takes two seconds, which each process that collects the tests would spend
+
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     assert cells and all(not cell.outputs and cell.execution_count is None for cell in cells)
     for cell in cells:
@@ -40,6 +40,9 @@ def test_the_notebook_from_inputs_to_a_comparison(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.delenv("HOLDOUT_TOKEN", raising=False)
     token_store.write(token_store.StoredTokens(live_server.url, {live_server.url: tokens.issue(by=ada)[1]}))
+    import nbclient
+    import nbformat
+
     notebook = nbformat.read(ROOT / "docs" / "examples" / "notebooks" / "submit.ipynb", as_version=4)
     nbclient.NotebookClient(notebook, timeout=240, kernel_name="python3").execute()
     outputs = [

@@ -16,6 +16,7 @@ from leaderboard.models import Announcement, AuditEntry, Benchmark, Notice, User
 from leaderboard.notifications.actions import deliver, webhooks
 from leaderboard.templatetags.moments import to_the_second
 from tests.support.api_calls import person
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -23,9 +24,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 SCRIPT = "<script>alert('announced')</script>"
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def announce(world: World, title: str = "Test data corrected", text: str = "Line *one*.\n\nLine two.") -> Announcement:

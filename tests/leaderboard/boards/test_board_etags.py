@@ -21,6 +21,7 @@ from leaderboard.submissions.actions.hide import hide
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import ROOT, client_of, error_of
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -37,13 +38,15 @@ ADDRESSES = [
 ]
 
 
-@pytest.fixture
-def world() -> World:
+def with_a_system() -> World:
     new_world = build()
     Phase.objects.update(options={"cross": "origin,label"})
     new_world.benchmark.organisers.add(new_world.curator)
     stand(new_world, "First", [score("accuracy", 0.5)])
     return new_world
+
+
+world, _django_db_helper = shared_states(world=with_a_system)
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.models import Benchmark, Phase, ReportedResult, Split
 from tests.support.rows.board_rows import stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.rows.two_way_phase import ADDRESS, PAIR, cross, crossed_scores
 from tests.support.strict_html import read
@@ -30,15 +31,13 @@ def values(*accuracies: float | None) -> dict[tuple[str, str], float | None]:
     return dict(zip(CELLS, accuracies, strict=True))
 
 
-@pytest.fixture
-def world() -> World:
+def crossed() -> World:
     world = build()
     cross(world)
     return world
 
 
-@pytest.fixture
-def populated(world) -> World:
+def populate(world: World) -> World:
     stand(world, "First", crossed_scores(values(0.9, 0.8, 0.7, 0.6), whole=0.8))
     stand(world, HOSTILE, crossed_scores(values(0.2, 0.95, 0.3, 0.6), whole=0.5), team="<b>bold</b>")
     stand(world, RIGHT_TO_LEFT, crossed_scores(values(0.1, None, 0.1, 0.1), whole=0.1))
@@ -46,6 +45,9 @@ def populated(world) -> World:
     stand(world, "Majority", crossed_scores(values(0.99, 0.99, 0.99, 0.99), whole=0.6), kind="baseline")
     stand(world, "Nothing", crossed_scores(values(None, None, None, None), whole=None))
     return world
+
+
+world, populated, _django_db_helper = shared_states(world=crossed, populated=populate)
 
 
 def get(address: str, client: Client | None = None) -> Any:

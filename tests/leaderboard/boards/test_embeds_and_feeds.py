@@ -14,6 +14,7 @@ from django.test import Client
 
 from leaderboard.models import Benchmark, Leaderboard, System
 from tests.support.rows.board_rows import score, stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
 
@@ -27,12 +28,14 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture
-def world() -> World:
+def populate() -> World:
     world = build()
     stand(world, "First", symmetric_scores(0.75), at=AT)
     stand(world, HOSTILE, symmetric_scores(0.5), at=AT + timedelta(days=1))
     return world
+
+
+world, _django_db_helper = shared_states(world=populate)
 
 
 def fetch(address: str, status: int = 200, client: Client | None = None, **query: str) -> Any:

@@ -19,20 +19,24 @@ from leaderboard.evaluation import sandbox_client
 from leaderboard.models import HeadToHead, Phase, Reason, Run, Split, Standing, State
 from tests.support import custom_scorers
 from tests.support.rows.board_rows import stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import TASK, World, build
 from tests.support.rows.wide_phase import build_wide, enter, score_all
 
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 WHERE = "/benchmarks/tiny/test/head-to-head/"
 
 
-@pytest.fixture
-def world(transactional_db: None, sandbox: str) -> World:
+def three_systems() -> World:
     """Forty claims: one system has all right, one the first ten wrong, one only the first wrong."""
     world = build_wide()
     for name, wrong in (("Best", 0), ("Worse", 10), ("Good", 1)):
         enter(world, name, wrong)
     score_all()
     return world
+
+
+world, _django_db_helper = shared_states(world=three_systems)
 
 
 @pytest.fixture(autouse=True)
@@ -304,7 +308,6 @@ def test_an_inconsistent_report_is_refused(world: World, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("query", [{"a": "999"}, {"a": "x"}, {"b": "999"}])
-@pytest.mark.django_db
 def test_a_system_that_is_not_on_the_board_is_a_404(query: dict[str, str]) -> None:
     world = build()
     stand(world, "Bernoulli")
@@ -313,7 +316,6 @@ def test_a_system_that_is_not_on_the_board_is_a_404(query: dict[str, str]) -> No
     assert Client().get(WHERE, query).status_code == 404
 
 
-@pytest.mark.django_db
 def test_fewer_than_two_systems_cannot_be_compared() -> None:
     world = build()
     stand(world, "Bernoulli")

@@ -16,6 +16,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase
 from leaderboard.rehearsals import actions
 from tests.support.api_calls import person
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import TOLD_IN_FULL, World, build
 
 pytestmark = pytest.mark.django_db
@@ -31,9 +32,7 @@ FAR = [
 ]
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture

@@ -23,17 +23,16 @@ from leaderboard.core.web.refusals import HEADLINES
 from leaderboard.models import AuditEntry, Phase, QuotaCharge, Run, State, Submission, System, User
 from leaderboard.scoring.actions import runs
 from tests.support.rows import tiny_world
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 SUBMIT = "/benchmarks/tiny/test/submit/"
 PASSWORD = "correct horse battery staple"
 TOKEN = {"name": "nightly job", "scope": "submit", "days": "90"}
 
 
-@pytest.fixture
-def world(sandbox: str) -> World:
-    return tiny_world.build()
+world, _django_db_helper = shared_states(world=tiny_world.build)
 
 
 @pytest.fixture

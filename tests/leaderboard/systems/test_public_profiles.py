@@ -15,6 +15,7 @@ from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Membership, P
 from leaderboard.systems.web.public_profiles import initials
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
 
@@ -22,9 +23,7 @@ pytestmark = pytest.mark.django_db
 BOARD = "/benchmarks/tiny/test/"
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def text_of(address: str, client: Client | None = None) -> str:

@@ -33,6 +33,7 @@ from leaderboard.models import (
 )
 from leaderboard.scoring.actions.releases import by_slice
 from tests.support.api_calls import ROOT, client_of, error_of, person
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import TASK, World, build, published
 
 pytestmark = pytest.mark.django_db
@@ -40,9 +41,7 @@ BENCHMARK = f"{ROOT}/benchmarks/tiny/"
 BOARD = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard"
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture

@@ -12,15 +12,14 @@ from django.test import Client
 from leaderboard.models import Prediction, Submission, System, Team
 from tests.leaderboard.submissions.test_people_pages import SUBMIT, form, text
 from tests.support.rows import tiny_world
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 HUGE = "9" * 40
 
 
-@pytest.fixture
-def world(sandbox: str) -> World:
-    return tiny_world.build()
+world, _django_db_helper = shared_states(world=tiny_world.build)
 
 
 @pytest.fixture

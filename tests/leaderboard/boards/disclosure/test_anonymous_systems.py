@@ -23,6 +23,7 @@ from tests.support.api_calls import client_of, person
 from tests.support.crawler import crawl
 from tests.support.crawler import read as fetch
 from tests.support.rows.board_rows import stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.rows.two_way_phase import cross, crossed_scores
 
@@ -43,10 +44,8 @@ CELLS = {(a, b): 0.5 for a in ("generated", "original") for b in ("REFUTES", "SU
 ENDS = (".csv", ".tex", ".md", ".bib", ".json", "/", "/comparisons/")
 
 
-@pytest.fixture
-def world() -> World:
+def anonymous_leader() -> World:
     """Two boards, the first one frozen; the anonymous system leads both and is not disqualified."""
-    cache.clear()
     world = build()
     cross(world)
     stand(world, "Others' own", crossed_scores(CELLS, whole=0.5), team="Others")
@@ -54,6 +53,14 @@ def world() -> World:
     texts = {name: SECRETS[name] for name in ("description", "paper_url", "code_url", "bibtex")}
     systems.describe(system=hidden, by=world.researcher, anonymous_until=timezone.now() + timedelta(days=1), **texts)
     return world
+
+
+world, _django_db_helper = shared_states(world=anonymous_leader)
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> None:
+    cache.clear()
 
 
 def secrets_in(text: bytes) -> list[str]:

@@ -24,6 +24,7 @@ from leaderboard.rehearsals import actions
 from tests.support.api_calls import person
 from tests.support.crawler import crawl
 from tests.support.rows.board_rows import stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World
 from tests.support.rows.track_phases import build_with_tracks
 from tests.support.rows.two_way_phase import cross, crossed_scores
@@ -67,8 +68,7 @@ def _reset_logging() -> None:
     reported_results._log.cache_clear()
 
 
-@pytest.fixture
-def world() -> World:
+def with_reported_rows() -> World:
     """A board with tracks that crosses two dimensions, with a valid reported row in each place that shows such rows."""
     new_world = build_with_tracks()
     cross(new_world)
@@ -78,6 +78,9 @@ def world() -> World:
     values = [{**GOOD, "slice": slice_} for slice_ in slices]
     benchmarks.add_reported(benchmark=new_world.benchmark, system="Sound row", values=values, **fields)
     return new_world
+
+
+world, _django_db_helper = shared_states(world=with_reported_rows)
 
 
 def store(world: World, system: str, content: str) -> ReportedResult:
