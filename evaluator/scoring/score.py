@@ -13,7 +13,7 @@ from evaluator.measures.slices import Slice, slices_of
 from evaluator.measures.subset import groups_with_units
 from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
 from evaluator.outcomes.weighted import Sample, View
-from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights, in_clusters, slice_batches
+from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights, merged_at_random, slice_batches
 
 _TOLERANCE = 1e-12
 
@@ -81,7 +81,7 @@ def score_outcomes(
         scores.append(Score(measure.name, slice_.slice, value, None, None, n, _n_groups(slice_, measure)))
     # A single group cannot show how much the value varies between groups: no interval.
     has_interval = [len(slice_.view.groups) >= 2 for slice_ in slices for _ in slice_.measures]
-    resampled = in_clusters(outcomes, seed)
+    resampled = merged_at_random(outcomes, seed)
     if resampled is not outcomes:
         del whole, slices, slice_measures, slice_  # sorted copies of all columns
         whole = Sample(View.whole(resampled), np.ones((resampled.n_groups, 1)))

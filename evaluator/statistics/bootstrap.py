@@ -36,12 +36,12 @@ the neighbours that it is added to.
 """
 
 MAX_RESAMPLED = 2_000_000
-"""The largest number of groups that are resampled one by one. If there are more, they are first put into clusters
-(`in_clusters`)."""
+"""The largest number of groups that are resampled one by one. If there are more, they are first merged
+(`merged_at_random`)."""
 
-CLUSTERS = 100_000
-"""The number of clusters into which more than MAX_RESAMPLED groups are put. The standard error of a mean then has an
-error of .2 %, beside that of resampling."""
+RANDOM_GROUPS = 100_000
+"""The number of random groups into which more than MAX_RESAMPLED groups are merged. The standard error of a mean then
+has an error of .2 %, in addition to that of resampling."""
 
 _NORMAL = NormalDist()
 
@@ -62,17 +62,17 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
         yield np.ascontiguousarray(counts.T)
 
 
-def in_clusters(outcomes: Outcomes, seed: int) -> Outcomes:
-    """Return the outcomes with their groups put into clusters at random, if they are more than MAX_RESAMPLED.
+def merged_at_random(outcomes: Outcomes, seed: int) -> Outcomes:
+    """Return the outcomes with their groups merged into RANDOM_GROUPS, if they are more than MAX_RESAMPLED.
 
-    A thousand resamples of ten million groups take minutes. Clusters of equally many random groups vary as the groups
-    do (the method of random groups: Wolter 2007, chapter 2).
+    A thousand resamples of ten million groups take minutes. Equally many groups, chosen at random, vary together as the
+    single groups do (the method of random groups: Wolter 2007, chapter 2).
     """
     if outcomes.n_groups <= MAX_RESAMPLED:
         return outcomes
-    cluster = np.random.default_rng([seed, outcomes.n_groups]).permutation(outcomes.n_groups).astype(np.int32)
-    cluster %= CLUSTERS
-    return replace(outcomes, groups=cluster[outcomes.groups], group_names=tuple(range(CLUSTERS)))
+    merged = np.random.default_rng([seed, outcomes.n_groups]).permutation(outcomes.n_groups).astype(np.int32)
+    merged %= RANDOM_GROUPS
+    return replace(outcomes, groups=merged[outcomes.groups], group_names=tuple(range(RANDOM_GROUPS)))
 
 
 class BootstrapReplicates:

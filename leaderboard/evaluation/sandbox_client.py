@@ -190,8 +190,9 @@ def validate(
 ) -> Answer:
     """Validate a predictions file against the split's inputs, without reading the gold file.
 
-    name: the file's name, whose suffix shows whether it is compressed. options: the phase's task options, which
-    override the split's. The answer's report is a ValidateReport or a Refusal. Raises SandboxError.
+    gold: the version whose stored requirements (`expects`) the predictions must meet. name: the file's name, whose
+    suffix shows whether it is compressed. options: the phase's task options, which override the split's. The answer's
+    report is a ValidateReport or a Refusal. Raises SandboxError.
     """
     request = ValidateRequest(
         task=split.dataset.task,

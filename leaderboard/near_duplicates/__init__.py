@@ -1,1 +1,4 @@
-"""Near-duplicates of submissions: predictions nearly equal to another team's. Similar texts are found by the audit."""
+"""Near-duplicates of submissions: predictions nearly equal to another team's.
+
+Similar texts within a split are found by its audit: `evaluator.curation.audit.duplicates`.
+"""

@@ -90,7 +90,10 @@ def work(
 def volume_holder(
     image: str, *, folders: Mapping[str, str], output: str, architecture: str, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the settings of the volume holder, which keeps the tmpfs volume in existence while it runs."""
+    """Return the settings of the volume holder, which keeps the tmpfs volume in existence while it runs.
+
+    folders, output, labels: as for `work`; here the folders are writable and /output is read-only.
+    """
     host = _confined("", architecture) | {
         "Memory": _VOLUME_HOLDER_MEMORY_BYTES,
         "MemorySwap": _VOLUME_HOLDER_MEMORY_BYTES,

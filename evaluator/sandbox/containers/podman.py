@@ -515,7 +515,10 @@ class PodmanSandbox(ContainerBackend):
 
     def pull(self, reference: str) -> LoadedImage:
         """Raise UsageError: no image is pulled, since Podman cannot limit the bytes of a pull."""
-        raise UsageError(f"{reference} is a reference, expected an archive: Podman pulls images without a size limit")
+        raise UsageError(
+            f"{reference} is a registry's reference, expected an image file as `docker save` writes it: "
+            "Podman pulls images without a size limit"
+        )
 
     def images(self) -> frozenset[str]:
         """Implement `ContainerBackend.images`."""

@@ -22,6 +22,7 @@ def checked(name: str, *, but: int = 0, reserved: Iterable[str] = ()) -> str:
     others = User.objects.exclude(pk=but).values_list("username", flat=True)
     if names.first_confusable(name, chain(reserved, others.iterator())) is not None:
         raise Refused(
-            Code.NAME_TAKEN, f"{name} looks like the name of another user; expected one that looks different."
+            Code.NAME_TAKEN,
+            f"{name} looks like a reserved name or the name of another user; expected one that looks different.",
         )
     return name

@@ -59,9 +59,10 @@ class JoinForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def join(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the rules and the state of registrations; a POST agrees to the rules and registers a team.
+    """Show the rules and the registrations of the user's teams.
 
-    `?next=`: where the user wanted to go.
+    A POST agrees to the rules and, where organisers approve teams, asks them to register a team. `?next=`: where the
+    user is sent once they may submit.
     """
     benchmark = benchmark_or_404(request.user, slug)
     form = JoinForm(request.POST or None, benchmark=benchmark, user=request.user)
@@ -105,7 +106,7 @@ def redirect_to_join(request: PersonRequest, benchmark: Benchmark) -> HttpRespon
 
 
 def _join(benchmark: Benchmark, form: JoinForm, by: User) -> bool:
-    """Save the agreement and the registration; return whether a team was registered."""
+    """Save the agreement and the request for a registration; return True if one was requested."""
     data = form.cleaned_data
     if "rules_sha256" in data:
         registrations.agree(benchmark=benchmark, rules_sha256=data["rules_sha256"], by=by)

@@ -119,7 +119,7 @@ def engine(host: Host) -> str:
 
 
 def runtime(host: Host) -> str:
-    """Check that the engine starts a container with a GPU."""
+    """Check that the engine starts a container with a GPU, and that CUDA works in it; return the GPU's name."""
     try:
         seen = host.run(host.gpus()[:1])
     except SandboxError as error:
@@ -203,7 +203,8 @@ def network(host: Host) -> str:
 CHECKS: tuple[Callable[[Host], str], ...] = (
     *(driver, idle, engine, runtime, each, none, measured, exclusive, network),
 )
-"""The checks in their order. After the first that fails, the rest are not run: most depend on the ones before."""
+"""The checks in their order. Each returns what it found, as a text for the operator, and raises CheckError if it fails.
+After the first that fails, the rest are not run: most depend on the ones before."""
 
 
 def check(host: Host, say: Callable[[str], object]) -> bool:

@@ -1,4 +1,4 @@
-"""Intervals of very many groups, which are resampled in clusters."""
+"""Intervals of very many groups, which are merged at random before they are resampled."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def scores(n: int) -> list[Score]:
     return score_outcomes(outcomes, TASKS["fact-verification"].measures, resamples=1000)
 
 
-def test_clusters_of_groups_have_the_interval_of_the_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_merged_at_random_have_the_interval_of_the_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     (one_by_one,) = scores(4000)
     monkeypatch.setattr(bootstrap, "MAX_RESAMPLED", 1999)
-    monkeypatch.setattr(bootstrap, "CLUSTERS", 500)
-    (in_clusters,) = scores(4000)
-    assert (in_clusters.value, in_clusters.n, in_clusters.n_groups) == (one_by_one.value, 4000, 2000)
-    widths = [score.high - score.low for score in (one_by_one, in_clusters) if score.high and score.low]
-    # The difficulty changes in the course of the file, so clusters of neighbours would have a wider interval.
-    assert widths[1] == pytest.approx(widths[0], rel=0.1) and in_clusters.low != one_by_one.low
+    monkeypatch.setattr(bootstrap, "RANDOM_GROUPS", 500)
+    (merged,) = scores(4000)
+    assert (merged.value, merged.n, merged.n_groups) == (one_by_one.value, 4000, 2000)
+    widths = [score.high - score.low for score in (one_by_one, merged) if score.high and score.low]
+    # The difficulty changes in the course of the file, so merged neighbours would have a wider interval.
+    assert widths[1] == pytest.approx(widths[0], rel=0.1) and merged.low != one_by_one.low
