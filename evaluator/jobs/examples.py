@@ -24,10 +24,10 @@ _BESIDES = ("group", "slices")
 class ExamplesRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `examples`.
 
-    Filters, of which an empty text selects all items: dimension, value: a slice, its value as text; results are then
-    computed on the slice, as scores are. cell: a cell of the confusion matrix, as `GOLD → PREDICTED`. result: `right`
-    or `wrong`. order: the gold's, or the smallest share first. offset: the number of selected items to skip; limit: the
-    maximum number to return.
+    Filters, of which an empty text selects all items: dimension, value: a slice, its value as text; results are
+    then computed on the slice, as scores are. cell: a cell of the confusion matrix, as `GOLD → PREDICTED`. result:
+    `right`, or `wrong`, which includes partly right items; an item without a share is neither. order: the gold's,
+    or the smallest share first. offset: the number of selected items to skip; limit: the maximum number to return.
     """
 
     job = "examples"

@@ -33,7 +33,8 @@ def pool(a: Outcomes, b: Outcomes) -> Outcomes:
 def check_alike(a: Outcomes, b: Outcomes) -> None:
     """Raise UsageError if the tables differ in task, task version, or anything that depends on gold and options only.
 
-    Gold and options determine the number of units, the groups, `facts`, the names of columns, and the slices.
+    Gold and options determine the number of units, the groups, the table's `facts` (properties of the gold), the names
+    of columns, and the slices.
     """
     if (a.task, a.task_version) != (b.task, b.task_version):
         raise UsageError(

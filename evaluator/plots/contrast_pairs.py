@@ -21,9 +21,11 @@ class PairCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def pair_counts(outcomes: Outcomes) -> PairCounts:
-    """Return the counts of contrast pairs. The gold must declare for each unit whether it is original or generated.
+    """Return the counts of contrast pairs.
 
-    A group without an original or without a generated unit has no pair.
+    outcomes: with `facts["origin"]` true, that is, of gold that declares for each unit whether it is original or
+    generated; other outcomes lack the columns (KeyError). A group without an original or without a generated unit has
+    no pair.
     """
 
     def of_groups(statistic: str) -> Numbers:

@@ -67,7 +67,7 @@ def name(params: ScenarioParams, scenarios: Scenarios) -> str:
 
 
 def decimal(number: Number) -> str:
-    """Return the number as text, with at least one decimal place and no trailing zeros."""
+    """Return the number as text without needless zeros: `0.5`, `1.0` for a whole one; a Fraction as `1/3`."""
     text = str(number)
     whole, _, decimals = text.partition(".")
     return text if isinstance(number, Fraction) else f"{int(whole)}.{decimals.rstrip('0') or '0'}"

@@ -99,9 +99,10 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
         head = _head(outer)
         if head.closed is None:
             raise ArchiveError(
-                f"this archive was exported without a key: it has no gold and no submissions, expected an archive with "
-                f"an encrypted part. Its {writing.MANIFEST} can be hosted with import_benchmark once the gold file is "
-                "next to it"
+                "this archive was exported without a key, so it has no gold and no submissions; expected an archive with "
+                "an encrypted part: export it again with a key. To host the benchmark without its submissions, unpack the "
+                f"archive, add the gold files that its {writing.MANIFEST} names, and run manage.py import_benchmark own "
+                "FOLDER"
             )
         with (
             outer.open(head.closed) as sealed,

@@ -1,4 +1,7 @@
-"""Serializers of errors and scores, shared by several API views and named in the OpenAPI schema."""
+"""Serializers of errors and scores, shared by several API views and named in the OpenAPI schema.
+
+Those of one feature are in its `api/serializers.py`, or next to their view.
+"""
 
 from __future__ import annotations
 

@@ -252,9 +252,10 @@ def _release(
 
 
 def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:
-    """Return the revealed value of the primary measure that the system's next value must beat on a ladder.
+    """Return the best revealed value of the primary measure on the system's ladder, which its next value must beat.
 
-    None if there is none yet, or if the phase is no ladder.
+    The ladder is its team's, or the one that all teams share (`_scope`). None if nothing is revealed yet, or if the
+    phase is no ladder.
     """
     if phase.disclosure != Phase.Disclosure.LADDER:
         return None

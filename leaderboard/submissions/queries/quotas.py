@@ -1,4 +1,7 @@
-"""Submission quotas: how many submissions a team has left in a phase. Refunded submissions do not count."""
+"""Submission quotas: how many submissions a team has left in a phase. Refunded submissions do not count.
+
+`leaderboard.submissions.actions.submit` enforces them and charges.
+"""
 
 from __future__ import annotations
 

@@ -168,7 +168,12 @@ def measured(host: Host) -> str:
             "nvidia-smi --query-gpu=uuid,utilization.gpu,memory.used --format=csv; then nvidia-smi -pm 1",
         )
     if seconds is None or not 0.2 * SECONDS < seconds < 5 * SECONDS:
-        raise CheckError(f"a container computes for {SECONDS:g} s, but {seconds} s were measured", "nvidia-smi -pm 1")
+        found = "no time was" if seconds is None else f"{seconds:.1f} s were"
+        raise CheckError(
+            f"a container computes for {SECONDS:g} s, but {found} measured, expected {0.2 * SECONDS:g} to "
+            f"{5 * SECONDS:g} s",
+            "nvidia-smi -pm 1",
+        )
     return f"{memory:,} bytes and {seconds:.1f} s of a GPU were measured"
 
 

@@ -24,7 +24,7 @@ class Square:
 
     @property
     def table(self) -> list[tuple[int, list[int]]]:
-        """Rows of the table: (number of a bin of human ranks, counts by column), the highest rated bin first."""
+        """Rows of the table: (bin of human ratings, 1 for the lowest; counts by column), the highest bin first."""
         parts = range(self.grid.n_bins - 1, -1, -1)
         return [(part + 1, [column.counts[part] for column in self.grid.columns]) for part in parts]
 
