@@ -98,7 +98,7 @@ class Command(BaseCommand):
 
     def submit_remaining(self, folders: list[Path], people: dict[str, User], seconds: float) -> None:
         """Submit the images that the manifests mark as `later`, each after the one before has its scores or failed."""
-        images = []
+        images: list[submit_built_images.ImageToBuild] = []
         for folder in folders:
             plan = manifest.read(folder / "benchmark.json")
             if Benchmark.objects.filter(slug=plan.slug).exists():
