@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from importlib.metadata import version
 from typing import Any
@@ -39,12 +40,14 @@ def of(run: Run, answer: Answer) -> dict[str, Any]:
         "predictions_sha256": run.prediction.sha256,
         "seed": SEED,
         "resamples": settings.RESAMPLES,
-        "packages": {
-            "python": platform.python_version(),
-            "numpy": version("numpy"),
-            "msgspec": version("msgspec"),
-        },
+        "packages": _packages(),
         "sandbox": answer.layers,
         "seconds": round(answer.seconds, 4),
         "sandbox_start_seconds": round(answer.start_seconds, 4),
     }
+
+
+@functools.cache
+def _packages() -> dict[str, str]:
+    # Each version is read from a file of the package.
+    return {"python": platform.python_version(), "numpy": version("numpy"), "msgspec": version("msgspec")}

@@ -3,6 +3,12 @@
 Run with `HOLDOUT_DATABASE_URL=postgres://... HOLDOUT_BROKER_URL=redis://... HOLDOUT_CACHE_URL=redis://... bin/test
 -m benchmark -s tests/benchmark/test_submission_cost.py`; without the variables it measures SQLite and folders. It runs
 the processes that `manage.py serve` starts, prints what each has used, and asserts only that all runs are done.
+
+Where a submission's time goes (profiled on a busy machine, so that shares count): an upload is 23 statements, of which
+each costs the web server about 1.5 ms, most of it Django's compilation; scoring is 23. The sandbox forks twice.
+Validation computes for 2 ms of its 16 to 20: the rest is the fork (copying page tables), about 1,350 page faults in the
+child and 300 in the server for pages that both share, and confinement. Scoring has 2,800 faults. Half of the sandbox's
+time is the kernel's.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
@@ -21,14 +21,18 @@ from leaderboard.boards.queries.facts import Fact
 from leaderboard.boards.queries.ladder_bounds import with_parts
 from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, build_rows, head_of, read_json, scores_of
 from leaderboard.boards.queries.request import BoardQuery, Column, applied, first_column
-from leaderboard.boards.queries.rows import scores_on
+from leaderboard.boards.queries.rows import ShownScores, scores_on
 from leaderboard.boards.queries.slices import Slice, slice_key
+from leaderboard.boards.queries.visible_boards import read_once
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.names.anonymous import display_names, hidden_from
 from leaderboard.models import Phase, Standing, System
 
 NAMES = ("system", "team")
 """Columns whose real names are hidden from some viewers while a system is anonymous."""
+
+Record = tuple[Sequence[Any], ShownScores]
+"""The values of FIELDS and TEXTS of one standing, and its scores on the shown slice."""
 
 Rows = QuerySet[Any]
 """Queryset of standings, to which functions of this module add aliases."""
@@ -81,25 +85,35 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
         named = _named(_sliced(_with_facts(board, query, viewer), query), board, query, viewer)
         standings = _filtered(named, query, viewer)
         n = standings.count() if query.filters else n
-        lines = list(_lines(standings, query))
+        records = _records(_lines(standings, query), query)
     else:
-        lines = _all_of(query, _is_by_rank(board, query))(board.leaderboard.pk)
-    releases = [line[FIELDS.index("release_id")] for line in lines]
+        records = _same_for_all(board.leaderboard, query, _is_by_rank(board, query))
+    releases = [line[FIELDS.index("release_id")] for line, _ in records]
     within = with_parts(board.leaderboard, within)
     scores = {} if within == () else scores_of(releases, within)
-    for release, line in zip(releases, lines, strict=True):
-        scores.setdefault(release, {}).update(scores_on(query.slice_, read_json(line[-1]) if line[-1] else {}))
-    without_scores, summary = (line[:-1] for line in lines), board.summary
+    for release, (_, shown_scores) in zip(releases, records, strict=True):
+        scores.setdefault(release, {}).update(shown_scores)
+    summary = board.summary
     rows = build_rows(
         board.leaderboard,
         board.phase,
-        without_scores,
+        (line for line, _ in records),
         scores,
         shared=summary.tied_ranks,
         track_ranks=summary.track_ranks,
         viewer=viewer,
     )
     return Page(replace(board, rows=rows), query, n)
+
+
+@read_once(16)
+def _same_for_all(board: int, query: BoardQuery, is_by_rank: bool) -> Sequence[Record]:
+    """Return the records of a page that is the same for all viewers."""
+    return _records(_all_of(query, is_by_rank)(board), query)
+
+
+def _records(lines: Iterable[Sequence[Any]], query: BoardQuery) -> Sequence[Record]:
+    return [(line[:-1], scores_on(query.slice_, read_json(line[-1]) if line[-1] else {})) for line in lines]
 
 
 @lru_cache(maxsize=256)

@@ -21,7 +21,7 @@ from leaderboard.boards.queries.ladder_bounds import with_bounds, with_parts
 from leaderboard.boards.queries.rows import Row, ShownScores, scores_on
 from leaderboard.boards.queries.slices import dimensions_key, parse_slice_key
 from leaderboard.boards.queries.track_ranks import TrackRanks, ranks_of
-from leaderboard.boards.queries.visible_boards import shown_board
+from leaderboard.boards.queries.visible_boards import read_once, shown_board
 from leaderboard.core.compiled_queries import PreparedQuery, parse_datetime
 from leaderboard.core.names.anonymous import Shown, names_for
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, ReleaseSlice, Standing, Submission, System, Team
@@ -98,30 +98,32 @@ def head_of(phase: Phase, version: Version | None = None) -> Board:
 
 def summary_of(leaderboard: Leaderboard) -> Summary:
     """Summarise a board's rows, counted by the database."""
-    ((n_rows, n_ranked, sum_of_ranks, n_competing, has_costs),) = COUNTED(leaderboard.pk) or [(0,) * 5]
+    return _summary(leaderboard, bool(leaderboard.phase.tracks))
+
+
+@read_once(64)
+def _summary(board: int, has_tracks: bool) -> Summary:
+    ((n_rows, n_ranked, sum_of_ranks, n_competing, has_costs),) = COUNTED(board) or [(0,) * 5]
+    standings = Standing.objects.filter(leaderboard=board).order_by()
+    ranked = standings.exclude(rank=None)
     return Summary(
         n_rows=n_rows,
         n_ranked=n_ranked,
         n_competing=n_competing,
         # Ties share the best of their ranks (1, 1, 3), so they lower the sum.
-        tied_ranks=_shared(leaderboard) if (sum_of_ranks or 0) < n_ranked * (n_ranked + 1) // 2 else frozenset(),
-        cost_kinds=_cost_kinds(leaderboard) if has_costs else (),
-        track_ranks=_track_ranks(leaderboard) if leaderboard.phase.tracks else {},
+        tied_ranks=_shared(ranked) if (sum_of_ranks or 0) < n_ranked * (n_ranked + 1) // 2 else frozenset(),
+        cost_kinds=_cost_kinds(standings) if has_costs else (),
+        track_ranks=ranks_of(ranked.values_list("release__submission__track", "rank")) if has_tracks else {},
     )
 
 
-def _shared(leaderboard: Leaderboard) -> frozenset[int]:
-    ranks = leaderboard.standings.exclude(rank=None).order_by().values("rank").annotate(n=Count("pk")).filter(n__gt=1)
+def _shared(ranked: QuerySet[Standing]) -> frozenset[int]:
+    ranks = ranked.values("rank").annotate(n=Count("pk")).filter(n__gt=1)
     return frozenset(rank for rank in ranks.values_list("rank", flat=True) if rank is not None)
 
 
-def _track_ranks(leaderboard: Leaderboard) -> TrackRanks:
-    ranked = leaderboard.standings.exclude(rank=None).order_by()
-    return ranks_of(ranked.values_list("release__submission__track", "rank"))
-
-
-def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
-    published = leaderboard.standings.exclude(release__cost=None).values_list("release__cost", flat=True)
+def _cost_kinds(standings: QuerySet[Standing]) -> tuple[str, ...]:
+    published = standings.exclude(release__cost=None).values_list("release__cost", flat=True)
     return tuple(kind for kind in costs.KINDS if any(cost and cost.get(kind) is not None for cost in published))
 
 

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from functools import partial
+import time
+from collections.abc import Callable, Hashable
+from functools import lru_cache, partial, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
-from django.db.models import QuerySet
+from django.conf import settings
+from django.contrib.admin.models import LogEntry
+from django.db.models import QuerySet, Subquery
 
 from leaderboard.boards.queries.board import Version
 from leaderboard.core.compiled_queries import PreparedQuery
+from leaderboard.core.response_cache import LONGEST_SECONDS
 from leaderboard.models import Leaderboard, Phase
 
-OF_A_BOARD = ("gold_version", "ranking")
+P = ParamSpec("P")
+T = TypeVar("T")
+LAST_EDIT = Subquery(LogEntry.objects.order_by("-pk").values("pk")[:1])
+"""The last edit in Django's admin, which may change a board and not its revision."""
+
+
+def _boards(**filters: object) -> QuerySet[Leaderboard]:
+    boards = Leaderboard.objects.filter(**filters).annotate(last_edit=LAST_EDIT)
+    return boards.select_related("gold_version", "ranking")
 
 
 def _in_state(state: Leaderboard.State, phase: int) -> QuerySet[Leaderboard]:
-    boards = Leaderboard.objects.filter(phase=phase, state=state).select_related(*OF_A_BOARD)
-    return boards.order_by("-gold_version__number", "-task_version")
+    return _boards(phase=phase, state=state).order_by("-gold_version__number", "-task_version")
 
 
 CURRENT = PreparedQuery(partial(_in_state, Leaderboard.State.CURRENT), int)
@@ -27,8 +40,9 @@ def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | N
     if version is None:
         board = next(iter(CURRENT(phase.pk)), None)
     else:
-        public = Leaderboard.objects.filter(phase=phase, state__in=Leaderboard.PUBLIC).select_related(*OF_A_BOARD)
-        board = public.filter(gold_version__number=version[0], task_version=version[1]).first()
+        number, task_version = version
+        boards = _boards(phase=phase, state__in=Leaderboard.PUBLIC)
+        board = boards.filter(gold_version__number=number, task_version=task_version).first()
     if board is not None:
         board.phase = phase  # the caller's instance, with its related rows loaded
     return board
@@ -37,3 +51,30 @@ def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | N
 def frozen_boards(phase: Phase) -> list[Leaderboard]:
     """Return the boards of a phase that were current before, the latest version first."""
     return FROZEN(phase.pk)
+
+
+def read_once(size: int) -> Callable[[Callable[Concatenate[int, P], T]], Callable[Concatenate[Leaderboard, P], T]]:
+    """Return a decorator for functions that read a board's rows: each process reads them once for a state of the board.
+
+    The function gets the board's primary key and hashable arguments; what it returns must not be changed. The decorated
+    function gets a board of `shown_board` in place of the key. size: number of results that a process keeps. The state
+    is the board's revision, as in ETags (boards.web.etag).
+    """
+
+    def decorate(read: Callable[Concatenate[int, P], T]) -> Callable[Concatenate[Leaderboard, P], T]:
+        @lru_cache(maxsize=size)
+        def cached(board: int, state: Hashable, *args: P.args, **kwargs: P.kwargs) -> T:
+            return read(board, *args, **kwargs)
+
+        @wraps(read)
+        def of_board(board: Leaderboard, *args: P.args, **kwargs: P.kwargs) -> T:
+            if not settings.CACHES_RESPONSES:
+                return read(board.pk, *args, **kwargs)
+            last_edit = board.last_edit  # type: ignore[attr-defined]  # annotated
+            # A restored backup may repeat a revision with other rows.
+            state = (board.created_at, board.revision, last_edit, time.time() // LONGEST_SECONDS)
+            return cached(board.pk, state, *args, **kwargs)  # type: ignore[arg-type]  # hashable, as documented
+
+        return of_board
+
+    return decorate

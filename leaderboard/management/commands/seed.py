@@ -120,7 +120,7 @@ class Command(BaseCommand):
             earlier = Submission.objects.filter(phase=phase, system=system, predictions__sha256=sha256_of(file))
             submission = earlier.exclude(predictions__runs__state=State.FAILED).first()
             fields = {"phase": phase, "system": system, "by": by, "track": self.track(phase, part)}
-            return submission or submissions.submit(file=file, **fields)  # type: ignore[arg-type]
+            return submission or submissions.submit(file=file, **fields)
 
     def image_to_build(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import IO, cast
+from typing import IO, Any, NamedTuple, cast
 
 import structlog
 from django.core.files.uploadedfile import UploadedFile
@@ -30,6 +30,7 @@ from leaderboard.models import (
     Phase,
     Prediction,
     QuotaCharge,
+    Run,
     State,
     Submission,
     System,
@@ -45,7 +46,20 @@ from leaderboard.submissions.queries.quotas import first_of_phase, quota_of
 log = structlog.get_logger(__name__)
 
 
-def submit(
+class Accepted(NamedTuple):
+    """The rows of an accepted predictions file. run: None in a sealed phase, or until a large file is validated."""
+
+    submission: Submission
+    prediction: Prediction
+    run: Run | None
+
+
+def submit(**described: Any) -> Submission:
+    """Accept a predictions file and return its submission; arguments and errors are those of `accept`."""
+    return accept(**described).submission
+
+
+def accept(
     *,
     phase: Phase,
     system: System,
@@ -54,8 +68,8 @@ def submit(
     track: str = "",
     note: str = "",
     check: Callable[[], None] | None = None,
-) -> Submission:
-    """Accept a predictions file and return its submission, or raise Refused and store nothing but an audit entry.
+) -> Accepted:
+    """Accept a predictions file and return its rows, or raise Refused and store nothing but an audit entry.
 
     A refused file costs no quota. A large file is accepted before it is validated, and refunded if it is invalid. The
     submission and its queued run or validation are committed before a worker is notified.
@@ -274,7 +288,7 @@ def _accept(
     note: str,
     at: datetime,
     check: Callable[[], None] | None,
-) -> Submission:
+) -> Accepted:
     phase.split = runs.lock_split(phase)
     check_in_use(phase)
     if check is not None:
@@ -289,13 +303,14 @@ def _accept(
     gold = board_state.gold_of(phase) or gold
     submission = create_and_charge(phase=phase, system=system, by=by, track=track, note=note, at=at)
     prediction.submission = submission
+    run = None
     if prediction.state == State.DONE:
-        runs.on_prediction_ready(split=phase.split, phase=phase, prediction=prediction, gold=gold)
+        run = runs.on_prediction_ready(split=phase.split, phase=phase, prediction=prediction, gold=gold)
     else:
         prediction.save(force_insert=True)
         validation.WORK.enqueue(prediction)
     AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
-    return submission
+    return Accepted(submission, prediction, run)
 
 
 def create_and_charge(

@@ -63,11 +63,12 @@ class SubmitView(View):
         parsers.check_before_reading(request)
         try:
             params = _read(request)
-            submission = _submit(row, params, request.user)
+            accepted = _submit(row, params, request.user)
         finally:
             for file in request.FILES.values():
                 file.close()
-        answer = shapes.whole(progress.progress_or_404(request.user, submission.pk), request)
+        current = progress.of_accepted(*accepted, for_manager=row.benchmark.is_managed_by(request.user))
+        answer = shapes.whole(current, request)
         return Response(shapes.SubmissionSerializer(answer).data, status=201, headers={"Location": answer["url"]})
 
 
@@ -78,13 +79,13 @@ def _read(request: Request) -> dict[str, Any]:
     return dict(upload.validated_data)
 
 
-def _submit(phase: Phase, params: dict[str, Any], by: Any) -> Submission:
+def _submit(phase: Phase, params: dict[str, Any], by: Any) -> submit.Accepted:
     stated = facts_of(phase, params["fact"])
     system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
     described = {"by": by, "track": params["track"], "note": params["note"]}
-    submission = submit.submit(phase=phase, system=system, file=params["file"], **described)
-    facts.state(system=submission.system, stated=stated, by=by)
-    return submission
+    accepted = submit.accept(phase=phase, system=system, file=params["file"], **described)
+    facts.state(system=accepted.submission.system, stated=stated, by=by)
+    return accepted
 
 
 def facts_of(phase: Phase, pairs: Iterable[str]) -> dict[str, Value | None]:

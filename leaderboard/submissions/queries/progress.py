@@ -261,6 +261,18 @@ def of(submission: Submission, *, for_manager: bool = False) -> Progress:
     return Progress(submission, prediction, run, release, for_manager)
 
 
+def of_accepted(submission: Submission, prediction: Prediction, run: Run | None, *, for_manager: bool) -> Progress:
+    """Return the progress of a submission as it was accepted, without reading its rows again.
+
+    run: the queued run of the prediction; None if there is none yet. Whatever a worker has done since is left out.
+    """
+    # Where Django keeps related rows that it has read.
+    vars(prediction)["_prefetched_objects_cache"] = {"runs": [run] if run else []}
+    vars(submission)["_prefetched_objects_cache"] = {"predictions": [prediction], "hidings": [], "releases": []}
+    submission._state.fields_cache["final"] = None
+    return Progress(submission, prediction, run, None, for_manager)
+
+
 def published(progress: Progress) -> list[Progress]:
     """Return the submission's `Progress` (its run and release) for each public board, current or frozen, that shows it.
 

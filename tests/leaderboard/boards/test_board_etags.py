@@ -170,6 +170,25 @@ def test_cached_answers_equal_fresh_ones(world: World, request: pytest.FixtureRe
     assert b"Next" in Client().get(PAGE).content
 
 
+def test_rows_are_read_once_for_each_state_of_the_board(world: World, caching: None) -> None:
+    """Responses to users with a session or token are not cached; the rows that all viewers share are."""
+    client = client_of(world.researcher)
+
+    def asked() -> tuple[int, bytes]:
+        with CaptureQueriesContext(connection) as queries:
+            content = client.get(API).content
+        return len(queries), content
+
+    client.get(ROOT + "/benchmarks/")  # notes the day on which the token was used
+    (n, first), again = asked(), asked()
+    assert again == (n - 2, first)
+    stand(world, "Next", [score("accuracy", 0.7)])
+    assert b"Next" in asked()[1]
+    System.objects.filter(name="Next").update(description="Edited.")
+    CHANGES["an edit in the admin"](world)
+    assert b"Edited." in asked()[1]
+
+
 def test_members_and_staff_neither_fill_nor_read_the_shared_cache(world: World, caching: None) -> None:
     System.objects.filter(name="First").update(anonymous_until=timezone.now() + timedelta(days=1), anonymous_number=1)
     member = Client()
