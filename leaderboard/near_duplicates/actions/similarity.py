@@ -64,7 +64,7 @@ def _sketches(phase_id: int) -> Iterator[list[_Sketch]]:
         phase=phase_id, prediction__submission__system__kind=System.Kind.PARTICIPANT
     )
     columns = ("prediction__submission__system__team", "signature")
-    rows = competing.exclude(signature=b"").values_list(*columns).annotate(check=Min("pk")).order_by("check")
+    rows = competing.exclude(signature=b"").values_list(*columns).annotate(first=Min("pk")).order_by("first")
     sketches = starmap(_Sketch, rows.iterator(chunk_size=SKETCHES_AT_ONCE))
     return iter(lambda: list(islice(sketches, SKETCHES_AT_ONCE)), [])
 

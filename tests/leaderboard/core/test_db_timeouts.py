@@ -11,6 +11,8 @@ from typing import Any
 import psycopg
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.core.management.commands import migrate
 from django.db import OperationalError, connection, transaction
 from django.test import Client
 
@@ -70,6 +72,20 @@ def test_the_database_ends_a_frozen_transaction(world: World) -> None:
             Phase.objects.select_for_update(no_key=True).get(pk=world.phase.pk)
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
             other.execute("SELECT 1")
+
+
+def test_a_migration_may_pause(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is one transaction, in which Python may compute for minutes."""
+    limits = []
+
+    def note(*_: Any, **__: Any) -> None:
+        limits.append(connection.cursor().execute(f"SHOW {db_locks.IDLE_LIMIT}").fetchone()[0])
+
+    note()
+    monkeypatch.setattr(migrate.Command, "handle", note)
+    call_command("migrate")
+    note()
+    assert limits == [limits[0], "0", limits[0]] and limits[0] != "0"
 
 
 LOCKS: dict[str, Callable[[World], object]] = {
