@@ -32,7 +32,8 @@ class ItemRows:
 
     def total(self, statistic: str) -> Numbers:
         """Return the sum of a statistic over the rows of each item."""
-        return np.bincount(self.items, weights=self.column(statistic), minlength=self.n_items)
+        sums = np.bincount(self.items, weights=self.column(statistic), minlength=self.n_items)
+        return sums.astype(np.float64)
 
     def by_item(self, column: Numbers) -> Numbers:
         """Return a column with one number per row as one number per item, NaN for items without a row."""
@@ -129,7 +130,8 @@ class ByRank(ItemResult):
         ordered = np.sort(gold)
         first, last = _rank_range(gold, ordered)
         score = -rows.column(self.score)
-        rank = np.mean(_rank_range(score, np.sort(score)), axis=0)
+        first_of_score, last_of_score = _rank_range(score, np.sort(score))
+        rank = (first_of_score + last_of_score) / 2
         too_high = np.maximum(first - rank, 0.0) - np.maximum(rank - last, 0.0)
         shares = rows.by_item(1.0 - np.abs(too_high) / max(len(gold) - 1, 1))
         columns = {
@@ -139,12 +141,13 @@ class ByRank(ItemResult):
             "Ranks too high": too_high,
         }
         values = {title: rows.by_item(column) for title, column in columns.items()}
-        return Results(shares, values, self._cells(rows, ordered, gold, np.where(too_high > 0, rank, np.ceil(rank))))
+        nearest = np.asarray(np.where(too_high > 0, np.floor(rank), np.ceil(rank)), dtype=np.float64)
+        return Results(shares, values, self._cells(rows, ordered, gold, nearest))
 
     def _cells(
         self, rows: ItemRows, ordered: Numbers, gold: Numbers, rank: Numbers
     ) -> Sequence[tuple[str, str]] | None:
-        """Return the cells. ordered: the numbers of the gold by rank; rank: of each row, truncated to the rank used."""
+        """Return the cells. ordered: the numbers of the gold by rank; rank: of each row, a whole number."""
         if self.labels is None:
             return None
         predicted = ordered[rank.astype(np.int64) - 1]
@@ -156,10 +159,12 @@ class ByRank(ItemResult):
 
 def _rank_range(values: Numbers, ordered: Numbers) -> tuple[Numbers, Numbers]:
     """Return the first and the last rank, from 1, that each value shares with those equal to it."""
-    first = np.searchsorted(ordered, values, side="left") + 1.0
-    return first, np.searchsorted(ordered, values, side="right").astype(np.float64)
+    first = np.asarray(np.searchsorted(ordered, values, side="left"), dtype=np.float64)
+    last = np.asarray(np.searchsorted(ordered, values, side="right"), dtype=np.float64)
+    return first + 1.0, last
 
 
 def _ratio(above: Numbers, below: Numbers) -> Numbers:
     """Return above / below, rounded so that reciprocals of whole numbers are whole; NaN where `below` is 0."""
-    return np.round(np.where(below > 0, above / np.where(below > 0, below, 1.0), np.nan), _DECIMALS)
+    ratios: Numbers = np.where(below > 0, above / np.where(below > 0, below, 1.0), np.nan)
+    return ratios.round(_DECIMALS)

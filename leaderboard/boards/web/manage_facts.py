@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.boards.actions import facts as actions
 from leaderboard.boards.queries.lookup import managed_or_404
-from leaderboard.boards.web.forms.facts import FactsFormSet
+from leaderboard.boards.web.forms.facts import FactsFormSet, entered
 from leaderboard.core.web.access import PersonRequest
 
 
@@ -21,7 +21,7 @@ def manage_facts(request: PersonRequest, slug: str) -> HttpResponse:
     benchmark = managed_or_404(request.user, slug)
     form = FactsFormSet(request.POST if request.method == "POST" else None, initial=benchmark.facts)
     if form.is_valid():
-        actions.change(benchmark=benchmark, new_facts=form.rows, by=request.user)
+        actions.change(benchmark=benchmark, new_facts=entered(form), by=request.user)
         messages.success(request, "The facts were saved.")
         return redirect("manage_benchmark", slug)
     context = {"benchmark": benchmark, "form": form}

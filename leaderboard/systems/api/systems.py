@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -16,7 +16,7 @@ from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.parsers import JSONParser
 from leaderboard.core.api.serializers import errors
-from leaderboard.models import System
+from leaderboard.models import System, User
 from leaderboard.models.submission import systems_of_teams_of
 from leaderboard.systems.actions import rename
 
@@ -65,7 +65,7 @@ class NameView(View):
         body = Name(data=request.data)
         body.is_valid(raise_exception=True)
         system = get_object_or_404(systems_of_teams_of(request.user).select_related("team"), pk=pk)
-        system = rename.rename_system(system=system, name=body.validated_data["name"], by=request.user)
+        system = rename.rename_system(system=system, name=body.validated_data["name"], by=cast(User, request.user))
         return Response(SystemSerializer(_fields(system, request)).data)
 
 

@@ -33,18 +33,18 @@ class FactForm(forms.Form):
         return any(self[name].data for name in ("name", "title"))
 
 
-class _FactsFormSet(BaseFormSet):  # type: ignore[type-arg]
+class _FactsFormSet(BaseFormSet):
     def clean(self) -> None:
         if not any(self.errors):
             try:
-                facts.validated(self.rows)
+                facts.validated(entered(self))
             except ValueError as error:
                 raise ValidationError(f"The facts are not valid: {error}.") from error
 
-    @property
-    def rows(self) -> Stored:
-        """Return the facts that were entered, without empty rows."""
-        return [dict(form.cleaned_data) for form in self.forms if form.cleaned_data]
+
+def entered(form: BaseFormSet) -> Stored:
+    """Return the facts that were entered, without empty rows."""
+    return [dict(row.cleaned_data) for row in form.forms if row.cleaned_data]
 
 
 FactsFormSet = forms.formset_factory(

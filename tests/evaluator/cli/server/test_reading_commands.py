@@ -146,7 +146,7 @@ def test_ones_own_submissions_are_listed_with_state_score_and_rank(run: Run, wor
 
 
 def test_a_submission_is_taken_off_the_board_and_put_back_and_its_system_renamed(run: Run, world: World) -> None:
-    submission = stand(world, "Loom", symmetric_scores(0.5, 0.5)).submission
+    submission = stand(world, "Loom", symmetric_scores(0.5)).submission
     Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
     token = ("--token-file", "token")
     status, out, err = run("take-off-board", str(submission.pk), "--json", *token)
