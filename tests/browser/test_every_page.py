@@ -16,7 +16,7 @@ from tests.support.full_run import FULL
 pytestmark = pytest.mark.browser
 ANYBODY = {
     "home": "/",
-    "home-nothing-found": "/?q=no-such-benchmark",
+    "home-nothing-found": "/?search=no-such-benchmark",
     "about": "/about/",
     "contact": "/contact/",
     "status": "/status/",

@@ -1,5 +1,8 @@
 // Adds a button that copies to each block of code and each digest. Without this script the text can still be selected.
 "use strict";
+const news = document.createElement("span");
+news.className = "visually-hidden";
+news.setAttribute("role", "status");
 const blocks = navigator.clipboard ? document.querySelectorAll("main pre:not(.pairs > *), main .digest.mono") : []; // absent without HTTPS
 for (const block of blocks) {
   const button = document.createElement("button");
@@ -11,9 +14,13 @@ for (const block of blocks) {
   const text = block.textContent.trim();
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = "Copy"), 2000);
+    button.textContent = news.textContent = "Copied";
+    setTimeout(() => {
+      button.textContent = "Copy";
+      news.textContent = "";
+    }, 2000);
   });
   if (block.tagName === "PRE") block.before(button);
   else block.append(" ", button);
 }
+if (blocks.length) document.body.append(news);

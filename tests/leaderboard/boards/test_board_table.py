@@ -23,7 +23,12 @@ PAGE = "/benchmarks/tiny/test/"
 def world(db: None) -> World:
     new_world = build()
     stand(new_world, "Best of all", [score("accuracy", 0.9)], kind="baseline")
-    stand(new_world, "First", [score("accuracy", 0.8)], paper_url="https://paper.example/1")
+    stand(
+        new_world,
+        "First",
+        [score("accuracy", 0.8), score("accuracy", 0.7, origin="original")],
+        paper_url="https://paper.example/1",
+    )
     stand(new_world, "Foreign", [score("accuracy", 0.7)], team="Others")
     return new_world
 
@@ -116,3 +121,10 @@ def test_who_may_lead_is_marked(rank: int | None, low: int | None, ranges: Range
     shown_row = structs.replace(row("A", {}), rank=rank, rank_low=low)
     assert may_lead(shown_row, ranges) is leads
     assert ("rank-top" in rank_html(shown_row, is_top=leads)) is leads
+
+
+@pytest.mark.parametrize("board", ["", "by/origin/"])
+def test_keyboard_users_skip_to_the_table(world: World, board: str) -> None:
+    page = text(PAGE + board)
+    target = re.search(r'<a class="skip" href="#(\w+)">Skip to the table</a>', page)
+    assert target and re.search(rf'<div class="table-scroll" id="{target[1]}" tabindex="0"', page)
