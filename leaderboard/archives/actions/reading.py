@@ -99,10 +99,10 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
         head = _head(outer)
         if head.closed is None:
             raise ArchiveError(
-                "this archive was exported without a key, so it has no gold and no submissions; expected an archive with "
-                "an encrypted part: export it again with a key. To host the benchmark without its submissions, unpack the "
-                f"archive, add the gold files that its {writing.MANIFEST} names, and run manage.py import_benchmark own "
-                "FOLDER"
+                "this archive was exported without a key, so it has no gold and no submissions; expected an archive "
+                "with an encrypted part: export it again with a key. To host the benchmark without its submissions, "
+                f"unpack the archive, add the gold files that its {writing.MANIFEST} names, and run manage.py "
+                "import_benchmark own FOLDER"
             )
         with (
             outer.open(head.closed) as sealed,
