@@ -46,7 +46,7 @@ def by_action(phase: Phase, path: Path, system: System) -> Submission:
         file: Any = File(stream, name=path.name)
         try:
             by = system.team.members.get()
-            return submit.submit(phase=phase, system=system, file=file, by=by, **track_of(phase))
+            return submit.submit(phase=phase, system=system, file=file, by=by, **track_of(phase)).submission
         except Refused as refused:
             assert refused.code is Code.INVALID_PREDICTIONS
             raise RefusedFile("\n".join(problem["text"] for problem in refused.problems)) from refused

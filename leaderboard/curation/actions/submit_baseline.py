@@ -102,9 +102,9 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
     system = _system(row, _team(phase.benchmark, by))
     with _predictions(row) as file:
         # Checked again under the phase's lock: two concurrent requests both pass the check above.
-        submission = submissions.submit(phase=phase, system=system, file=file, by=by, track=track, check=check)
-    AuditEntry.record("dry_run.submitted", phase, by=by, name=row.name, submission=str(submission.pk))
-    return submission
+        accepted = submissions.submit(phase=phase, system=system, file=file, by=by, track=track, check=check)
+    AuditEntry.record("dry_run.submitted", phase, by=by, name=row.name, submission=str(accepted.submission.pk))
+    return accepted.submission
 
 
 def _check_not_submitted(row: DryRun, phase: Phase) -> None:

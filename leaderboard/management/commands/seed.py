@@ -119,8 +119,10 @@ class Command(BaseCommand):
         with host.opened(folder, part.predictions) as file:
             earlier = Submission.objects.filter(phase=phase, system=system, predictions__sha256=sha256_of(file))
             submission = earlier.exclude(predictions__runs__state=State.FAILED).first()
-            fields = {"phase": phase, "system": system, "by": by, "track": self.track(phase, part)}
-            return submission or submissions.submit(file=file, **fields)
+            if submission is not None:
+                return submission
+            track = self.track(phase, part)
+            return submissions.submit(phase=phase, system=system, file=file, by=by, track=track).submission  # type: ignore[arg-type]
 
     def image_to_build(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, NamedTuple, cast
 
 import structlog
 from django.core.files.uploadedfile import UploadedFile
@@ -54,12 +54,7 @@ class Accepted(NamedTuple):
     run: Run | None
 
 
-def submit(**described: Any) -> Submission:
-    """Accept a predictions file and return its submission; arguments and errors are those of `accept`."""
-    return accept(**described).submission
-
-
-def accept(
+def submit(
     *,
     phase: Phase,
     system: System,

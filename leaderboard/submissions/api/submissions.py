@@ -83,7 +83,7 @@ def _submit(phase: Phase, params: dict[str, Any], by: Any) -> submit.Accepted:
     stated = facts_of(phase, params["fact"])
     system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
     described = {"by": by, "track": params["track"], "note": params["note"]}
-    accepted = submit.accept(phase=phase, system=system, file=params["file"], **described)
+    accepted = submit.submit(phase=phase, system=system, file=params["file"], **described)
     facts.state(system=accepted.submission.system, stated=stated, by=by)
     return accepted
 

@@ -88,7 +88,7 @@ def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submi
             raise SentBeforeError(earlier, digest)
 
     described = {"by": request.user, "track": form.get("track", ""), "note": form["note"]}
-    return submissions.submit(phase=phase, system=system, file=form["file"], check=check, **described)
+    return submissions.submit(phase=phase, system=system, file=form["file"], check=check, **described).submission
 
 
 def _check(request: PersonRequest, phase: Phase) -> HttpResponse:

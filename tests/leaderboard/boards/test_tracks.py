@@ -172,5 +172,6 @@ def test_a_new_system_declares_its_track_too(world: World) -> None:
     assert refusal(world.submit, system=new, track="").code is Code.INVALID_TRACK
     assert not System.objects.filter(name="Newcomer").exists()
     with uploaded(prediction_lines()) as file:
-        submission = submissions.submit(phase=world.phase, system=new, file=file, by=world.researcher, track="simple")
+        fields = {"phase": world.phase, "system": new, "by": world.researcher, "track": "simple"}
+        submission = submissions.submit(file=file, **fields).submission
     assert submission.track == "simple"

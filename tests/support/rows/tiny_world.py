@@ -103,7 +103,7 @@ class World:
             **changes,
         }
         try:
-            return submissions.submit(**arguments)
+            return submissions.submit(**arguments).submission
         finally:
             arguments["file"].close()
 
