@@ -41,11 +41,13 @@ from leaderboard.models import (
     Standing,
     State,
     System,
+    Teaser,
     TokenDetails,
     User,
     Webhook,
 )
 from tests.browser.conftest import Watch
+from tests.leaderboard.benchmarks.test_teaser import png
 from tests.support import custom_scorers
 from tests.support.api_calls import person
 from tests.support.crawler import crawl
@@ -93,6 +95,7 @@ WRITTEN = {
     "ArchiveImport": ["name"],
     "Registration": ["message"],
     "TokenDetails": ["name"],
+    "Teaser": ["alternative_text"],
 }
 """Fields with free text from users or from their files."""
 ONLY_SOME = {"retired_reason", "disqualified"}
@@ -128,7 +131,7 @@ OURS = {
     *("DryRun.scored_as", "DryRun.subset", "DryRun.inputs_sha256", "DryRun.sha256", "Correction.sha256"),
     *("Correction.inputs_sha256", "ChangedItem.kinds", "RankChange.measure"),
     *("PlotPicture.plot", "PlotPicture.digest", "PlotPicture.svg", "RulesAgreement.rules_sha256"),
-    *("ArchiveExport.recipients", "ArchiveExport.sha256", "ArchiveImport.sha256"),
+    *("ArchiveExport.recipients", "ArchiveExport.sha256", "ArchiveImport.sha256", "Teaser.sha256"),
 }
 
 
@@ -239,6 +242,17 @@ def spoiled() -> dict[str, User | None]:
     ImageUpload.objects.create(phase=world.phase, by=world.researcher, name="x", bytes=5)
     Profile.objects.create(user=world.researcher, is_public=True, name="x", affiliation="x", url="https://x.example/")
     Webhook.objects.create(user=world.researcher, url="https://x.example/", created_at=at)
+    picture = ContentFile(png("red"), name="x.png")
+    Teaser.objects.create(
+        benchmark=world.benchmark,
+        file=picture,
+        media_type="image/png",
+        sha256="0" * 64,
+        bytes=picture.size,
+        width=40,
+        height=30,
+        alternative_text="x",
+    )
     file = Download(dataset=world.split.dataset, name="pages", title="x", suffix=".txt", sha256="0" * 64, bytes=5)
     file.file.save("pages.txt", ContentFile(b"pages"))
     assert Leaderboard.objects.count() == 1 and GoldVersion.objects.count() == 2

@@ -174,18 +174,18 @@ class PathRanker:
     def _examples(self, step: int, rng: np.random.Generator) -> Examples:
         """Draw triples of a step, and for each false answers: half of them from its answers, half from all entities."""
         starts, ends, _ = self._walks.edges_of(step)
-        drawn = np.sort(rng.permutation(len(starts))[: self._settings.triples])
-        shape = (len(drawn), self._settings.negatives)
+        chosen = np.sort(rng.permutation(len(starts))[: self._settings.triples])
+        shape = (len(chosen), self._settings.negatives)
         n = len(self.entities)
         answers = ends[rng.integers(0, max(1, len(ends)), shape)] if len(ends) else np.zeros(shape, dtype=np.int64)
         others = np.where(rng.random(shape) < 0.5, answers, rng.integers(0, max(1, n), shape))
-        given = np.repeat(starts[drawn], self._settings.negatives)
+        given = np.repeat(starts[chosen], self._settings.negatives)
         wrong = ~np.isin(given * n + others.ravel(), starts * n + ends) & (given != others.ravel())
         return Examples(
             step,
-            np.concatenate([starts[drawn], given[wrong]]),
-            np.concatenate([ends[drawn], others.ravel()[wrong]]),
-            np.arange(len(drawn) + wrong.sum()) < len(drawn),
+            np.concatenate([starts[chosen], given[wrong]]),
+            np.concatenate([ends[chosen], others.ravel()[wrong]]),
+            np.arange(len(chosen) + wrong.sum()) < len(chosen),
         )
 
     def _frequent(self, examples: Examples, rng: np.random.Generator) -> list[Path]:
@@ -238,8 +238,8 @@ class PathRanker:
                 columns.append(column)
         having = np.array([np.count_nonzero(column) for column in columns], dtype=np.float64)
         having_true = np.array([np.count_nonzero(column[examples.true]) for column in columns], dtype=np.float64)
-        kept = best_gains(having, having_true, examples.true, self._settings.paths)
-        keys[:], columns[:] = [keys[i] for i in kept], [columns[i] for i in kept]
+        selected = best_gains(having, having_true, examples.true, self._settings.paths)
+        keys[:], columns[:] = [keys[i] for i in selected], [columns[i] for i in selected]
 
     def _of_answers(self, step: int, ends: Ints, own: npt.NDArray[np.bool_]) -> csr_matrix:
         """Return the features of candidates alone: shape (candidates, features).

@@ -312,6 +312,7 @@ def test_its_team_sees_the_reason_and_keeps_scores_and_receipt(world: World) -> 
     assert before[0].pop("result")["rank"] == before[0].pop("rank") == 1
     after = [client.get(address).json() for address in private]
     assert after[0].pop("result") is after[0].pop("rank") is None, "it has no rank while it is hidden"
+    assert (before[0].pop("hidden_by"), after[0].pop("hidden_by")) == ("", "organisers")
     assert after == before
     for address in ("/me/submissions/", f"/systems/{release.submission.system_id}/"):
         answer = client.get(address)

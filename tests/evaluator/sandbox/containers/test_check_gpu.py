@@ -126,7 +126,7 @@ def shared(gpus: list[Gpu]) -> Iterator[None]:
             "accept-nvidia-visible-devices-envvar-when-unprivileged=false",
         ),
         (changed(usage=Usage()), "measured", "but none were measured", "memory.used"),
-        (changed(usage=Usage(peak_gpu_memory_bytes=10**9)), "measured", "but None s were measured", "nvidia-smi -pm 1"),
+        (changed(usage=Usage(peak_gpu_memory_bytes=10**9)), "measured", "but no time was measured", "nvidia-smi -pm 1"),
         (changed(usage=Usage(peak_gpu_memory_bytes=10**9, gpu_seconds=0.1)), "measured", "0.1", "nvidia-smi -pm 1"),
         (changed(holding=shared), "exclusive", "the same GPU at the same time", "docker ps"),
         (changed(are_free=lambda gpus: False), "exclusive", "stays reserved", "docker rm"),
