@@ -76,7 +76,11 @@ class IdTable(Mapping[Id, int]):
         return IdSequence(self) if self._holds else list(self._others)
 
     def at(self, index: int) -> Id:
-        """Return the id with an index, which must be one of those that are stored in columns."""
+        """Return the id with an index.
+
+        Ids that were added one by one can be read only after `sequence` or `find`, which put them into columns. Any
+        index that is not in the columns gives a meaningless id or IndexError.
+        """
         return self._ids(index, index + 1)[0]
 
     def find(self, ids: Sequence[Id]) -> Indices:

@@ -19,7 +19,7 @@ def audit(
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Run all checks of a split; return the report as plain JSON values, and the findings, errors first.
 
-    The report contains the findings too. It quotes gold, so it is for curators only. options: from
+    The report contains the findings too. It quotes gold, so it is only for those who manage the split. options: from
     `Task.parse_options`. threshold: the Jaccard similarity from which texts are near-duplicates.
     """
     request = AuditRequest(split, context, options, seed, threshold)

@@ -57,7 +57,7 @@ def _shares(text: str) -> dict[str, str]:
         name, equals, share = piece.partition("=")
         if not equals or not re.fullmatch(r"[\w-]+", name):
             raise UsageError(
-                f"part is {shown(piece)}, expected NAME=SHARE, such as test=0.2, the name of letters, digits, _ and -"
+                f"part is {shown(piece)}, expected NAME=SHARE, such as test=0.2; a name has letters, digits, _ and -"
             )
         if name in shares:
             raise UsageError(f"the part {name} is given twice, expected different names")

@@ -27,7 +27,8 @@ def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
     else:
         number = Fraction(-1)
     if number < 0 or (most is not None and number > most):
-        expected = f"a decimal from 0 to {most}, such as 0.5" if most is not None else "a decimal from 0, such as 0.5"
+        limits = "from 0" if most is None else f"from 0 to {most}"
+        expected = f"a decimal {limits} without an exponent, with at most 18 decimal places, such as 0.5"
         raise UsageError(f"{what} is {shown(text)}, expected {expected}")
     return number
 

@@ -39,7 +39,7 @@ def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
         name, equals, numbers = piece.partition("=")
         if not equals or not re.fullmatch(r"[\w-]+", name):
             raise UsageError(
-                f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST, the name of letters, digits, _ and -"
+                f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST; a name has letters, digits, _ and -"
             )
         if name in parts:
             raise UsageError(f"the part {name} is given twice, expected different names")

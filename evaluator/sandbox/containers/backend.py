@@ -147,13 +147,13 @@ class ContainerBackend(ABC):
     def reap(
         self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
     ) -> list[str]:
-        """Remove the jobs of dead workers: all with this instance's name, except those in `keep`.
+        """Remove the jobs of dead workers: all that carry this site's name on the engine, except those in `keep`.
 
         keep: names of jobs, or a function that returns them. The function is called after the engine has been queried,
-        so a job that is recorded before it is submitted is not removed before its deadline. After its deadline it is
-        removed even if it is in `keep`. min_age_seconds: younger jobs stay, unless they are past their deadline. It may
-        be 0 if no worker of this instance runs, or if `keep` is a function and every job is recorded before it is
-        submitted. Returns descriptions of the removed containers and volumes. Raises SandboxError.
+        so it protects a job until its deadline if it returns the job's name from before the job is submitted. After
+        its deadline a job is removed even if it is in `keep`. min_age_seconds: younger jobs stay, unless they are past
+        their deadline. It may be 0 if no worker of this site runs, or if `keep` is such a function. Returns
+        descriptions of the removed containers and volumes. Raises SandboxError.
         """
 
     # Images

@@ -119,7 +119,8 @@ def read_image(
         or not all(isinstance(layer, str) for layer in layers)
     ):
         raise ImageArchiveError(
-            "manifest.json does not name the image's files, expected Config, a file name, and Layers, a list of them"
+            "manifest.json does not name the image's files, expected Config with a file name and Layers with a list of "
+            "file names, as `docker save` writes them"
         )
     content = archive.read(config_name, limits.config_bytes)
     config, diff_ids = read_config(content, architecture=architecture or this_architecture(), most_layers=limits.layers)

@@ -27,7 +27,7 @@ _ORDER = list(Severity)
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding of an audit. It may quote gold, so it must be shown to curators only.
+    """One finding of an audit. It may quote gold, so it must be shown only to those who manage the split.
 
     code: the kind of finding, for programs. found: what was observed. meaning: why it matters. advice: what to do.
     file, line: the location; line None: the whole file, file None: the whole split. numbers: the numbers behind

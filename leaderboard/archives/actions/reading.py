@@ -167,7 +167,8 @@ def _head(outer: ZipFile) -> Head:
     if (head.format, head.version) != ("holdout-benchmark", writing.FORMAT):
         raise ArchiveError(
             f"the archive's format is {head.format}, version {head.version}, expected holdout-benchmark, "
-            f"version {writing.FORMAT}"
+            f"version {writing.FORMAT}: upgrade the older one of the two servers, and export the archive again if it "
+            "was written by that server"
         )
     if head.layout != writing.migration():
         raise ArchiveError(

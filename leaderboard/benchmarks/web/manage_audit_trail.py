@@ -110,7 +110,8 @@ ACTS = {
 def manage_audit_trail(request: PersonRequest, slug: str) -> HttpResponse:
     """List a benchmark's audit trail, in pages.
 
-    `?only=gold`: only entries about users who read hidden gold. `?download=csv`: all entries as a file.
+    `?only=gold`: only entries about users who read hidden gold. `?download=csv`: the
+    entries of all pages as a file. Both may be combined.
     """
     benchmark = managed_or_404(request.user, slug)
     gold_only = request.GET.get("only") == "gold"

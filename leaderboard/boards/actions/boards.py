@@ -88,11 +88,12 @@ def revise(changed: models.QuerySet[Leaderboard]) -> None:
 
 
 def update_standings(board: Leaderboard, releases: Sequence[Release]) -> set[str]:
-    """Make new releases represent their systems where they are better than the releases that represent them now.
+    """Make new releases represent their systems: those that the team has chosen, and those that are better than the
+    present ones where it has chosen none.
 
     Idempotent: releases that were considered before change nothing. releases: visible ones of this board, with
     submission and system. Returns the kinds (`System.Kind`) of the systems whose standings have changed. Call with the
-    phase's row locked, and `rank` afterwards if any has changed.
+    phase's row locked, and `rank` afterwards unless the returned set is empty.
     """
     systems = {release.submission.system_id for release in releases}
     present = board.standings.filter(system__in=systems).select_related(*_STANDING).defer(*_LARGE)

@@ -117,9 +117,10 @@ def _field(path: tuple[str, ...], seen: _Seen) -> RecordField | None:
 
 
 def _parts(path: tuple[str, ...], seen: _Seen) -> Iterator[RecordField]:
-    """Yield the fields of an object and of the objects in it.
+    """Yield the fields of an object, without nesting: an inner object is replaced by its own fields.
 
-    path: the keys that lead to the object, with which the paths of its fields begin. seen: the types of its values.
+    Objects in lists are left out. path: the keys that lead to the object, with which the paths of its fields begin.
+    seen: what was seen of the object.
     """
     for key, part in seen.parts.items():
         if '"' in key or "\\" in key:  # JSONPath has no notation for these that all readers understand

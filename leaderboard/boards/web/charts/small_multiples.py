@@ -46,7 +46,10 @@ class Tile:
 
 @dataclass(frozen=True)
 class Map:
-    """One system's map. x, y: its top left corner in the SVG. columns, lines: (position, text) of the headings."""
+    """One system's map. x, y: its top left corner in the SVG, in pixels.
+
+    columns, lines: (centre of the column or line in pixels from the map's left or top edge, text) of the headings.
+    """
 
     matrix: Matrix
     x: int
