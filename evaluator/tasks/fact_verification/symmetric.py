@@ -23,7 +23,7 @@ def check_symmetric(lines: Iterable[Line]) -> list[str]:
     """Return the faults of a symmetric set, one sentence each; an empty list means that it can be published.
 
     lines: gold lines with `claim`, `evidence_text`, `label`, `group` and the dimension `origin` (original or
-    generated). The faults name groups and n-grams of hidden gold, so they must be shown only to those who manage the split.
+    generated). The faults name groups and n-grams of hidden gold, so only those who manage the split may see them.
     """
     lines = list(lines)
     problems = []
