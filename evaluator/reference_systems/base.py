@@ -79,14 +79,18 @@ def whole_number(most: int = 999_999_999) -> Callable[[str], int]:
     return parse
 
 
+MOST_NUMBER = 1_000_000_000
+"""The largest value of an option that is a number. Solvers do not end with a penalty near the limit of float64."""
+
+
 def number(text: str) -> float:
-    """Parse an option whose values are numbers of at least 0. Raises ValueError."""
+    """Parse an option whose values are numbers from 0 to MOST_NUMBER. Raises ValueError."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value < math.inf:
-        raise ValueError("a number of at least 0")
+    if not 0 <= value <= MOST_NUMBER:
+        raise ValueError(f"a number from 0 to {MOST_NUMBER}")
     return value
 
 

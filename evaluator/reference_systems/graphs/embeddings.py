@@ -21,6 +21,7 @@ from evaluator.tasks.fact_checking.gold import read_gold
 from evaluator.tasks.fact_checking.layout import Claim
 from evaluator.tasks.link_prediction.layout import QUERY_MARKER, Question
 
+MOST_DIMENSIONS = 10_000
 _BATCH = 256
 """The number of claims that are scored at once."""
 
@@ -153,7 +154,7 @@ def _triples(graph: Graph) -> Iterator[tuple[str, str, str]]:
 
 def _options(*, dim: int, epochs: int, rate: float, strength: float) -> tuple[Option, ...]:
     return (
-        Option("dim", "Number of dimensions.", str(dim), whole_number()),
+        Option("dim", "Number of dimensions.", str(dim), whole_number(MOST_DIMENSIONS)),
         Option("epochs", "Number of passes over the graph.", str(epochs), whole_number()),
         Option("rate", "Learning rate of Adagrad.", str(rate), number),
         Option("strength", "Strength of the N3 regularization.", str(strength), number),

@@ -30,6 +30,8 @@ from evaluator.tasks.link_prediction.layout import QUERY_MARKER, Question
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+MOST_NEGATIVES = 1000
+"""The most false examples of a true one."""
 _SEARCHED = 60
 """The number of triples of a relation in which paths are searched."""
 _BATCH_WALKS = 1_000_000
@@ -310,7 +312,7 @@ def _system(
         longest,
         Option("paths", "The most paths that are used for a relation.", "50", whole_number()),
         Option("triples", "The most triples of a relation that it is learned from.", "200", whole_number()),
-        Option("negatives", "False answers that are drawn for each of these.", "10", whole_number()),
+        Option("negatives", "False answers that are drawn for each of these.", "10", whole_number(MOST_NEGATIVES)),
         Option("strength", "Strength of the L2 penalty, scikit-learn's 1 / C.", "1", number),
         *more,
     )

@@ -50,6 +50,7 @@ def test_a_name_of_both_is_the_baseline_without_a_graph(files, capsys) -> None:
         ("clever", [], "expected one of: constant, "),
         ("popularity", ["--graph", "GRAPH", "--option", "x=1"], "unknown option"),
         ("popularity", ["--graph", "nothing.tsv"], "cannot read"),
+        ("distmult", ["--graph", "GRAPH", "--option", "dim=10001"], "a whole number from 1 to 10000"),
     ],
 )
 def test_wrong_usage(files, capsys, name, words, message) -> None:

@@ -105,6 +105,10 @@ def test_wrong_files_and_options_are_refused(tmp_path) -> None:
         rankings("pra", tmp_path, world(), {"1": ["p1", "citizen", "c1"]})
     with pytest.raises(UsageError, match='type-relation is "kind", expected a relation of the graph'):
         rankings("kg-miner", tmp_path, world(), question, **{"type-relation": "kind"})
+    with pytest.raises(UsageError, match='negatives is "1001", expected a whole number from 1 to 1000'):
+        rankings("pra", tmp_path, world(), question, negatives="1001")
+    with pytest.raises(UsageError, match='strength is "1e308", expected a number from 0 to 1000000000'):
+        rankings("pra", tmp_path, world(), question, strength="1e308")
     system = systems_of("link-prediction")["sfe"]
     with pytest.raises(UsageError, match="sfe does not use --train"):
         system.job("link-prediction", {INPUTS: [tmp_path], "graph": [tmp_path], "train": [tmp_path]}, {}, 0)
