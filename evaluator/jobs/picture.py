@@ -13,7 +13,7 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 BOX = (1200, 1200)
 """Maximum width and height of the result in pixels; larger pictures are scaled down."""
 LEAST = (200, 100)
-"""Minimum width and height in pixels."""
+"""Minimum width and height in pixels, of the file and of the result: a strip would be scaled down to a line."""
 MOST_PIXELS = 25_000_000
 JPEG_QUALITY = 85
 
@@ -38,13 +38,14 @@ def reencode_picture(files: Files, request: ReencodePictureRequest) -> tuple[Pic
     image = _read(files["picture"])
     is_jpeg = image.format == "JPEG"
     try:
-        image = _upright(image)
+        image = _upright(_with_8_bits(image))
         image.thumbnail(BOX)
         image = image.convert("RGBA" if image.has_transparency_data else "RGB")
     except MemoryError:
         raise
     except Exception as error:  # Pillow's decoders raise many types for damaged files
         raise UsageError("the picture is damaged; expected a whole PNG, JPEG or WebP file") from error
+    _check_least(image.size, "once it is scaled down, ")
     encoded = [] if is_jpeg else [("image/png", _encoded(image, "PNG", optimize=True))]
     if image.mode == "RGB":
         encoded.append(("image/jpeg", _encoded(image, "JPEG", quality=JPEG_QUALITY, optimize=True)))
@@ -66,9 +67,19 @@ def _read(stream: Any) -> Any:
     width, height = image.size
     if width * height > MOST_PIXELS:
         raise UsageError(f"the picture has {width:,} x {height:,} pixels; expected at most {MOST_PIXELS:,} pixels")
-    if width < LEAST[0] or height < LEAST[1]:
-        raise UsageError(f"the picture has {width} x {height} pixels; expected at least {LEAST[0]} x {LEAST[1]}")
+    _check_least(image.size)
     return image
+
+
+def _check_least(size: tuple[int, int], when: str = "") -> None:
+    width, height = size
+    if width < LEAST[0] or height < LEAST[1]:
+        raise UsageError(f"{when}the picture has {width} x {height} pixels; expected at least {LEAST[0]} x {LEAST[1]}")
+
+
+def _with_8_bits(image: Any) -> Any:
+    """Return the image with 8 bits a channel. Pillow itself turns all but the darkest of 16 bits of grey to white."""
+    return image.point(lambda grey: grey / 256, "L") if image.mode == "I;16" else image
 
 
 def _upright(image: Any) -> Any:

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
+from leaderboard.core.names import names
+from leaderboard.core.refusal import Refused
 from leaderboard.models import Benchmark
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -91,8 +93,8 @@ def parse_stated(benchmark: Benchmark, pairs: Iterable[str]) -> dict[str, Value 
         name, equals, text = pair.partition("=")
         fact = asked.get(name.strip())
         if not equals or fact is None:
-            names = f", with one of the names {', '.join(asked)}" if asked else "; this benchmark asks for no facts"
-            raise ValueError(f"the fact is {pair!r}, expected NAME=VALUE{names}")
+            known = f", with one of the names {', '.join(asked)}" if asked else "; this benchmark asks for no facts"
+            raise ValueError(f"the fact is {pair!r}, expected NAME=VALUE{known}")
         try:
             stated[fact.name] = fact.parse(text)
         except ValueError as error:
@@ -113,12 +115,23 @@ def validated(rows: Sequence[Mapping[str, str]]) -> Stored:
             raise ValueError(
                 f"the title of {fact.name} has {len(fact.title)} characters, expected 1 to {LONGEST_TITLE}"
             )
+        _check_title(fact)
         if fact.kind not in KINDS:
             raise ValueError(f"the kind of {fact.name} is {fact.kind!r}, expected one of {', '.join(KINDS)}")
-    names = [fact.name for fact in facts]
-    if duplicates := sorted({name for name in names if names.count(name) > 1}):
+    all_names = [fact.name for fact in facts]
+    if duplicates := sorted({name for name in all_names if all_names.count(name) > 1}):
         raise ValueError(f"the fact {duplicates[0]} is listed twice, expected each name once")
     return [asdict(fact) for fact in facts]
+
+
+def _check_title(fact: Fact) -> None:
+    """Raise ValueError for a title that is invisible, or that would change the page around it."""
+    try:
+        names.check_signs(fact.title, of=f"title of {fact.name}")
+    except Refused as refused:
+        raise ValueError(refused.message.rstrip(".")) from refused
+    if not names.key(fact.title):
+        raise ValueError(f"the title of {fact.name} has no visible characters, expected text")
 
 
 def shown(value: Value | None) -> str:

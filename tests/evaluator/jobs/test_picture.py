@@ -47,6 +47,11 @@ def test_the_smaller_encoding_is_kept_and_transparency() -> None:
         assert Image.open(io.BytesIO(content)).mode == image.mode
 
 
+def test_16_bits_of_grey_stay_grey() -> None:
+    _, content = encoded(picture(Image.new("I;16", (400, 300), 40_000), "PNG"))
+    assert Image.open(io.BytesIO(content)).convert("L").getpixel((9, 9)) == 40_000 // 256
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -57,8 +62,9 @@ def test_the_smaller_encoding_is_kept_and_transparency() -> None:
         (picture(NOISE, "JPEG")[:2000], "is damaged"),
         (picture(Image.new("1", (10_000, 10_000)), "PNG"), "expected at most 25,000,000 pixels"),
         (picture(Image.new("1", (150, 150)), "PNG"), "expected at least 200 x 100"),
+        (picture(Image.new("1", (20_000, 100)), "PNG"), "scaled down, the picture has 1200 x 6 pixels"),
     ],
-    ids=["svg", "empty", "gif", "half a png", "half a jpeg", "bomb", "tiny"],
+    ids=["svg", "empty", "gif", "half a png", "half a jpeg", "bomb", "tiny", "strip"],
 )
 def test_other_files_are_refused(content: bytes, expected: str) -> None:
     report, attachment = encoded(content)

@@ -154,11 +154,15 @@ def test_organisers_choose_the_facts(world: World) -> None:
         ([a, ("Über", "Title", "text")], "Expected lower-case letters a-z"),
         ([("a", "A", "colour")], "colour is not one of the available choices"),
         ([a, b, a], "the fact a is listed twice"),
+        ([("a", "A\u202eB", "text")], "a control character, U+202E"),
+        ([("a", "\u3164", "text")], "no visible characters"),
         ([(f"a{n}", "A", "text") for n in range(21)], "at most 20"),
+        ([(f"a{n}", "A", "text") for n in range(201)], "more facts than the 20"),
     ):
         answer = client.post(address, rows(wrong))
         assert answer.status_code == 422 and said in answer.content.decode(), wrong
-    assert client.post(address, {}).status_code == 422, "a form that was cut off removes no facts"
+    cut_off = client.post(address, {})
+    assert cut_off.status_code == 422 and "arrived incomplete" in cut_off.content.decode()
     empty = ("", "", "text")
     assert client.post(address, rows([empty, ("licence", "Licence", "text"), empty])).status_code == 302
     assert facts.of(Benchmark.objects.get()) == [Fact("licence", "Licence", "text")]

@@ -156,10 +156,10 @@ def _finding(
     public = source.name != "order" or order_is_public
     is_error = secret.is_serious and public and effect.share >= _SERIOUS
     kind = source.name.split()[0]
-    verb, reveal = ("tell", "reveal") if kind == "ids" else ("tells", "reveals")
+    verb, reveal, predict = ("tell", "reveal", "predict") if kind == "ids" else ("tells", "reveals", "predicts")
     name = "label" if secret.answer else secret.name
     advice = _ADVICE.get(kind, "do not publish the column")
-    means = f"the {source.name} alone predicts the {secret.name} better than chance, without solving the task"
+    means = f"the {source.name} alone {predict} the {secret.name} better than chance, without solving the task"
     if kind == "text":
         means = (
             f"the form of the {source.name} alone predicts the {secret.name} better than chance, without its meaning"

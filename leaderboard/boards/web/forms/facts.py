@@ -34,6 +34,11 @@ class FactForm(forms.Form):
 
 
 class _FactsFormSet(BaseFormSet):
+    default_error_messages = {
+        "missing_management_form": "The form arrived incomplete, and nothing was changed. Load the page and try again.",
+        "too_many_forms": "There are more facts than the %(num)d that are possible.",
+    }
+
     def clean(self) -> None:
         if not any(self.errors):
             try:
