@@ -128,7 +128,7 @@ def test_a_mailed_invitation_is_for_the_account_that_has_verified_its_address(
     assert [answer.status_code for answer in answers] == [403] * 4
     assert answers[-1].json()["code"] == "not_invited"
     for answer in answers:
-        text = answer.content.decode()
+        text = re.sub(r"\b[0-9a-f]{32}\b", "", answer.content.decode())  # a request's id may contain "ada"
         assert "sent to another email address" in text
         assert "private" not in text.lower() and team.name not in text and world.researcher.username not in text
     assert list(team.members.all()) == [world.researcher]
