@@ -211,8 +211,7 @@ def _xlsx(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             unpacked = sum(member.file_size for member in archive.infolist())
-        if unpacked > min(limits.file_bytes, limits.ratio * len(content) + (1 << 20)):
-            problems.stop(None, "the workbook is too large", f"{unpacked} bytes unpacked", "a smaller workbook")
+        _check_unpacked("workbook", unpacked, len(content), limits, problems)
         workbook = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=False, keep_links=False)
         sheets = workbook.worksheets
         if len(sheets) != 1:
@@ -278,8 +277,14 @@ def _check_size(metadata: Any, n_bytes: int, limits: ReadLimits, problems: Probl
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     n_values = sum(group.column(index).num_values for group in groups for index in range(group.num_columns))
     unpacked = max(n_values, sum(group.total_byte_size for group in groups))
-    if unpacked > min(limits.file_bytes, limits.ratio * n_bytes + (1 << 20)):
-        problems.stop(None, "the table is too large", f"{unpacked} bytes unpacked", "a smaller table")
+    _check_unpacked("table", unpacked, n_bytes, limits, problems)
+
+
+def _check_unpacked(what: str, unpacked: int, packed: int, limits: ReadLimits, problems: ProblemList) -> None:
+    """Raise the file's error if it has over `file_bytes` bytes unpacked, or over `ratio` times its size and 1 MiB."""
+    most = min(limits.file_bytes, limits.ratio * packed + (1 << 20))
+    if unpacked > most:
+        problems.stop(None, f"the {what} is too large", f"{unpacked} bytes unpacked", f"at most {most}")
 
 
 def _has_json_type(kind: Any, types: Any) -> bool:

@@ -259,7 +259,7 @@ class Engine:
         """Wait up to `seconds` for a container to end. Return True if it has ended.
 
         False means that the time is over or that the connection broke; in the second case the next call raises
-        EngineError.
+        EngineError. Raises EngineError if the container does not exist.
         """
         try:
             self.client.wait(container, timeout=max(seconds, 0.01))

@@ -60,7 +60,7 @@ def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
     """Return the archive to the user who requested it."""
     export = _own_export_or_404(request, slug, pk)
     if export.state != State.DONE or not export.file.storage.exists(str(export.file.name)):
-        raise Http404("the export is not done, or its file has been deleted")
+        raise Http404("This export has no file: it is not done, or its file has been deleted.")
     exports.record_download(export=export, by=request.user)
     name = f"{slug}-{export.finished_at:%Y-%m-%d-%H%M}.zip"
     return FileResponse(export.file.open("rb"), as_attachment=True, filename=name, content_type="application/zip")

@@ -141,7 +141,8 @@ def _create_team(benchmark: Benchmark, by: User) -> Team:
         name = f"Baselines of {benchmark.slug} ({number})"
     raise Refused(
         Code.NAME_TAKEN,
-        f"The team name Baselines of {benchmark.slug} is taken, and so are those with the numbers (2) to (98).",
+        f"The team of the baselines needs a name, but Baselines of {benchmark.slug} and the same name with (2) to "
+        "(98) are taken. Rename one of those teams.",
         heading=HEADING,
     )
 
