@@ -16,7 +16,7 @@ TASKS = "holdout.tasks"
 
 
 def covered_files(root: Path = ROOT) -> list[Path]:
-    """Return the paths of the files that the code digest covers: the evaluator's Python files, except EXCLUDED."""
+    """Return the evaluator's Python files that the code digest covers: all below `root`, except those in EXCLUDED."""
     excluded = tuple(f"{folder}/" for folder in EXCLUDED)
     return [path for path in root.rglob("*.py") if not path.relative_to(root).as_posix().startswith(excluded)]
 

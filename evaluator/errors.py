@@ -64,7 +64,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class ProblemGroup:
-    """Problems of a file with the same description. rows: the listed problems; count: the number of all of them."""
+    """Problems of one file that have the same description.
+
+    what: the description. rows: those problems that are listed in full, as `Problem.as_dict` serializes them. count:
+    the number of all problems with this description, including those that are not listed.
+    """
 
     what: str
     count: int
@@ -72,7 +76,7 @@ class ProblemGroup:
 
     @property
     def found(self) -> str:
-        """The value found on every listed line; empty if the lines have different values."""
+        """The value found, if it is the same in all problems of `rows`; otherwise an empty text."""
         return self.rows[0]["found"] if len({row["found"] for row in self.rows}) == 1 else ""
 
     @property
@@ -175,9 +179,10 @@ class ProblemList:
             raise self._failure()
 
     def stop(self, line: int | None, what: str, found: str = "", expected: str = "") -> NoReturn:
-        """Add a problem that makes further reading pointless, and raise the file's error with all problems.
+        """Add a problem that makes further reading pointless, and raise the exception `error` with all problems.
 
-        line: its number; None: the whole file.
+        line: the number of the line with the problem; None if it concerns the whole file. what, found, expected: the
+        description, the value found and the value expected, as in `Problem`.
         """
         self.add(line, what, found, expected)
         raise self._failure()

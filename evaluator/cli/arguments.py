@@ -184,7 +184,7 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
 def add_server_commands(commands: Any) -> None:
     """Add the commands that send requests to a server, except for `submit`.
 
-    commands: the collection of subcommands that argparse returned.
+    commands: the object that `ArgumentParser.add_subparsers` returned.
     """
     for name, about, add in (
         ("login", "log in to a server", _add_login),

@@ -93,7 +93,10 @@ def _parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
 
 def _overview(commands: Any) -> str:
-    """Return the list of all commands in groups, for the help."""
+    """Return the list of all commands in groups, for the help.
+
+    commands: the result of `ArgumentParser.add_subparsers`.
+    """
     summaries = {action.dest: action.help for action in commands._choices_actions}
     lines = []
     for group, names in arguments.GROUPS.items():

@@ -13,7 +13,7 @@ _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMG]I?|)B?", re.IGNORECASE | r
 def read_size(name: str, text: str) -> int:
     """Return the number of bytes that a text states, such as `4GB`, `512M`, `1.5GiB` or `4000000000`.
 
-    name: the option, without hyphens, for the error message. Raises UsageError.
+    name: the option's name without hyphens, for the error message. Raises UsageError for any other text.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:

@@ -84,8 +84,8 @@ def board_table(board: Row) -> str:
 def top_table(board: Row, width: int = 80) -> str:
     """Render the rows of a leaderboard with one score each, every line cut to `width` characters.
 
-    board: in the form of the API. The score is that of the primary measure on the whole if the board has it, else that
-    of the first column.
+    board: in the form of the API. The score is that of the primary measure on the whole gold if the board has it,
+    otherwise that of the first column of scores.
     """
     keys = list(dict.fromkeys((s["measure"], _slice_name(s)) for row in board["rows"] for s in row["scores"]))
     key = (board["primary"], "all") if (board["primary"], "all") in keys else (keys or [("score", "all")])[0]

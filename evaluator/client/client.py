@@ -173,7 +173,10 @@ class Client:
         return poll.wait_until_finished(self._server, _id(submission))
 
     def submissions(self, benchmark: str = "", phase: str = "", system: str = "") -> DataFrame:
-        """Return your teams' submissions, the latest first, such as to find the `id` of an earlier one."""
+        """Return your teams' submissions, the latest first, such as to find the `id` of an earlier one.
+
+        benchmark, phase, system: only submissions with this value; empty: all.
+        """
         rows = read_list(self._server, "submissions/", benchmark=benchmark, phase=phase, system=system)
         return frames.frame(rows, ["id", "received_at", "benchmark", "phase", "system", "state", "value", "rank"])
 
@@ -209,9 +212,10 @@ class Client:
         as in `scores`. The board of a sealed phase has no rows. `attrs` of the DataFrame has `gold_version`,
         `task_version`, `primary`, `disclosure` and `rank_ranges`.
 
-        slices: dimensions whose slices get rows of their own, or `all`; none: the whole only. measures: those that get
-        columns; none: all. sort: a column, such as `f1`, best first. track: only systems of this track. gold_version
-        with task_version: an earlier board.
+        slices: names of dimensions, or `all` for every dimension. Each of their slices gets a row per system, in
+        addition to the row for the whole gold; empty: only that row. measures: the measures that get columns; empty:
+        all. sort: the column to sort by, such as `f1`, best first. track: only systems of this track. gold_version,
+        task_version: select the board of an earlier version; both are needed.
 
             >>> board = client.board("mirror-claims", "dev", slices="origin")
             >>> board[board["slice"] == "origin=generated"][["system", "accuracy", "accuracy_low", "accuracy_high"]]
@@ -235,8 +239,8 @@ class Client:
         `submission_b`. A null of the server is NaN. There are no rows while the comparisons are computed
         (`attrs["rank_ranges"]` is not `ready`), and none in phases that do not reveal differences.
 
-        a, b: only pairs of these systems, with `a` first. A board of more than 141 systems has neighbours in rank and
-        pairs with the leader only.
+        a, b: names of systems; only pairs of these systems are returned, with `a` first; None: any system. On a board
+        of more than 141 systems, only neighbours in rank and pairs with the leader are compared.
 
             >>> client.compare("mirror-claims", "dev", "No means no", "Always yes")
         """
@@ -252,7 +256,8 @@ class Client:
     def plot(self, benchmark: str, phase: str, name: str, **query: str) -> dict[str, Any]:
         """Return a plot of a phase's board as a Vega-Lite specification with data, which Altair shows in a notebook.
 
-        name: such as `intervals`; the API's reference lists all. query: the parameters of the plot's page on the site.
+        name: the plot's name, such as `intervals`; the API's reference lists all. query: the parameters that the plot's
+        page on the site has.
         """
         spec: dict[str, Any] = self._server.get(f"{phase_path(benchmark, phase)}/leaderboard/plots/{name}/", **query)
         return spec

@@ -40,9 +40,9 @@ def pandas() -> Any:
 
 
 def frame(rows: Sequence[Mapping[str, Any]], columns: Iterable[str] = ()) -> DataFrame:
-    """Return a DataFrame with a column for each key of the rows, in the order of their first occurrence.
+    """Return a DataFrame with a column for each key of the rows, in the order in which the keys first occur.
 
-    columns: columns that exist even without rows.
+    columns: names of columns that exist even if no row has them; they come first.
     """
     library = pandas()
     names = dict.fromkeys([*columns, *(name for row in rows for name in row)])
@@ -65,10 +65,10 @@ def _dtype(values: list[Any]) -> str | None:
 
 
 def score_rows(scores: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one dict per slice: `slice`, then four or more keys of each measure. scores: in the form of the API.
+    """Return one dict per slice: `slice`, then four or six keys of each measure. scores: in the form of the API.
 
-    The keys of `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high` and `accuracy_n`; on a ladder also two that
-    end in the names of BOUNDS.
+    The keys of the measure `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high` and `accuracy_n`; on a ladder
+    also `accuracy_` followed by each name in BOUNDS.
     """
     is_ladder = any(score.get(bound) is not None for score in scores for bound in BOUNDS)
     rows: dict[str, dict[str, Any]] = {}

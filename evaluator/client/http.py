@@ -33,9 +33,9 @@ class UnavailableError(SandboxError):
 class RefusedError(EvaluatorError):
     """The server refused the request.
 
-    status: of the HTTP response. code, message: the server's error code and its explanation. problems: the problems of
-    the submitted file, each a dict with `line`, `what`, `found`, `expected` and `text` (all of it in one line); more:
-    the number of further problems. fields: the errors of invalid parameters, by their names.
+    status: the status of the HTTP response. code, message: the server's error code and its explanation. problems: the
+    problems of the submitted file, each a dict with `line`, `what`, `found`, `expected` and `text` (all of it in one
+    line); more: the number of further problems. fields: name of an invalid parameter -> its errors.
     """
 
     status: int

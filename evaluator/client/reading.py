@@ -15,7 +15,7 @@ _PAGE_SIZE = "500"
 
 
 def read_list(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
-    """Return the entries of a list of the API, from all its pages. path: the list's, below `/api/v1/`."""
+    """Return the entries of a list of the API, from all its pages. path: the list's address, below `/api/v1/`."""
     return list(read_pages(server, path, query, "results")["results"])
 
 
@@ -25,7 +25,10 @@ def read_board(server: Server, benchmark: str, phase: str, query: Mapping[str, s
 
 
 def read_pages(server: Server, path: str, query: Mapping[str, str], key: str) -> dict[str, Any]:
-    """Return the first page of a list, in which the list under `key` is replaced by the entries of all pages."""
+    """Return the first page of a list, in which the list under `key` is replaced by the entries of all pages.
+
+    path: below `/api/v1/`. query: the parameters. Raises RefusedError, UnavailableError.
+    """
     first: dict[str, Any] = server.get(path, **query, page_size=_PAGE_SIZE)
     following = first["next"]
     for page in range(2, _MOST_PAGES):
@@ -48,9 +51,9 @@ def submission_path(submission: str) -> str:
 
 
 def find_phase(benchmark: Any, phase: str | None) -> dict[str, Any]:
-    """Return the phase of this name of a benchmark, both in the form of the API.
+    """Return the phase with the short name `phase` of a benchmark, both in the form of the API.
 
-    Raises UsageError if there is none. phase: its name; None: the command line names none, which is an error too.
+    phase: None if the command line names no phase, which is an error too. Raises UsageError if there is no such phase.
     """
     phases: dict[str, dict[str, Any]] = {row["slug"]: row for row in benchmark["phases"]}
     if phase not in phases:

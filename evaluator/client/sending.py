@@ -37,9 +37,9 @@ def send_once(
 ) -> dict[str, Any]:
     """Send a submission at most once, since it uses quota. If the response is lost, check if the submission arrived.
 
-    send: the function that sends it and returns it. names: the submission's `benchmark`, `phase`, `system` and `team`.
-    on_recovery: called if the response was lost and the submission had arrived. Raises the UnavailableError of `send`
-    if it had not arrived.
+    send: sends the submission and returns it. names: the submission's `benchmark`, `phase`, `system` and `team`.
+    on_recovery: called if the response was lost, but the submission had arrived. If it had not, the UnavailableError of
+    `send` is raised.
     """
     newest = _newest(server, names)
     try:
@@ -53,9 +53,9 @@ def send_once(
 
 
 def _newest(server: Server, names: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the user's latest submission that fits `names`, as the API represents it; None if there is none.
+    """Return the user's latest submission with these `names`, as the API represents it; None if there is none.
 
-    names: its `benchmark`, `phase`, `system` and `team`.
+    names: the submission's `benchmark`, `phase`, `system` and `team`.
     """
     rows: list[dict[str, Any]] = server.get("submissions/", **names, page_size="1")["results"]
     return rows[0] if rows else None

@@ -20,7 +20,8 @@ def find_address(address: str | None) -> str:
     server_address = address or token_store.read().latest
     if not server_address:
         raise UsageError(
-            "no server is given, expected --server https://...; or log in first: holdout-eval login --server https://..."
+            "no server is given; expected --server https://..., or an earlier log-in: holdout-eval login --server "
+            "https://..."
         )
     return server_address
 
@@ -28,7 +29,7 @@ def find_address(address: str | None) -> str:
 def find_token(address: str, file: str | None = None) -> str | None:
     """Return the token in `file`, else that of HOLDOUT_TOKEN, else the stored one of the server; None if there is none.
 
-    address: the server's. file: the path of a file with a token; None: no file.
+    address: the server's address. file: the path of a file with a token; None: no file.
     """
     if file is not None:
         return from_file(file)

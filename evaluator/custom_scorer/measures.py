@@ -100,8 +100,8 @@ def presence_statistic(name: str) -> str:
 def measures_of(declaration: Sequence[MeasureDeclaration]) -> tuple[Mean, ...]:
     """Return the declared measures as objects like those of built-in tasks: means of per-unit values.
 
-    For each measure the outcomes must have two statistics: one of its name with each unit's value, and
-    `presence_statistic`.
+    For each measure the outcomes must have two statistics: one with the measure's name, which has each unit's value,
+    and one with the name that `presence_statistic` gives.
     """
     means = []
     for measure in declaration:

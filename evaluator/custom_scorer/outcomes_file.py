@@ -49,10 +49,10 @@ LAYOUT = Format(
 def read_outcomes(stream: BinaryIO, expected: Expected, scores: Scores, most_bytes: int) -> Outcomes:
     """Read outcomes.jsonl into a table.
 
-    For each measure that any unit has a value of, the table has two statistics: one of its name with the values (0
-    where a unit has none), and `presence_statistic`. expected: what the file must agree with, such as the declared
-    measures. scores: the content of scores.json. most_bytes: the maximum size of the file. Raises ScorerError if the
-    file is invalid or does not fit scores.json.
+    If at least one unit has a value of a measure, the table has two statistics for the measure: one with the measure's
+    name, which has the values (0 where a unit has none), and one with the name that `presence_statistic` gives.
+    expected: the requirements on the file, such as the declared measures. scores: the content of scores.json.
+    most_bytes: the maximum size of the file. Raises ScorerError if the file is invalid or does not fit scores.json.
     """
     reader = Reader(OUTCOMES, LAYOUT, ScorerError, ReadLimits(file_bytes=most_bytes))
     register = IdRegister(reader.problems)

@@ -31,8 +31,8 @@ class Read:
 def read(files: Mapping[str, BinaryIO], expected: Expected, *, resamples: int, seed: int) -> Read:
     """Read and check the output files of a custom scorer. Raises ScorerError if one is invalid.
 
-    files: `scores`, and `outcomes` if the scorer wrote outcomes.jsonl. expected: what they must agree with, such as the
-    declared measures. resamples, seed: of the bootstrap for the confidence intervals.
+    files: the open files: `scores`, and `outcomes` if the scorer wrote outcomes.jsonl. expected: the requirements on
+    both, such as the declared measures. resamples, seed: those of the bootstrap for the confidence intervals.
     """
     content = read_scores(files["scores"], expected)
     if "outcomes" not in files:

@@ -54,7 +54,7 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Scores(msgspec.Struct, forbid_unknown_fields=True):
-    """Content of scores.json. Warnings are counted, never shown."""
+    """Content of scores.json. The warnings are never shown to anybody; only their number is."""
 
     task: str
     task_version: int
@@ -69,7 +69,7 @@ class Expected:
     """Requirements on a custom scorer's output.
 
     task_version: the number of the scorer's version; measures: as the scorer declares them; primary: the name of the
-    measure that ranks, which must have a value; dimensions: the gold version's dimensions, with their values.
+    measure that ranks, which must have a value; dimensions: name -> values of each dimension of the gold version.
     """
 
     task: str
@@ -102,8 +102,9 @@ def slice_key(slice_: Mapping[str, SliceValue]) -> SliceKey:
 def read_scores(stream: BinaryIO, expected: Expected) -> Scores:
     """Read and check scores.json. Raises ScorerError if it is invalid.
 
-    Values must be within the bounds of their measures and on slices of the gold. No score may occur twice, and every
-    declared measure must have a score on the whole.
+    Values must be within the bounds of their measures and on slices of the gold. No measure may occur twice on one
+    slice, every declared measure must have a row for the whole gold, and the value of the primary measure there must
+    not be null.
     """
     scores = _decoded(stream.read())
     if scores.task != expected.task:
@@ -164,9 +165,10 @@ def _check_row(
 def check_slice(
     slice_: Mapping[str, SliceValue], where: str, dimensions: Mapping[str, Sequence[SliceValue]], file: str = SCORES
 ) -> None:
-    """Raise ScorerError if a dimension of the slice, or its value, does not occur in the gold version.
+    """Raise ScorerError if a dimension of the slice, or the slice's value of it, does not occur in the gold version.
 
-    where: the location in the file, for the error text; dimensions: the gold version's dimensions, with their values.
+    where: the location in the file, for the error text; dimensions: name -> values of each dimension of the gold
+    version.
     """
     for name, value in slice_.items():
         if name not in dimensions:

@@ -54,9 +54,9 @@ def check_alike(a: Outcomes, b: Outcomes) -> None:
 
 
 def rows_are_paired(a: Outcomes, b: Outcomes) -> bool:
-    """Return True if row i of both tables is the same gold unit for every i.
+    """Return True if row i of both tables belongs to the same gold unit for every i.
 
-    It is False if predictions have added rows of false positives to a table.
+    It is False if predictions have added rows of false positives to one of the tables.
     """
     if a.n_rows != b.n_rows or not np.array_equal(a.groups, b.groups):
         return False

@@ -19,8 +19,8 @@ Line = dict[str, Any]
 class Job:
     """One run of a reference system.
 
-    task: the task's name. files: kind of file, INPUTS or one of FILES -> its paths. options: the value of every option.
-    seed: the seed of all random choices.
+    task: the task's name. files: kind of file (INPUTS or a kind in FILES) -> the paths of the files of this kind.
+    options: name -> value of every option of the system. seed: the seed of all random choices.
     """
 
     task: str
@@ -40,8 +40,8 @@ class System:
     doc: what it predicts, one line. source: the paper. needs: kinds of FILES that it requires. uses: further kinds that
     it can use.
 
-    predict: yields lines of the task's prediction format, and reports its progress (`evaluator.progress.Steps`). The
-    same files, options and seed give the same lines on one machine. It raises FileError for a file that is invalid, and
+    predict: yields lines of the task's prediction format, and reports its progress (`evaluator.progress.Steps`). Equal
+    files, options and seeds give equal lines on one machine. It raises FileError for a file that is invalid, and
     UsageError for files that do not fit the options.
     """
 
@@ -55,9 +55,10 @@ class System:
     options: tuple[Option, ...] = ()
 
     def job(self, task: str, files: Mapping[str, Sequence[Path]], options: Mapping[str, str], seed: int) -> Job:
-        """Return a run of this system, for `predict`.
+        """Return a run of this system, which is the argument of `predict`.
 
-        Raises UsageError for an unknown option, and for missing or unused files.
+        task: the task's name. files: kind of file -> paths. options: name -> text of the options that are set. Raises
+        UsageError for an unknown option or an invalid value, and for missing or unused files.
         """
         for kind in self.needs:
             if not files.get(kind):
@@ -69,7 +70,10 @@ class System:
 
 
 def whole_number(most: int = 999_999_999) -> Callable[[str], int]:
-    """Return the parser of an option whose values are whole numbers from 1 to `most`."""
+    """Return the parser of an option whose values are whole numbers from 1 to `most`.
+
+    The parser returns the number in a text, and raises ValueError for any other text.
+    """
 
     def parse(text: str) -> int:
         if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) == int(text) <= most:
@@ -84,7 +88,7 @@ MOST_NUMBER = 1_000_000_000
 
 
 def number(text: str) -> float:
-    """Parse an option whose values are numbers from 0 to MOST_NUMBER. Raises ValueError."""
+    """Parse the value of an option as a number from 0 to MOST_NUMBER. Raises ValueError for any other text."""
     try:
         value = float(text)
     except ValueError:

@@ -25,5 +25,5 @@ SYSTEMS: tuple[System, ...] = (
 
 
 def systems_of(task: str) -> dict[str, System]:
-    """Return name -> reference system, of those for a task."""
+    """Return name -> reference system, for the systems that make predictions for a task."""
     return {system.name: system for system in SYSTEMS if task in system.tasks}

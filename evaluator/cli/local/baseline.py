@@ -98,9 +98,10 @@ def _run_system(system: System, args: argparse.Namespace, options: Mapping[str, 
 
 
 def _run_baseline(task: AnyTask, args: argparse.Namespace, system: System | None) -> int:
-    """Run a baseline of the task.
+    """Run a trivial baseline of the task, print its predictions and return the exit status.
 
-    system: the reference system that has the same name as the baseline, which an error suggests; None: there is none.
+    system: the reference system with the same name as the baseline, which is suggested if the baseline lacks data; None
+    if there is none. Raises UsageError for invalid arguments and unreadable files.
     """
     request = BaselineRequest(
         task=args.task,

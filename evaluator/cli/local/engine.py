@@ -77,11 +77,12 @@ def connect(runtime: str) -> Local:
 
 @contextlib.contextmanager
 def open_image(local: Local, name: str, *, check: bool) -> Iterator[str]:
-    """Yield the engine's id of the image that `name` gives as a tag, an id or the path of an archive file.
+    """Yield the engine's id of an image.
 
-    An image that was loaded from an archive is removed afterwards, unless the engine already had it. check: True to
-    check a tag or id as the server would; an archive is always checked. Raises ImageError if the image fails the
-    checks, UsageError if the engine does not have it, and SandboxError if the engine fails.
+    name: the path of an archive file, or else a tag or id of an image that the engine has. An image that was loaded
+    from an archive is removed afterwards, unless the engine already had it. check: True to check also an image given by
+    tag or id as the server would; an archive is always checked. Raises ImageError if the image fails the checks,
+    UsageError if the engine does not have it, and SandboxError if the engine fails.
     """
     if Path(name).is_file():
         with Path(name).open("rb") as archive:
@@ -130,7 +131,7 @@ def save_image(engine: Engine, image: str) -> Iterator[IO[bytes]]:
 
 
 def _loaded(local: Local, archive: IO[bytes]) -> tuple[str, bool]:
-    """Check and load an archive; return (its image's id, True if the engine already had the image)."""
+    """Check and load an archive; return (the image's id, True if the engine already had the image)."""
     progress = Progress()
     progress.show("checking the image")
     try:

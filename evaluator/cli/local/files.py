@@ -16,9 +16,10 @@ _DEFAULT_OUTPUT = "predictions.jsonl"
 
 
 def open_inputs(path: str, stack: ExitStack) -> BinaryIO:
-    """Open the inputs read-only, as the sandbox requires, and decompressed, as a system expects.
+    """Return the inputs file, opened read-only, as the sandbox requires, and decompressed, as a system expects.
 
-    Raises UsageError if the file cannot be read or decompressed.
+    path: the file's path; one that ends in .gz is decompressed to a temporary file. stack: closes the file when it is
+    closed itself. Raises UsageError if the file cannot be read or decompressed.
     """
     try:
         if not path.endswith(".gz"):
@@ -36,8 +37,8 @@ def open_inputs(path: str, stack: ExitStack) -> BinaryIO:
 def predictions_path(output: str | None) -> Path:
     """Return the path to write predictions to: `output`, or predictions.jsonl in the working folder if that is None.
 
-    Only a file that was named may be overwritten. Raises UsageError if predictions.jsonl already exists, or if `output`
-    is not in an existing folder.
+    A file that exists is overwritten only if `output` names it. So UsageError is raised if `output` is None and
+    predictions.jsonl exists, and also if `output` is not in an existing folder.
     """
     path = Path(output or _DEFAULT_OUTPUT)
     if output is None and path.exists():

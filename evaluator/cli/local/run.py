@@ -99,9 +99,10 @@ def _failed(args: argparse.Namespace, result: SystemResult) -> int:
 def _validate(
     args: argparse.Namespace, options: Mapping[str, str], opened: Mapping[str, BinaryIO], output: Path
 ) -> dict[str, Any]:
-    """Validate the predictions with the server's code and return the report.
+    """Validate the predictions with the server's code and return the report of the job `validate`.
 
-    opened: the open files, under the names `inputs` and `predictions`. output: the path shown in messages.
+    options: name -> value of the task's options, as texts. opened: the open files, under the names `inputs` and
+    `predictions`. output: the path to which the predictions were saved, which names them in error messages.
     """
     for file in opened.values():
         file.seek(0)

@@ -27,7 +27,10 @@ _MAX_RESAMPLES = 100_000
 
 
 def list_tasks(args: argparse.Namespace) -> int:
-    """Print the tasks, and on standard error those of installed packages that cannot be used."""
+    """Print the tasks and return the exit status.
+
+    Tasks of installed packages that cannot be used are listed on standard error, with the reasons.
+    """
     for problem in TASKS.problems:
         print(f"holdout-eval: {printable(str(problem))}", file=sys.stderr)
     if args.json:
@@ -55,7 +58,7 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _request(args: argparse.Namespace) -> tuple[jobs.Request, list[str]]:
-    """Return (the job request of a command, the names of those of its arguments that are paths of input files)."""
+    """Return (the job request for a command, the names of its arguments that are paths of input files)."""
     options = arguments.read_options(args.option)
     find_task(args.task).parse_options(options)
     if args.command == "validate":

@@ -21,9 +21,10 @@ GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 def token(server: Server, name: str, *, pause: Callable[[float], None] = time.sleep) -> tuple[str, str]:
     """Show a code, open the browser, and wait until the user allows the log-in there.
 
-    Return (the token, the day on which it expires). name: the name that the token gets on the server. pause: a function
-    that sleeps for a number of seconds. Raises RefusedError if the log-in is denied, and UsageError if the code expires
-    or the server is of a version without log-in by the browser.
+    Return (the token, the day on which it expires, as YYYY-MM-DD). name: the name that the token gets on the server.
+    pause: a function that sleeps for a number of seconds. Raises RefusedError if the log-in is denied, UnavailableError
+    if the server does not respond to the request for a code, and UsageError if the code expires or the server's version
+    has no log-in by the browser.
     """
     try:
         code = _post(server, "auth/device/", client_id=CLIENT)

@@ -20,7 +20,11 @@ def wait_until_finished(server: Server, submission: str) -> dict[str, Any]:
 
 
 def scores_of(server: Server, submission: str) -> dict[str, Any] | None:
-    """Return the revealed scores of a submission, in the form of the API; None if the phase has revealed none yet."""
+    """Return the revealed scores of a submission, in the form of the API.
+
+    None if the phase has revealed none yet; the server's explanation is then printed. Raises RefusedError if the server
+    refuses the request for another reason.
+    """
     try:
         scores: dict[str, Any] = server.get(f"{submission_path(submission)}/scores/")
     except RefusedError as error:

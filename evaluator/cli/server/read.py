@@ -42,7 +42,7 @@ def teams(args: argparse.Namespace) -> int:
 
 
 def submissions(args: argparse.Namespace) -> int:
-    """Print the submissions of the user's teams, the latest first, and return the exit status."""
+    """Print the submissions of the user's teams that match the arguments, the latest first; return the exit status."""
     names = ("benchmark", "phase", "system", "state", "search")
     rows = read_list(
         connect(args.server, args.token_file), "submissions/", **{name: getattr(args, name) for name in names}
@@ -83,7 +83,11 @@ def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
 
 
 def scores(args: argparse.Namespace) -> int:
-    """Print the scores of a submission and return the exit status: NOT_YET, or the same as from `submit --wait`."""
+    """Print the scores of a submission and return the exit status.
+
+    It is NOT_YET if the submission is not finished and `--wait` is not given, otherwise the same as from `submit
+    --wait`.
+    """
     server = connect(args.server, args.token_file)
     submission = server.get(f"{submission_path(args.submission)}/")
     if not submission["is_over"] and not args.wait:

@@ -74,7 +74,7 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
 
 
 def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:
-    """Upload all of an image's archive, and return the id of the upload."""
+    """Upload all of an image's archive, and return the id of the upload. `--resume` continues an earlier upload."""
     if args.resume:
         upload = uploading.resumed(server, archive, args.resume)
     else:
@@ -102,8 +102,8 @@ def _send_once(args: argparse.Namespace, server: Server, send: Callable[[], Any]
 def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_json: bool) -> int:
     """Print a submission and return the exit status.
 
-    wait: True to wait until the submission is finished, and print its outcome and scores; False to print the unfinished
-    submission if `as_json`, else nothing.
+    wait: True to wait until the submission is finished, and print its outcome and scores. False to return at once: then
+    the unfinished submission is printed if `as_json` is True, and nothing otherwise.
     """
     if not wait:
         if as_json:
@@ -152,7 +152,11 @@ def _result_lines(submission: dict[str, Any], scores: dict[str, Any]) -> list[st
 
 @contextmanager
 def _archive(image: str) -> Iterator[IO[bytes]]:
-    """Open an image's archive: the file at this path; if there is none, save the image of this tag or id to a file."""
+    """Yield the open archive of an image.
+
+    image: the path of an archive file; if there is no such file, the tag or id of an image of the local Docker engine,
+    which is saved to a temporary file.
+    """
     if Path(image).is_file():
         with _opened(image) as file:
             yield file

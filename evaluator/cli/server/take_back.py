@@ -19,7 +19,7 @@ def take_off_board(args: argparse.Namespace) -> int:
 
 
 def put_back(args: argparse.Namespace) -> int:
-    """Show a submission again that the team hides, and return the exit status."""
+    """Show a submission again that the team has hidden with `take-off-board`, and return the exit status."""
     return _set_hidden(args, "DELETE", "your team does not hide it")
 
 
@@ -33,7 +33,7 @@ def _set_hidden(args: argparse.Namespace, verb: str, message: str) -> int:
 
 
 def rename_system(args: argparse.Namespace) -> int:
-    """Rename the user's system of a name, and return the exit status.
+    """Rename the system that the arguments name, and return the exit status.
 
     Raises UsageError unless exactly one system of the user's teams has this name.
     """
@@ -47,7 +47,11 @@ def rename_system(args: argparse.Namespace) -> int:
 
 
 def _find(systems: list[dict[str, Any]], name: str, team: str) -> dict[str, Any]:
-    """Return the system of this name, ignoring case. team: the name of its team; empty: any."""
+    """Return the system with this name, ignoring case.
+
+    systems: in the form of the API. team: the name of the system's team; empty: any team. Raises UsageError unless
+    exactly one system matches.
+    """
     found = [
         row
         for row in systems

@@ -27,8 +27,8 @@ def begin(
 ) -> str:
     """Start an upload of an image archive and return the upload's id. Raises RefusedError, UnavailableError.
 
-    name: the archive's file name. track, team: those of the later submission, so that the server refuses invalid ones
-    before the bytes are sent.
+    name: the archive's file name. track, team: those of the submission that will follow the upload, so that the server
+    refuses invalid ones before the bytes are sent.
     """
     size = os.fstat(archive.fileno()).st_size
     values = {"filename": name[-255:], "sha256": _sha256(archive), "track": track, "team": team}
@@ -38,9 +38,10 @@ def begin(
 
 
 def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
-    """Return the id of an interrupted upload, after a check that it is of an archive of the same size.
+    """Return the id of an interrupted upload, after a check that it has the size of this archive.
 
-    Raises UsageError if `upload` is not an id or the sizes differ; RefusedError, UnavailableError.
+    upload: the value of `--resume`. Raises UsageError if it is not an id or the sizes differ; RefusedError,
+    UnavailableError.
     """
     try:
         upload = str(UUID(upload))

@@ -35,7 +35,7 @@ class Pair:
 class Examples:
     """Pairs of a claim and its evidence sentence, with their labels.
 
-    weights: one per pair, for training; all are 1 without --weights.
+    weights: the weight of each pair in training; all are 1 without --weights.
     """
 
     pairs: list[Pair] = field(default_factory=list)
@@ -77,7 +77,10 @@ def read_examples(job: Job, *, with_evidence: bool) -> Examples:
                     examples.weights.append(1.0 if weights is None else weights.get(line.id, 1.0))
         problems.raise_if_any()
     if len({*examples.labels}) < 2:
-        raise UsageError(f"--train has {len({*examples.labels})} of the labels in option labels, expected two or more")
+        raise UsageError(
+            f"the claims of --train have only {len({*examples.labels})} of the labels that the option `labels` lists; "
+            "expected at least two"
+        )
     return examples
 
 

@@ -1,4 +1,4 @@
-"""Types of entities, which the graph declares or which are guessed from their triples."""
+"""Types of entities: those that the graph declares, and types of other entities, guessed from their triples."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from evaluator.reference_systems.graphs.walks import Walks
 class EntityTypes:
     """The type of each entity, as a number below `count`.
 
-    A declared type has the number of its entity. An entity without one has as its type the most frequent relation and
-    direction of its triples, or none.
+    The graph declares types by one of its relations, from an entity to its type, which is an entity too; the number of
+    such a type is that of this entity. The type of an entity without a declared one is guessed: it is the relation and
+    direction that most of its triples have. All entities without a triple share one more type.
     """
 
     def __init__(self, walks: Walks, relation: str) -> None:
-        """Look up the relation whose objects are the types of its subjects.
+        """Find the relation by which the graph declares types.
 
-        relation: its name, or "". Of an entity with several types, the first by name counts. Raises UsageError for a
-        relation that is not in the graph.
+        relation: the relation's name; empty: no types are declared. If an entity has several types, the first by name
+        counts. Raises UsageError for a relation that is not in the graph.
         """
         self._walks = walks
         self._entities = len(walks.graph.entities)
@@ -31,7 +32,11 @@ class EntityTypes:
         self._step = 2 * number
 
     def of(self, entity: int, other: int, claimed: int) -> int:
-        """Return an entity's type, without using its step `claimed` to the entity `other`."""
+        """Return an entity's type, as if one of the entity's triples were not in the graph.
+
+        That triple is the one by which the step `claimed` (a relation and direction, by number) leads from the entity
+        to the entity `other`.
+        """
         edges = self._walks.edges(entity)
         others = (edges.ends != other) | (edges.relations != claimed)
         declared = edges.ends[others & (edges.relations == self._step)]

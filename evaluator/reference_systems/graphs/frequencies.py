@@ -20,9 +20,9 @@ from evaluator.tasks.link_prediction.layout import QUERY_MARKER, Question
 
 
 class Popularity:
-    """Scores an entity by its degree, the number of its triples (Huynh & Papotti 2019).
+    """Scores an entity by its degree, which is the number of its triples (Huynh & Papotti 2019).
 
-    An answer has the score of its entity, a claim the lower one of its subject's and its object's.
+    An answer has the score of its entity, a claim the lower of the scores of its subject and its object.
     """
 
     def __init__(self, graph: Graph, *, tokens: bool = False) -> None:
@@ -50,8 +50,8 @@ class Counts:
     def __init__(self, tokens: Tokens, keys: Ints, values: Ints) -> None:
         """Count how often each value occurs with each token.
 
-        keys: the names with which the values occur, as indices in the list of `tokens`. values: the value that occurs
-        with each of these.
+        tokens: the tokens of a list of names. keys, values: one pair per occurrence: the index of a name in this list,
+        and the value (the number of an entity) that occurs with the name.
         """
         token_of_pair, lengths = tokens.of_names(keys)
         pairs = np.stack([token_of_pair, np.repeat(values, lengths)], axis=1)
@@ -63,7 +63,7 @@ class Counts:
     def add_to(self, row: Numbers, name: str) -> None:
         """Add to `row`, which has one entry per value, how often each value occurs with a name.
 
-        Unknown tokens count 0.
+        This is the mean over those tokens of the name that were counted; other tokens are ignored.
         """
         tokens = self._tokens.of(name)
         for token in tokens:
@@ -71,7 +71,10 @@ class Counts:
             row[self._values[part]] += self._counts[part] / len(tokens)
 
     def count(self, name: str, value: int) -> float:
-        """Return how often one value occurs with a name, the mean over the name's tokens; 0 for the value -1."""
+        """Return how often one value occurs with a name; 0 for the value -1.
+
+        This is the mean over those tokens of the name that were counted; other tokens are ignored.
+        """
         total, tokens = 0.0, self._tokens.of(name)
         for token in tokens:
             first, end = self._starts[token], self._starts[token + 1]
@@ -82,9 +85,10 @@ class Counts:
 
 
 class RelationCounts:
-    """Scores an entity by how often it is the subject, or the object, of the relation in the graph.
+    """Scores an entity by how often it is the subject, or the object, of a question's relation in the graph.
 
-    A claim's score is the sum for its subject and its object.
+    The side that the question asks for decides which. A claim's score is the sum of both counts: of its subject as a
+    subject of its relation, and of its object as an object.
     """
 
     def __init__(self, graph: Graph, *, tokens: bool = False) -> None:
@@ -113,7 +117,10 @@ class RelationCounts:
 
 
 class EntityCounts:
-    """Scores entities by the number of triples that join them with the given entity, in any relation and direction."""
+    """Scores an entity by the number of triples, of any relation and direction, that join it with the known entity.
+
+    A claim's score is the number of triples that join its subject and object.
+    """
 
     def __init__(self, graph: Graph, *, tokens: bool = False) -> None:
         self.entities = graph.entities

@@ -27,8 +27,8 @@ _WIDTHS = (3, 5)
 class Graph:
     """A list of triples whose entities and relations are numbered in the order of their names.
 
-    entities, relations: the names, sorted. entity, relation: the number of each name. triples: shape (triples, 3), the
-    numbers of subject, relation and object, sorted. Duplicates are included. The order of lines makes no difference.
+    entities, relations: the names, sorted. entity, relation: name -> number. triples: shape (triples, 3), the numbers
+    of subject, relation and object, sorted, with duplicates. The order of lines makes no difference.
     """
 
     def __init__(self, entities: Sequence[str], relations: Sequence[str], triples: Ints) -> None:
@@ -80,7 +80,7 @@ class _Builder:
 
 
 def _sorted_names(names: Sequence[str]) -> tuple[list[str], Ints]:
-    """Return (the names, sorted; the index of each given name in the sorted list)."""
+    """Return (the names, sorted; the index in the sorted list of each of `names`, in their order)."""
     order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))

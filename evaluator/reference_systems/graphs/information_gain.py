@@ -11,8 +11,8 @@ from evaluator.outcomes.table import Numbers
 def best_gains(having: Numbers, having_true: Numbers, labels: npt.NDArray[np.bool_], most: int) -> list[int]:
     """Return the indices of the features whose presence has the highest information gain, above 0; at most `most`.
 
-    having: for each feature, the number of examples that have it; having_true: those of them with a true label. labels:
-    one per example. Of features with an equal gain, the first are returned.
+    having: for each feature, the number of examples that have it. having_true: for each feature, the number of examples
+    that have it and a true label. labels: one per example. Of features with an equal gain, the first are preferred.
     """
     n, true = len(labels), int(labels.sum())
     rest = having * _entropy(having_true, having) + (n - having) * _entropy(true - having_true, n - having)

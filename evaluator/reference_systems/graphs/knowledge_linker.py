@@ -32,7 +32,7 @@ _BATCH_COSTS = 4_000_000
 
 
 class KnowledgeLinker:
-    """Scores a claim by its two entities' distance in the graph, an answer by its distance from the given entity."""
+    """Scores a claim by the distance of its two entities, and an answer by its distance from the known entity."""
 
     def __init__(
         self,
@@ -46,8 +46,9 @@ class KnowledgeLinker:
     ) -> None:
         """Compute the weights of the entities.
 
-        without: claims whose triples are removed from the graph before that. remove_own: True to score each claim in
-        the graph without its own triple.
+        closure, degree, logarithm: the values of the system's options of these names. without: claims whose triples are
+        removed from the graph before the weights are computed. remove_own: True to score each claim in the graph
+        without the claim's own triple.
         """
         self.entities = graph.entities
         self._graph = graph
@@ -94,9 +95,9 @@ class KnowledgeLinker:
         return rows
 
     def _grouped(self, rows: Ints, sources: Ints) -> Iterator[Ints]:
-        """Yield batches of claims with few distinct sources each, so that memory does not grow with their number.
+        """Yield the claims in batches, as indices. Each batch has few distinct sources, which bounds its memory.
 
-        rows: the claims' indices. sources: for each, the entity from which path costs are computed.
+        rows: the indices of the claims. sources: for each of them, the entity from which path costs are computed.
         """
         ordered = rows[np.argsort(sources, kind="stable")]
         first = np.r_[0, np.flatnonzero(np.diff(np.sort(sources))) + 1] if len(rows) else np.zeros(0, dtype=np.int64)
@@ -132,7 +133,7 @@ class KnowledgeLinker:
 
 
 def weights(ends: Ints, n_entities: int, degree: str, logarithm: str) -> Numbers:
-    """Return the weight of each entity, the cost of a path through it.
+    """Return the weight of each entity, which is the cost of a path through it.
 
     ends: subject and object of each triple. degree, logarithm: the values of the system's options of these names.
     """

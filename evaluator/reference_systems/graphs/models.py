@@ -21,7 +21,8 @@ _TINY = 1e-9
 class Queries(NamedTuple):
     """Queries, given by vectors: one row per query.
 
-    known, relation: the vectors of its entity and of its relation. tail: True where the object is asked for.
+    known, relation: the vectors of each query's known entity and of its relation. tail: True where the object is asked
+    for, False where the subject is.
     """
 
     known: Floats
@@ -72,9 +73,9 @@ class Model(ABC):
 
     @abstractmethod
     def moduli(self, vectors: Floats) -> Floats:
-        """Return the absolute value of each number of the vectors, real or complex.
+        """Return the absolute value of each number of the vectors, which are real or complex.
 
-        N3 regularization sums their cubes.
+        N3 regularization sums the cubes of these values.
         """
 
 

@@ -1,8 +1,9 @@
 """Rankings by paths: `pra`, `sfe` and `kg-miner` for link-prediction, which learn from the graph alone.
 
-Each relation and direction that is asked has its own logistic regression. Its true examples are triples of the graph,
-each described as if it were not in the graph; its false ones are other entities in place of the answer. All candidates
-of a question are scored at once, since the features are numbers of walks along a few paths (`graphs/reach.py`).
+A logistic regression is trained for each relation and direction that a question asks. Its true examples are triples of
+the graph, each described as if it were not in the graph; in its false examples another entity replaces the answer. All
+candidates of a question are scored at once, since the features are numbers of walks along a few paths
+(`graphs/reach.py`).
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ _BATCH_WALKS = 1_000_000
 
 
 class Settings(NamedTuple):
-    """How a relation is learned.
+    """Limits and regularization of the logistic regression for one relation.
 
-    longest: steps of the longest paths. paths: the most paths, and the most features if these are selected. triples:
-    the most true examples. negatives: false examples of each. strength: of the L2 penalty, scikit-learn's 1 / C.
+    longest: the maximum number of steps of a path. paths: the maximum number of paths, and also of features if features
+    are selected. triples: the maximum number of true examples. negatives: the number of false examples per true
+    example. strength: the weight of the L2 penalty, scikit-learn's 1 / C.
     """
 
     longest: int
@@ -53,12 +55,13 @@ class Settings(NamedTuple):
 
 
 class Features(NamedTuple):
-    """What a system describes a candidate by.
+    """The features by which a system describes a candidate.
 
-    probabilities: True if a path's number is the probability of its walks, False if it is the number of walks. value:
-    the feature of a path, from this number. answer: features of the candidate alone: "relations" around it, binary;
-    "frequency" of it as an answer of the relation; or "". types: if not None, each path also has a feature for the
-    types of given entity and candidate, and only features with an information gain are used.
+    probabilities: the number of a path is the probability of its walks if True, and the number of its walks if False.
+    value: returns the feature of a path for this number. answer: features of the candidate alone: "relations" (binary,
+    one for each relation and direction of its triples), "frequency" (how often it is an answer of the relation) or ""
+    (none). types: if not None, each path also has a feature for each pair of types of the known entity and the
+    candidate, and only features with an information gain are used.
     """
 
     probabilities: bool
@@ -68,7 +71,11 @@ class Features(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """Given entities with candidates, and which of them are true: triples of the graph, of the relation `step`."""
+    """Training examples for one step, that is one relation and direction: known entities, each with a candidate.
+
+    starts, ends: the known entity and the candidate of each example. true: True where the graph has a triple by which
+    `step` leads from one to the other.
+    """
 
     step: int
     starts: Ints
@@ -77,10 +84,11 @@ class Examples(NamedTuple):
 
 
 class Model(NamedTuple):
-    """What a relation has learned.
+    """The trained model of one relation and direction.
 
-    weights: one per path. typed: by index of a path and type of the given entity, the weights by the candidate's type.
-    candidates: what each entity scores regardless of the question; -inf if nothing but a walk makes it a candidate.
+    weights: one per path. typed: (index of a path, type of the known entity) -> additional weights of the path, one per
+    type of the candidate. candidates: each entity's score before walks are added to it; -inf if the entity is a
+    candidate only where a walk leads to it.
     """
 
     paths: list[Path]
@@ -90,7 +98,10 @@ class Model(NamedTuple):
 
 
 class PathRanker:
-    """Scores all entities as answers to questions by the walks from the given entity. The given entity is no answer."""
+    """Scores all entities as answers to questions, by the walks from each question's known entity.
+
+    The known entity itself is never an answer.
+    """
 
     def __init__(self, walks: Walks, features: Features, settings: Settings, seed: int) -> None:
         self.entities = walks.graph.entities
@@ -119,13 +130,17 @@ class PathRanker:
         return scores
 
     def model(self, step: int) -> Model:
-        """Return what is learned about a step, a relation and direction. Only the last model is kept."""
+        """Return the model of a step, which is a relation and direction by number. Only the last model is cached."""
         if self._model is None or self._model[0] != step:
             self._model = step, self._learned(step)
         return self._model[1]
 
     def _score(self, model: Model, given: Ints, scores: Numbers, rows: Ints) -> None:
-        """Fill the rows of `scores` for these given entities; -1 is an unknown one, from which no walk starts."""
+        """Fill those rows of `scores` that belong to questions of one relation and direction, whose model is `model`.
+
+        given: the known entity of each of these questions; -1 for an unknown entity, from which no walk starts. rows:
+        the indices of the questions' rows.
+        """
         scores[rows] = model.candidates
         types = self._features.types
         for part in self._batches(np.flatnonzero(given >= 0)):
@@ -174,7 +189,11 @@ class PathRanker:
         return model._replace(candidates=scores)
 
     def _examples(self, step: int, rng: np.random.Generator) -> Examples:
-        """Draw triples of a step, and for each false answers: half of them from its answers, half from all entities."""
+        """Draw true examples from the triples of a step, and for each of them false examples with other candidates.
+
+        Half of these candidates are drawn from all answers of the step, half from all entities. step: a relation and
+        direction, by number.
+        """
         starts, ends, _ = self._walks.edges_of(step)
         chosen = np.sort(rng.permutation(len(starts))[: self._settings.triples])
         shape = (len(chosen), self._settings.negatives)
@@ -191,7 +210,7 @@ class PathRanker:
         )
 
     def _frequent(self, examples: Examples, rng: np.random.Generator) -> list[Path]:
-        """Return the paths that join given entity and answer of the most true examples, sorted."""
+        """Return the paths that join known entity and answer in the largest numbers of true examples, sorted."""
         support: Counter[Path] = Counter()
         for row in rng.permutation(np.flatnonzero(examples.true))[:_SEARCHED].tolist():
             start, end = int(examples.starts[row]), int(examples.ends[row])
@@ -201,7 +220,7 @@ class PathRanker:
         return sorted(path for path, _ in ordered[: self._settings.paths])
 
     def _values(self, examples: Examples, paths: list[Path]) -> Numbers:
-        """Return the features of paths: shape (examples, paths)."""
+        """Return the feature of each path in each example: shape (examples, paths)."""
         numbers = np.zeros((len(examples.starts), len(paths)))
         for part in self._batches(np.argsort(examples.starts, kind="stable")):
             starts, line = np.unique(examples.starts[part], return_inverse=True)
@@ -218,7 +237,12 @@ class PathRanker:
     def _add_typed(
         self, types: EntityTypes, examples: Examples, values: Numbers, keys: list[Any], columns: list[Numbers]
     ) -> None:
-        """Add the features of paths with types, and keep those with an information gain, at most `paths`."""
+        """Add features of paths with the types of their ends, then keep the features with the highest information gain.
+
+        At most `Settings.paths` features are kept. values: the features of the paths, shape (examples, paths). keys,
+        columns: the key and the column of each feature, which are changed in place. A typed feature has the key (index
+        of the path, type of the known entity, type of the candidate).
+        """
         ends = zip(examples.starts.tolist(), examples.ends.tolist(), strict=True)
         of_ends = self._types_of_all[examples.starts], self._types_of_all[examples.ends]
         for row, (start, end) in enumerate(ends):
@@ -246,7 +270,8 @@ class PathRanker:
     def _of_answers(self, step: int, ends: Ints, own: npt.NDArray[np.bool_]) -> csr_matrix:
         """Return the features of candidates alone: shape (candidates, features).
 
-        own: True for those whose features are without one triple of the step, that of the example.
+        step: the relation and direction that is asked, by number. ends: the candidates. own: True for the candidates of
+        true examples, whose features are computed without the example's own triple.
         """
         from scipy.sparse import csr_matrix
 
@@ -263,7 +288,11 @@ class PathRanker:
         return csr_matrix((len(ends), 0))
 
     def _fitted(self, columns: list[Numbers], answers: csr_matrix, true: npt.NDArray[np.bool_]) -> Numbers:
-        """Return the weights of the features, in the order of the columns; 1 each if there are no false examples."""
+        """Return the weights of the features, in the order of the columns.
+
+        All are 1 unless there are both true and false examples. columns: the features of paths, one column per feature.
+        answers: the features of candidates alone, shape (examples, features). true: True for the true examples.
+        """
         from scipy.sparse import csr_matrix, hstack
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import MaxAbsScaler

@@ -77,13 +77,17 @@ class PathProbabilities:
 
 
 class TypedPaths:
-    """Features of a claim: the logarithm of the number of walks along each path, and the same with its ends' types.
+    """Features of a claim: for each path, the logarithm of 1 plus the number of walks along it from subject to object.
 
-    The walks lead from the claim's subject to its object.
+    Each path gives two features: one for the path alone, and one for the path with the types of subject and object.
     """
 
     def __init__(self, walks: Walks, longest: int, type_relation: str) -> None:
-        """type_relation: as in `EntityTypes`. Raises UsageError for a relation that is not in the graph."""
+        """Look up the types of the graph's entities.
+
+        longest: the maximum number of steps of a path. type_relation: the name of the relation by which the graph
+        declares types; empty: none. Raises UsageError for a relation that is not in the graph.
+        """
         self._walks = walks
         self._longest = longest
         self._types = EntityTypes(walks, type_relation)
@@ -98,16 +102,16 @@ class TypedPaths:
 
 
 class Classifier:
-    """Logistic regression on features, with weights that relations share and weights of each relation.
+    """Logistic regression on features, with weights that all relations share and weights of single relations.
 
     Its scores are log-odds: a claim with a score above 0 is more likely true than false.
     """
 
     def __init__(self, examples: Sequence[Example], labels: npt.NDArray[np.bool_], seed: int, most: int | None) -> None:
-        """Learn from examples (relation, features) with their labels, of which both values must occur.
+        """Train on examples (relation, features) with their labels, which must include both True and False.
 
-        The strength of regularization is the one with the best AUROC in cross-validation. most: the number of features
-        with the highest information gain that are used for each relation. None: all.
+        The strength of regularization is the one with the best AUROC in cross-validation. most: for each relation, only
+        the `most` features with the highest information gain are used; None: all features.
         """
         self._chosen: dict[str, set[Hashable]] | None = None if most is None else {}
         if self._chosen is not None and most is not None:
@@ -126,9 +130,10 @@ class Classifier:
         return scores
 
     def _weighted(self, relation: str, features: Features) -> Iterator[tuple[Hashable, float]]:
-        """Yield (key of a weight, feature value) for each weight that a claim uses.
+        """Yield (key of a weight, feature value) for each weight that applies to a claim.
 
-        The key of a weight that all relations share begins with None, that of others with the relation.
+        The key of a weight that all relations share begins with None, that of a single relation's weight with the
+        relation.
         """
         yield (relation,), 1.0
         for feature, value in features.items():
@@ -155,7 +160,8 @@ def informative(
 ) -> set[Hashable]:
     """Return the features whose presence has the highest information gain about the label, above 0; at most `most`.
 
-    Of features with an equal gain, the first to occur are returned.
+    examples: feature -> value of each example. labels: one per example. Of features with an equal gain, those that
+    occur first are preferred.
     """
     present: dict[Hashable, list[int]] = defaultdict(list)
     for row, features in enumerate(examples):

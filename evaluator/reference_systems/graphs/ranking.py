@@ -30,9 +30,10 @@ class KnownAnswers:
             self._answers.append(triples[order, answer])
 
     def of(self, known: int, relation: int, *, tail: bool) -> Ints:
-        """Return the sorted answers to one question, by number.
+        """Return the sorted answers to one question, as numbers of entities.
 
-        known: the given entity. tail: True if the object is asked for, False for the subject.
+        known, relation: the numbers of the given entity and of the relation. tail: True if the object is asked for,
+        False for the subject.
         """
         keys, key = self._keys[not tail], relation * self.n_entities + known
         first, end = np.searchsorted(keys, [key, key + 1])
@@ -42,9 +43,9 @@ class KnownAnswers:
 def filtered_ranks(triples: Ints, known: KnownAnswers, score_all: ScoreAll) -> Ints:
     """Return the ranks of the objects of all triples, then those of the subjects.
 
-    The other known answers of a question are removed before ranking. An answer ranks below all entities with a higher
-    score, and in the middle of those with the same score, rounded down. score_all: returns the scores of all entities
-    as answers to questions.
+    Each is an answer to the question that the rest of its triple asks. The question's other answers in `known` are
+    removed before ranking. An answer ranks below all entities with a higher score, and in the middle of those with the
+    same score, rounded down. score_all: returns the scores of all entities as answers to questions.
     """
     ranks = []
     for tail in (True, False):

@@ -1,4 +1,4 @@
-"""The ends of walks along a path from many entities at once, by products of sparse matrices.
+"""Numbers or probabilities of the walks along a path from many entities at once, by products of sparse matrices.
 
 The walks are those of `graphs/walks.py`: they visit no entity twice.
 """
@@ -23,11 +23,13 @@ _ROUNDING = 1 + 1e-12
 
 
 class Reach:
-    """Matrices of walks: how many lead from an entity to another along a path, or with which probability."""
+    """Matrices of walks: the number, or the probability, of the walks along a path from one entity to another."""
 
     def __init__(self, walks: Walks, *, probabilities: bool) -> None:
-        """probabilities: True for the probability that a walker from the first entity ends at the other, who at each
-        step takes a random triple of the path's next relation; False for the number of walks.
+        """Prepare the computation; the matrices are computed on request.
+
+        probabilities: True if the matrices have the probability that a walker from the first entity ends at the other,
+        who at each step takes a random triple of the path's next relation; False for the number of walks.
         """
         self._walks = walks
         self._probabilities = probabilities
@@ -35,7 +37,10 @@ class Reach:
         self._transposed: dict[int, csr_matrix] = {}
 
     def step(self, step: int) -> csr_matrix:
-        """Return the matrix of a path of one step: shape (entities, entities)."""
+        """Return the matrix of a path of one step: shape (entities, entities).
+
+        step: a relation and direction, as `Walks` numbers them.
+        """
         if step not in self._matrices:
             from scipy.sparse import csr_matrix
 
@@ -46,9 +51,10 @@ class Reach:
         return self._matrices[step]
 
     def ends(self, starts: Ints, paths: Sequence[Path]) -> Iterator[csr_matrix]:
-        """Yield for each path the matrix of walks from `starts`, entities by number: shape (starts, entities).
+        """Yield for each path the matrix of its walks from the entities `starts`: shape (starts, entities).
 
-        Consecutive paths that begin with the same steps share the work of these.
+        starts: numbers of entities. paths: consecutive paths that begin with the same steps share the work of these
+        steps.
         """
         taken: list[csr_matrix] = []
         before: Path = ()
@@ -63,7 +69,11 @@ class Reach:
             yield taken[-1]
 
     def _longer(self, starts: Ints, path: Path, taken: Sequence[csr_matrix]) -> csr_matrix:
-        """Return the matrix of a path. taken: those of the paths that it begins with, from one step to all but one."""
+        """Return the matrix of a path: shape (starts, entities).
+
+        taken: the matrices of the path's first step, of its first two steps, and so on, up to the path without its last
+        step.
+        """
         if not taken:
             return self.step(path[0])[starts]
         matrix = taken[-1] @ self.step(path[-1])
@@ -76,9 +86,9 @@ class Reach:
         return matrix
 
     def _returning(self, starts: Ints, path: Path, first: csr_matrix) -> csr_matrix:
-        """Return the part of a path of three steps whose walks end at their second entity, but do not pass the start.
+        """Return the matrix of those walks along a path of three steps that return to their second entity at the end.
 
-        first: the matrix of the path's first step.
+        Walks whose third entity is their start are left out. first: the matrix of the path's first step.
         """
         there, back = self.step(path[1]), self._transpose(path[2])
         round_trips = np.asarray(there.multiply(back).sum(axis=1)).ravel()

@@ -13,14 +13,15 @@ Labels = npt.NDArray[np.bool_]
 
 
 class Thresholds:
-    """The threshold of each relation: claims with a higher score are taken as true.
+    """The threshold of each relation: claims with a higher score are predicted to be true.
 
-    A relation's threshold has the highest accuracy on its labelled claims; of several such values, it is the nearest to
-    the threshold of all claims together. A relation without labelled claims has that threshold.
+    The threshold of a relation is the value with the highest accuracy on the relation's labelled claims; of several
+    such values, the one nearest to the common threshold, which is learned from all claims together. A relation without
+    labelled claims has the common threshold.
     """
 
     def __init__(self, scores: Numbers, labels: Labels, relations: Sequence[str]) -> None:
-        """Learn from one score, label and relation per claim. Without claims, all thresholds are 0."""
+        """Learn the thresholds from one score, label and relation per claim. Without claims, all thresholds are 0."""
         self._overall = _threshold(scores, labels, 0.0)
         names = np.array(relations, dtype=object)
         self._by_relation = {

@@ -50,10 +50,7 @@ class Tokens:
         self.numbers: Ints = np.fromiter(flat, dtype=np.int64, count=int(self.starts[-1]))
 
     def of(self, name: str) -> list[int]:
-        """Return the numbers of a name's tokens, without tokens that are in no name of the list.
-
-        The name need not be in it.
-        """
+        """Return the numbers of the tokens of any name; tokens that no name of the list has are left out."""
         return [self._number[token] for token in self._split(name) if token in self._number]
 
     def of_names(self, numbers: Ints | None) -> tuple[Ints, Ints]:
@@ -69,9 +66,9 @@ class Tokens:
         return self.numbers[np.repeat(self.starts[numbers], counts) + positions], counts
 
     def twice(self) -> Tokens:
-        """Return the tokens of the list of names followed by a copy of the list, whose tokens get numbers of their own.
+        """Return the tokens of the list of names followed by a copy of the list, whose tokens get new numbers.
 
-        It is for names with two vectors each, such as a relation and its reciprocal.
+        This is for names with two vectors each, such as a relation and its reciprocal.
         """
         doubled = copy(self)
         doubled.names = self.names * 2

@@ -1,6 +1,6 @@
 """Training of embedding models: cross-entropy over candidate answers, N3 regularization, Adagrad.
 
-The triples of a graph ask two questions each, for the object and for the subject. Questions that are the same are one
+The triples of a graph ask two questions each, for the object and for the subject. Equal questions are combined into one
 query with several answers, which gives the loss of Lacroix et al. 2018 with fewer products of matrices.
 """
 
@@ -43,8 +43,8 @@ class Settings:
 class Table:
     """The vectors of names (entities or relations), which Adagrad trains.
 
-    A name's vector is the mean of its tokens' vectors. tokens: the tokens of each name. None: each name has a vector of
-    its own.
+    tokens: the tokens of each name, the mean of whose vectors is the vector of the name; None: each name has its own
+    vector.
     """
 
     def __init__(self, size: int, width: int, rng: np.random.Generator, scale: float, tokens: Tokens | None) -> None:
@@ -83,8 +83,8 @@ class Table:
 class Batch(NamedTuple):
     """Queries and their answers; entities are given by position in a list of candidates, or by number.
 
-    known: each query's given entity. rows, answers: one entry per answer: the index of its query, and the answer's
-    entity.
+    known: each query's given entity. rows, answers: one entry per answer: the index of the answer's query, and the
+    answer's entity.
     """
 
     known: Ints
@@ -164,9 +164,10 @@ class Embeddings:
         self.relations = Table(n_rows, model.relation_width, rng, scale, of_relations)
 
     def relation_rows(self, relation: Ints, tail: np.typing.NDArray[np.bool_]) -> Ints:
-        """Return the index in `relations` of each query's relation; tail: True where the object is asked for.
+        """Return the row of the table `relations` that each query uses.
 
-        Reciprocal models have other vectors for queries that ask for the subject.
+        relation: the number of each query's relation. tail: True where the object is asked for. Reciprocal models have
+        a second vector per relation for queries that ask for the subject.
         """
         return np.where(tail, relation, relation + self.n_relations) if self.model.reciprocal else relation
 
@@ -183,7 +184,7 @@ class Embeddings:
 def loss_and_gradients(
     model: Model, candidates: Floats, queries: Queries, batch: Batch, strength: float
 ) -> tuple[float, Floats, Floats]:
-    """Return (loss, its gradient by the candidates' vectors, its gradient by the queries' relation vectors).
+    """Return (loss, its gradient by the candidates' vectors, its gradient by the relation vectors of the queries).
 
     The loss is the mean over answers of cross-entropy plus N3, which is `strength` times the sum of the cubed moduli of
     the vectors of the query's entity and relation and of the answer. candidates: the vectors of all entities that are
@@ -239,9 +240,9 @@ def train(
 ) -> Embeddings:
     """Return embeddings trained on a graph.
 
-    valid: validation triples; if there are any, the vectors with the best filtered MRR on them are returned, else those
-    of the last epoch. tokens: those of the entities and of the relations, whose vectors are then means of the vectors
-    of their tokens; None: each name has its own vector.
+    valid: validation triples, as numbers: if there are any, the vectors with the best filtered MRR on them are
+    returned, otherwise those of the last epoch. tokens: the tokens of the entities' names and of the relations' names;
+    the vector of a name is then the mean of its tokens' vectors; None: each name has its own vector.
     """
     rng = np.random.default_rng(seed)
     embeddings = Embeddings(graph, model, settings.scale, rng, tokens=tokens)

@@ -74,21 +74,25 @@ class Walks:
         return np.diff(self._first)
 
     def edges(self, entity: int) -> Edges:
-        """Return the steps from an entity, given by number; none for -1, an unknown entity."""
+        """Return the steps from an entity. entity: its number; -1 for an unknown entity, which has no steps."""
         part = slice(self._first[entity], self._first[entity + 1]) if entity >= 0 else slice(0)
         return Edges(self._steps[part], self._ends[part], 1 / self._fanout[part])
 
     def edges_of(self, step: int) -> tuple[Ints, Ints, Numbers]:
-        """Return all triples of a step: the entities where they start and end, and the probability as in `Edges`."""
+        """Return (entities where they start, entities where they end, probabilities) of the triples of a step.
+
+        step: a relation and direction, by number. Each array has one entry per triple of this relation. The
+        probabilities are as in `Edges`.
+        """
         order, first = self._by_step
         edges = order[first[step] : first[step + 1]]
         return self._starts[edges], self._ends[edges], 1 / self._fanout[edges]
 
     def between(self, first: int, claimed_step: int, last: int, longest: int = LONGEST) -> Paths:
-        """Return the paths of at most `longest` steps (1 to 3) from one entity to another.
+        """Return the paths of at most `longest` steps (1 to 3) from the entity `first` to the entity `last`.
 
-        The triple that `claimed_step` follows from the first to the last is not used. Entities are numbers in the
-        graph, or -1 if unknown. An entity has no path to itself.
+        The triple by which the step `claimed_step` leads from `first` to `last` is not used. Entities are numbers in
+        the graph, or -1 if unknown. An entity has no path to itself.
         """
         start, end = self.edges(first if first != last else -1), self._arriving(last)
         direct = start.ends == last
@@ -128,7 +132,7 @@ class Walks:
         return steps[::-1]
 
     def _arriving(self, entity: int) -> Edges:
-        """Return the steps that arrive at an entity. `ends` of the result are the entities from which they come."""
+        """Return the steps that arrive at an entity, with the entities from which they come as `ends`."""
         part = slice(self._first[entity], self._first[entity + 1]) if entity >= 0 else slice(0)
         back, starts = self._steps[part] ^ 1, self._ends[part]
         return Edges(back, starts, 1 / self._fanout_of(starts, back))
@@ -158,7 +162,7 @@ class Walks:
 
     @cached_property
     def step_counts(self) -> csr_matrix:
-        """How many triples an entity has of each step: shape (entities, steps)."""
+        """The number of steps of each kind (relation and direction) from each entity: shape (entities, steps)."""
         from scipy.sparse import csr_matrix
 
         shape = (len(self.graph.entities), self.steps)
@@ -166,7 +170,7 @@ class Walks:
 
     @cached_property
     def _by_step(self) -> tuple[Ints, Ints]:
-        """Indices of all triples, ordered by step, and where each step's begin in them."""
+        """(Indices of all steps, sorted by number; for each number, where its steps begin in this order)."""
         order = np.argsort(self._steps, kind="stable")
         return order, np.searchsorted(self._steps[order], np.arange(self.steps + 1))
 

@@ -59,7 +59,10 @@ Span = tuple[int, int]
 
 
 class Passage:
-    """A passage with its tokens. start: its offset in the document; the offsets of tokens are relative to it."""
+    """A passage with its tokens.
+
+    start: the passage's offset in the document; the offsets of tokens are relative to the passage.
+    """
 
     def __init__(self, document: GoldDocument | InputDocument, passage: GoldPassage | InputPassage) -> None:
         self.id, self.start = passage.passageId, max(0, passage.passageStart)
@@ -70,7 +73,7 @@ class Passage:
         """The words of the name of the document's subject, if pronouns are resolved."""
 
     def span(self, mention: Mention) -> Span:
-        """Return the offsets of a mention in the document."""
+        """Return the offsets (start, end) of a mention in the document, in code points."""
         return self.start + self.tokens[mention.first].start, self.start + self.tokens[mention.last - 1].end
 
     def name(self, mention: Mention) -> str:
@@ -88,7 +91,7 @@ class Passage:
 
 
 def resolve_subject(passages: Sequence[Passage]) -> None:
-    """Set `subject` of all passages of a document to the name that contains the most of the document's names."""
+    """Set `subject` of all passages of a document to the name that contains the most names of the document."""
     names = [
         tuple(token.text for token in passage.tokens[mention.first : mention.last])
         for passage in passages
@@ -163,7 +166,7 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def _examples(documents: Sequence[GoldDocument], passages: Sequence[Passage]) -> dict[str, tuple[Rows, Marks]]:
-    """Return property -> (its examples, as rows of all pairs of mentions; True for the positive ones).
+    """Return property -> (indices of its examples among all pairs of mentions, their labels: True for positive ones).
 
     Examples of a property are the pairs of the passages in which it is annotated or has a fact. A pair is positive if
     its mentions overlap the subject and the object of one of the property's facts.
@@ -192,7 +195,7 @@ def _examples(documents: Sequence[GoldDocument], passages: Sequence[Passage]) ->
 
 
 def _thresholds(extractor: Extractor, documents: Sequence[GoldDocument]) -> dict[str, float]:
-    """Return property -> the threshold of its probabilities that has the highest F1 on these documents."""
+    """Return property -> the threshold of the property's probabilities that has the highest F1 on these documents."""
     passages = [passage for document in documents for passage in extractor.passages(document)]
     examples = _examples(documents, passages)
     probabilities = extractor.probabilities(passages)
@@ -205,9 +208,9 @@ def _thresholds(extractor: Extractor, documents: Sequence[GoldDocument]) -> dict
 
 
 def read_documents(paths: Sequence[Path]) -> list[GoldDocument]:
-    """Return the documents of gold of knowledge-base-population.
+    """Return the documents of gold files of knowledge-base-population.
 
-    Raises GoldError for invalid lines, UsageError for an unreadable file and for gold without facts.
+    Raises GoldError for invalid lines, UsageError for an unreadable file or if none of the documents has facts.
     """
     documents: list[GoldDocument] = []
     for path in paths:
@@ -233,9 +236,10 @@ def read_inputs(paths: Sequence[Path]) -> Iterator[InputDocument]:
 
 
 def read_aliases(paths: Sequence[Path]) -> dict[str, str]:
-    """Return the links of names from tab-separated files of name and link: casefolded name -> its first link.
+    """Return casefolded name -> link, from tab-separated files with two columns: name and link.
 
-    Raises GoldError for invalid lines.
+    If a name has several links, the first counts. Raises GoldError for invalid lines, UsageError for an unreadable
+    file.
     """
     links: dict[str, str] = {}
     for path in paths:

@@ -47,7 +47,7 @@ class Token(NamedTuple):
 class Mention(NamedTuple):
     """A span of a text that may be the subject or the object of a fact.
 
-    first, last: indices of its first token and of the token after its last. kind: DATE, NAME...
+    first, last: the index of its first token, and the index after its last token. kind: DATE, NAME...
     """
 
     first: int
@@ -77,7 +77,8 @@ def tokenize(text: str) -> list[Token]:
 class MentionFinder:
     """Finds mentions in a text; its list of names and nouns comes from training texts.
 
-    A word sequence is in the list if at least a certain share of its occurrences in training texts were mentions.
+    A word sequence is in the list if it is a mention in at least a certain share of the training texts in which it
+    occurs.
     """
 
     def __init__(self, known: Collection[tuple[str, ...]] = ()) -> None:
@@ -94,8 +95,8 @@ class MentionFinder:
     ) -> MentionFinder:
         """Return a finder whose list comes from these texts.
 
-        texts: the tokens of each text, and the token ranges of its mentions. share: the least share of a sequence's
-        occurrences that are mentions.
+        texts: (tokens, token ranges of the mentions) of each text. share: a word sequence is in the list if it is a
+        mention in at least this share of the texts in which it occurs.
         """
         marked: Counter[tuple[str, ...]] = Counter()
         for tokens, spans in texts:
@@ -187,7 +188,7 @@ def capitalised(tokens: Sequence[Token]) -> list[tuple[int, int]]:
 
 
 def main_name(names: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the name that contains the most of these names, such as a full name; of several, the first.
+    """Return the name that contains the largest number of these names, such as a full name; of several, the first.
 
     names: the words of each name, in the order of the text. Without names, the result is empty.
     """

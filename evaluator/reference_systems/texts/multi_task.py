@@ -1,6 +1,6 @@
 """A linear model of several yes-no tasks that share features, and its thresholds.
 
-The weights of a task are the sum of shared weights and its own, as in Evgeniou and Pontil 2004 (Regularized multi-task
+A task has its own weights, to which shared weights are added, as in Evgeniou and Pontil 2004 (Regularized multi-task
 learning). A task learns from its own rows only: in KnowledgeNet, a property is annotated only in some passages.
 """
 
@@ -40,8 +40,8 @@ class MultiTaskModel:
     def fit(cls, features: Any, examples: Mapping[str, tuple[Rows, Marks]]) -> MultiTaskModel:
         """Return the model fitted by L2-regularised logistic loss.
 
-        features: a sparse matrix with a row per pair of mentions. examples: task -> (the rows that it learns from, True
-        for those with the answer yes).
+        features: a sparse matrix with a row per pair of mentions. examples: task -> (indices of its training rows,
+        their labels: True for yes).
         """
         from scipy.sparse import csr_matrix, hstack
         from sklearn.linear_model import LogisticRegression
@@ -70,10 +70,10 @@ class MultiTaskModel:
 
 
 def best_threshold(probabilities: Numbers, labels: Marks) -> float:
-    """Return the probability from which the answer is yes, for the highest F1; NO_EXAMPLE if no label is positive.
+    """Return the lowest probability at which the answer is yes, for the highest F1; NO_EXAMPLE if no label is True.
 
-    It is half way between the lowest probability with the answer yes and the next lower one. Of thresholds with equal
-    F1, the one with the fewest yes answers is returned.
+    It is half way between the lowest of these `probabilities` with the answer yes and the next lower one. Of thresholds
+    with equal F1, the one with the fewest yes answers is returned.
     """
     if not labels.any():
         return NO_EXAMPLE

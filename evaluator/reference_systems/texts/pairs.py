@@ -27,10 +27,10 @@ class TextFeatures:
     """Features of a text's pairs of mentions. Parts that several pairs share are computed once."""
 
     def __init__(self, tokens: Sequence[Token], mentions: Sequence[Mention], pronoun_name: Sequence[str] = ()) -> None:
-        """Compute what all pairs of the text share.
+        """Compute the parts that all pairs of the text share.
 
-        tokens, mentions: of the text. pronoun_name: the words of the name that personal pronouns stand for; empty:
-        unknown.
+        tokens, mentions: those of the text. pronoun_name: the words of the name for which personal pronouns stand;
+        empty: the name is unknown.
         """
         self.mentions = mentions
         self._name = [_DIGIT.sub("0", word.casefold()) for word in pronoun_name]

@@ -118,7 +118,7 @@ class SentenceReader:
         return sentences
 
     def main_subject(self, text: str) -> str:
-        """Return the name that the largest number of a text's names are part of, such as a full name, as written there.
+        """Return the name that contains the most of a text's names, such as a full name, as the text writes it.
 
         Returns an empty text if the text has no name.
         """
@@ -141,7 +141,11 @@ class SentenceReader:
         return Sentence(tokens, [mentions[index] for index in named], [names[index] for index in named])
 
     def _name(self, text: str, tokens: Sequence[Token], mention: Mention, subject: str) -> str:
-        """Return the name of a mention as facts write it; empty for a pronoun that does not mean the subject."""
+        """Return the name of a mention, in the form in which facts write it.
+
+        It is empty for relative pronouns, and for personal pronouns that do not stand for the subject. subject: the
+        name of the text's subject; empty: unknown.
+        """
         name = text[tokens[mention.first].start : tokens[mention.last - 1].end]
         if mention.kind == PERSONAL:
             return subject if name.casefold() in _OF_SUBJECT else ""
@@ -204,14 +208,17 @@ class RelationClassifier:
             self._models.append(_fitted(matrix[of_row], answers, "lbfgs"))
 
     def main_subject(self, text: str) -> str:
-        """Return the name that the largest number of a text's names are part of, such as a full name.
+        """Return the name that contains the most of a text's names, such as a full name, as the text writes it.
 
         Returns an empty text if the text has no name.
         """
         return self._reader.main_subject(text)
 
     def facts(self, text: str, subject: str) -> list[Fact]:
-        """Return the sorted facts of a text. subject: the name of its subject; empty: the text's main name."""
+        """Return the sorted facts (subject, relation, object) of a text.
+
+        subject: the name of the text's subject; empty: the name that `main_subject` returns.
+        """
         sentences = self._reader.sentences(text, subject or self.main_subject(text))
         if not sentences or not self._models:
             return []
@@ -261,9 +268,10 @@ def _occurrences(tokens: Sequence[Token], names: Iterable[str]) -> set[tuple[int
 
 
 def train_classifier(job: Job, *, binary: bool) -> RelationClassifier:
-    """Return a classifier trained on the gold of `--train`. binary: True for a separate decision on each relation.
+    """Return a classifier trained on the gold of `--train`.
 
-    Raises GoldError if the gold is invalid or a line lacks a text, UsageError if no text in it has facts.
+    binary: True for a separate decision on each relation, False for a choice of one relation or none. Raises GoldError
+    if the gold is invalid or a line lacks a text, UsageError if no text in it has facts.
     """
     texts = []
     for path in job.paths("train"):

@@ -269,7 +269,7 @@ class ContainerBackend(ABC):
         try:
             while (state := self.poll(job, seconds=POLL_SECONDS).state) is not JobState.ENDED:
                 if state is JobState.ABSENT:
-                    raise JobMissingError(f"the engine has no job {job.execution_id} any more")
+                    raise JobMissingError(f"the engine has no container of job {job.execution_id} any more")
                 check_needed(job, keep_going)
             timings["run"], now = time.monotonic() - now, time.monotonic()
             result = self.collect(job)

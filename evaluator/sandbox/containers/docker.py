@@ -127,7 +127,7 @@ class DockerSandbox(ContainerBackend):
                 self._engine.inspect(container_name(self.instance, name, part)) for part in ("keeper", job.kind)
             )
         except NotFoundError:
-            raise JobMissingError(f"the engine has no job {name}") from None
+            raise JobMissingError(f"the engine has no container of job {name}") from None
         if working["State"]["Status"] == "created":
             raise JobMissingError(f"the job {name} was not started: its worker died before that")
         run = self._new_run(job, self._layers or self.layers(), image_labels=())

@@ -422,7 +422,7 @@ class PodmanSandbox(ContainerBackend):
             except PodmanError as problem:
                 if "no such container" not in problem.engine_message.lower():
                     raise
-                raise JobMissingError(f"the engine has no job {name}") from None
+                raise JobMissingError(f"the engine has no container of job {name}") from None
             if _moment(inspected["State"]["StartedAt"]).year == 1:
                 raise JobMissingError(f"the job {name} was not started: its worker died before that")
             if not self._layers:

@@ -157,7 +157,7 @@ def test_invalid_files_are_refused_with_their_line(tmp_path, name, train, inputs
 @pytest.mark.parametrize(
     ("train", "options", "message"),
     [
-        (CUES[:4], {}, "--train has 1 of the labels in option labels"),
+        (CUES[:4], {}, "the claims of --train have only 1 of the labels that the option `labels` lists"),
         ([claim(1, "a", SUPPORTS), claim(2, "b", REFUTES)], {}, "no word is in two claims"),
         (CUES, {"labels": "SUPPORTS"}, "two or more of SUPPORTS, REFUTES, NOT ENOUGH INFO"),
         (CUES, {"strength": "0"}, "a number above 0"),
