@@ -18,10 +18,11 @@ from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation
 
 
 def correctable_splits(generation: Generation) -> list[tuple[GeneratedPart, Split]]:
-    """Return (part, split) for each part of a finished preview and each non-draft split that the part may correct.
+    """Return (part, split) for each part of a preview and each non-draft split that the part may correct.
 
-    The split must have been made by the same generator with the same parameters, salt and, if the generator samples,
-    the same seed. Its part must have the same name, unless both previews have a single part.
+    The split was made from another preview of the dataset, by the same generator with the same parameters, salt and, if
+    the generator samples, seed; and from a part of the same name, unless both previews have a single part. Empty if the
+    preview is not done.
     """
     if generation.state != State.DONE:
         return []
@@ -62,7 +63,10 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
 
 
 def _comparable_previews(generation: Generation) -> list[Generation]:
-    """Return the dataset's other previews with splits made from them that differ from this one in raw files only."""
+    """Return the dataset's other previews from which splits were made and which differ from this one in raw files only.
+
+    The seed may differ too if the generator does not sample.
+    """
     offer = OFFERS.get(generation.generator)
     same = {"generator": generation.generator, "salt": generation.salt}
     rows = generation.dataset.generations.filter(parts__split__isnull=False, **same).exclude(pk=generation.pk)
@@ -73,6 +77,9 @@ def _comparable_previews(generation: Generation) -> list[Generation]:
 
 
 def _values(generation: Generation) -> dict[str, Any]:
-    """Return the values of a preview's parameters by name, with defaults filled in."""
+    """Return the values of a preview's parameters by the parameters' names, with defaults filled in.
+
+    They are parsed, or the stored texts if the generator is no longer installed.
+    """
     offer = OFFERS.get(generation.generator)
     return parse_form(offer, generation.parameters)[0] if offer else generation.parameters

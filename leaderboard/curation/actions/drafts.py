@@ -55,9 +55,10 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
 
 
 def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> None:
-    """Raise Refused if a split was already made from a part, or if the name of a split is taken or occurs twice.
+    """Raise Refused: NOT_READY if a split was already made from a requested part; NAME_TAKEN for a name of a split.
 
-    The check also refuses a request that was sent twice.
+    A name is taken if a split of the dataset has it, or if two of `requests` have it. The check also refuses a request
+    that was sent twice.
     """
     split_names = dict(generation.parts.exclude(split=None).values_list("pk", "split__name"))
     for request in requests:
@@ -70,7 +71,7 @@ def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> Non
     for index, name in enumerate(names):
         splits.check_name_is_free(generation.dataset, name)
         if name.casefold() in {other.casefold() for other in names[:index]}:
-            raise Refused(Code.NAME_TAKEN, f"Two draft splits are named {name}; expected different names.")
+            raise Refused(Code.NAME_TAKEN, f"Two draft splits are named {name}; each part needs its own name.")
 
 
 def _create(generation: Generation, request: DraftRequest, contents: dict[str, bytes], by: User) -> Split:
@@ -97,9 +98,9 @@ def _create(generation: Generation, request: DraftRequest, contents: dict[str, b
 
 @transaction.atomic
 def _link(part: GeneratedPart, split: Split, by: User) -> None:
-    """Record that the split was created from the part.
+    """Record that the split was created from the part. Raises Refused NOT_READY if the part already has a split.
 
-    Of two concurrent requests only one succeeds; the other raises Refused NOT_READY.
+    So only one of two concurrent requests succeeds.
     """
     if not GeneratedPart.objects.filter(pk=part.pk, split=None).update(split=split):
         raise Refused(Code.NOT_READY, f"Another request has already made a split from the part {part.name}.")
@@ -109,9 +110,9 @@ def _link(part: GeneratedPart, split: Split, by: User) -> None:
 
 @transaction.atomic
 def _delete(split: Split, by: User) -> None:
-    """Delete a split that was just created, with its gold.
+    """Delete a split that was just created, with its gold, because another part could not be made a split.
 
-    This replaces the rollback of a transaction, which would have to stay open for as long as gold is validated.
+    A transaction that is rolled back would do the same, but would have to stay open while the sandbox validates gold.
     """
     GeneratedPart.objects.filter(split=split).update(split=None)
     for gold in split.gold_versions.all():

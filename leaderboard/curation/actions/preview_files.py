@@ -1,4 +1,7 @@
-"""Contents of a preview's parts. They are not stored, but generated again and checked against the preview's digests."""
+"""Contents of the parts that a preview's generator makes.
+
+They are not stored, but generated again and checked against the digests that the preview stores.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 def regenerate(generation: Generation) -> dict[str, bytes]:
-    """Generate the parts of a preview again. Return their contents by name.
+    """Generate the parts of a preview again. Return the gold file of each part by the part's name.
 
     The contents have the same sha256 as in the preview. Raises Refused: NOT_READY for an unfinished preview, a raw file
     that is missing or altered, or parts that differ from the preview; SANDBOX_UNAVAILABLE.
@@ -47,7 +50,7 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
 
 @contextmanager
 def as_upload(content: bytes, name: str = "gold.jsonl") -> Iterator[TemporaryUploadedFile]:
-    """Yield bytes as an uploaded file with the given name, as if a user had sent it."""
+    """Yield `content` as a temporary uploaded file of the given name, as if a user had sent it."""
     with TemporaryUploadedFile(name, "application/x-ndjson", len(content), None) as file:
         file.write(content)
         file.seek(0)

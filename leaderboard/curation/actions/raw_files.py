@@ -1,4 +1,7 @@
-"""Raw files, from which splits are generated: uploaded whole or in chunks, and removed. They are as secret as gold."""
+"""Raw files, from which splits are generated: upload them whole or in chunks, and remove them.
+
+They are as secret as gold.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ def finish(*, upload: RawUpload, by: User) -> RawFile:
 
 
 def add(*, dataset: Dataset, file: File[bytes], by: User) -> RawFile:
-    """Store a file that was uploaded in one request.
+    """Store a raw file that was uploaded in one request.
 
     Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an empty file; TOO_LARGE; NAME_TAKEN if the dataset has the same
     file already; QUOTA_EXCEEDED for too many raw files.
@@ -79,7 +82,7 @@ def add(*, dataset: Dataset, file: File[bytes], by: User) -> RawFile:
 
 
 def remove(*, raw: RawFile, by: User) -> None:
-    """Delete an unused raw file. Raises Refused: NOT_AN_ORGANISER; NOT_READY if a preview was made from it."""
+    """Delete a raw file. Raises Refused: NOT_AN_ORGANISER; NOT_READY if a preview was made from the file."""
     check_manages(raw.dataset, by)
     try:
         with transaction.atomic():
@@ -139,5 +142,8 @@ def _check_count(dataset: Dataset) -> None:
 
 
 def _base_name(name: str) -> str:
-    """Return the base name of a path without unprintable characters, so that error messages can quote it."""
+    """Return the last 255 printable characters of a path's base name; `raw` if there are none.
+
+    Error messages can then quote the name.
+    """
     return "".join(filter(str.isprintable, name.replace("\\", "/").rpartition("/")[2]))[-255:].strip() or "raw"

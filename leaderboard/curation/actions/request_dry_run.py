@@ -2,7 +2,7 @@
 
 Baselines are scored like submissions, in the sandbox, by a scoring worker that gives priority to submissions. A dry run
 creates only its own row: no submission, no quota charge, no release. Its scores reveal information about hidden gold,
-so only managers of the split can read them. `run_dry_run` is the worker's side.
+so only managers of the split can read them. `run_dry_run` has the worker's side.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MOST_FILES = 50
 
 
 def why_not(split: Split) -> str:
-    """Return why no dry run of a split is possible; empty: it is possible.
+    """Return a sentence that says why no dry run on a split is possible; empty: it is possible.
 
     Once a phase of a published benchmark on the split has opened, baselines must be submitted to the phase instead.
     """
@@ -61,9 +61,10 @@ def why_not(split: Split) -> str:
 
 
 def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
-    """Queue a dry run of every trivial baseline of the task that has none yet. Return the new rows.
+    """Queue a dry run of every trivial baseline of the task on the split's current gold. Return the new rows.
 
-    phase: the phase whose options and whose public or private groups apply; None: the split's options, all groups.
+    Baselines with a queued, running or finished dry run on that gold with the same settings are left out. phase: sets
+    the options and the public or private groups to score; None: the split's options, all groups.
     Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a phase on another split; NOT_READY with the reason that
     `why_not` returns, or if the phase scores public or private groups that are not divided yet.
     """
@@ -81,10 +82,11 @@ def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
 def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by: User) -> DryRun:
     """Validate an uploaded predictions file and queue a dry run of it.
 
-    phase: as in `begin`. name: name of the baseline. Raises Refused: INVALID_PREDICTIONS with the invalid lines;
-    NAME_TAKEN if there is a dry run of this name; INVALID_NAME; SANDBOX_UNAVAILABLE; THROTTLED as
-    `refused_uploads.check` does; NOT_READY as in `begin`, or for more than MOST_FILES files; NOT_AN_ORGANISER. For a
-    refused file nothing but an audit entry is stored.
+    phase: as in `begin`. name: of the baseline whose predictions the file has. Raises Refused: INVALID_PREDICTIONS with
+    the invalid lines; NAME_TAKEN if there is a dry run of this name with the same gold and settings; INVALID_NAME for
+    the name, and as in `begin`; SANDBOX_UNAVAILABLE; THROTTLED as `refused_uploads.check` does; NOT_READY as in
+    `begin`, or if the gold version already has MOST_FILES uploaded baselines; NOT_AN_ORGANISER. For a refused file
+    nothing but an audit entry is stored.
     """
     gold = _gold_to_score(split, phase, by)
     name = names.checked(name, of="baseline", longest=120)
@@ -122,7 +124,10 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
 
 @transaction.atomic
 def remove(*, row: DryRun, by: User) -> None:
-    """Delete a dry run in any state; a report that a worker still sends is ignored. Raises Refused NOT_AN_ORGANISER."""
+    """Delete a dry run in any state; a worker's later report on the dry run is ignored.
+
+    Raises Refused NOT_AN_ORGANISER.
+    """
     check_manages(row.gold.split.dataset, by)
     locked = DryRun.objects.select_for_update().filter(pk=row.pk).first()
     if locked is None:
@@ -170,16 +175,17 @@ def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
 def _public_gold(split: Split) -> list[GoldVersion]:
     """Return the current gold of the dataset's other splits whose gold is public, from which baselines may learn.
 
-    At most MAX_TRAIN_FILES of them are returned, the oldest splits first.
+    At most MAX_TRAIN_FILES gold versions are returned, those of the splits that were created first.
     """
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
     return [gold for other in others if (gold := other.current_gold) is not None][:MAX_TRAIN_FILES]
 
 
 def _enqueue(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
-    """Store a dry run and queue it. Return None if a dry run of the same name is queued, running or done.
+    """Store an unsaved dry run and queue it. Return the row, or None if an equal dry run is queued, running or done.
 
-    trains: public gold from which a baseline may learn.
+    Dry runs are equal if they have the same gold, phase settings and name. trains: public gold from which the baseline
+    may learn.
     """
     key = {"gold": row.gold, "scored_as": row.scored_as, "name": row.name}
     try:

@@ -1,6 +1,6 @@
-"""Requests for previews, which are runs of a generator on raw files, from the management pages.
+"""Requests for previews from the management pages. A preview is a run of a generator on raw files.
 
-`run_generator` is the worker's side; `drafts` creates splits from a preview.
+`run_generator` has the worker's side; `drafts` creates splits from a preview.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ def begin(
     seed: int | None,
     by: User,
 ) -> Generation:
-    """Queue a preview and return it.
+    """Queue a preview and return it. The dataset's oldest unused previews beyond MAX_PREVIEWS are deleted.
 
-    sources: raw files by name of the generator's source. parameters: values of the generator's parameters as text.
-    options: the task's options for the splits to make. seed: None: a random seed is chosen.
+    generator: its name. sources: the chosen raw files, by the name of the generator's source for which they are chosen.
+    parameters: values as text, by the name of the generator's parameter; empty or missing: the default. options: the
+    task options, by name, of the splits to create from the preview. seed: None: a random seed is chosen.
     Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid generator, parameter, file, option or seed; NOT_READY
-    while another preview of the dataset is queued or running; TOO_LARGE for a file that the generator cannot read.
+    while another preview of the dataset is queued or running; TOO_LARGE for a file of more than `most_read` bytes.
     """
     check_manages(dataset, by)
     offer = _offer(dataset, generator)
@@ -90,7 +91,7 @@ def begin(
 
 
 def cancel(*, generation: Generation, by: User) -> None:
-    """Cancel a preview that is queued or running; a report that a worker still sends is ignored.
+    """Cancel a preview that is queued or running; a worker's later report on the preview is ignored.
 
     Raises Refused: NOT_AN_ORGANISER; NOT_CANCELLABLE if the preview has already ended.
     """
@@ -118,22 +119,23 @@ def forget(*, generation: Generation, by: User) -> None:
 
 
 def forgotten_next(dataset: Dataset) -> list[Generation]:
-    """Return the previews that the next request will delete: the oldest beyond MAX_PREVIEWS.
+    """Return the previews that the next request for a preview will delete, the newest first.
 
-    Previews that are queued or running, or from which splits were made, are never among them.
+    They are the oldest unused ones beyond MAX_PREVIEWS. Unused means that no split was made from the preview; previews
+    that are queued or running are never deleted.
     """
     unused = dataset.generations.exclude(state__in=ACTIVE).exclude(parts__split__isnull=False)
     return list(unused.order_by("-queued_at", "-pk")[MAX_PREVIEWS - 1 :])
 
 
 def is_forgotten(dataset: Dataset, pk: int) -> bool:
-    """Return True if the audit trail records the deletion of this preview."""
+    """Return True if the audit trail records the deletion of the dataset's preview with the primary key `pk`."""
     entries = AuditEntry.objects.filter(action="generation.forgotten", subject=f"dataset:{dataset.pk}")
     return entries.filter(detail__generation=pk).exists()
 
 
 def under_way(dataset: Dataset) -> Generation | None:
-    """Return the preview that is queued or running, if any."""
+    """Return the dataset's preview that is queued or running; None if there is none."""
     return dataset.generations.filter(state__in=ACTIVE).first()
 
 
@@ -147,7 +149,7 @@ def _offer(dataset: Dataset, generator: str) -> Offer:
     if offer is None or offer not in generators_for(dataset.task):
         raise Refused(
             Code.INVALID_NAME,
-            f"The generator is {generator[:60]!r}, and there is no such generator for the task {dataset.task}; "
+            f"The task {dataset.task} has no generator {generator[:60]!r}; "
             f"expected one of: {', '.join(known.name for known in generators_for(dataset.task)) or 'none'}.",
         )
     return offer
@@ -186,9 +188,9 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
 
 
 def most_read(offer: Offer) -> int:
-    """Return the maximum size of one raw file of a generator, in bytes, uncompressed.
+    """Return the maximum size in bytes of one raw file, as uploaded, for a generator.
 
-    It is smaller for generators that hold a file in memory than for those that stream it.
+    The maximum is smaller for a generator that holds a file in memory than for one that streams the file.
     """
     if offer.in_pieces:
         return int(settings.MAX_RAW_BYTES)
@@ -196,9 +198,9 @@ def most_read(offer: Offer) -> int:
 
 
 def _salt(dataset: Dataset) -> str:
-    """Return the salt of all the dataset's previews, so that equal parameters and seed give equal ids.
+    """Return the salt that all previews of the dataset share; a random one for the first preview.
 
-    The first preview's salt is random.
+    With equal salts, equal raw files, parameters and seeds give equal ids.
     """
     existing = dataset.generations.exclude(salt="").order_by("pk").values_list("salt", flat=True).first()
     return existing or secrets.token_hex(16)

@@ -22,7 +22,7 @@ WAITING = DryRun.objects.select_related("gold__split__dataset")
 
 
 class UnsuitableGoldError(Exception):
-    """Error: the uploaded file is invalid, or the baseline makes no predictions for the inputs.
+    """The uploaded predictions file is invalid, or the baseline cannot predict on this gold.
 
     The dry run is then rejected, not retried.
     """
@@ -51,7 +51,8 @@ def predictions(row: DryRun) -> Iterator[IO[bytes]]:
     """Yield the predictions of a dry run: the uploaded file, or the output of the baseline, which is run again.
 
     A baseline is deterministic. Raises UnsuitableGoldError if the baseline makes no predictions, NotRetryableError if
-    it fails, SandboxError if the sandbox is not available, and AlteredError if a stored file was altered.
+    the baseline fails, SandboxError if the sandbox is not available, FileNotFoundError or AlteredError if a stored file
+    is missing or altered.
     """
     if row.kind == DryRun.Kind.FILE:
         with opened(row.file) as stored:

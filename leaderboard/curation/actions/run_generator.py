@@ -77,9 +77,10 @@ def run(row: Generation) -> sandbox_client.Answer:
 
 
 def read(answer: sandbox_client.Answer) -> tuple[GenerateReport, dict[str, bytes]]:
-    """Return the report of a generator that succeeded, and the contents of the generated parts by name.
+    """Return the report of a generator that succeeded, and the gold file of each generated part by the part's name.
 
-    Raises ReportError if the report is malformed or does not match the contents.
+    answer: as returned by `run`. Raises ReportError if the report is malformed, or if its numbers of bytes do not add
+    up to the size of the attachment.
     """
     report = answer.read(GenerateReport)
     if not report.parts or sum(part.bytes for part in report.parts) != len(answer.attachment):
@@ -95,9 +96,10 @@ def read(answer: sandbox_client.Answer) -> tuple[GenerateReport, dict[str, bytes
 
 
 def _check_ok(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
-    """Return True if the sandbox succeeded. If files or parameters are invalid, reject the preview and return False.
+    """Return True if the sandbox's job succeeded. If files or parameters are invalid, reject the preview, return False.
 
-    The rejected preview stores the problems. Raises NotRetryableError for a failure that the user did not cause.
+    The rejected preview stores the problems. Raises NotRetryableError if the job sent no report, for example because it
+    took too long.
     """
     if answer.reason:
         raise NotRetryableError(answer.reason)
@@ -109,9 +111,11 @@ def _check_ok(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
 
 
 def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Mapping[str, bytes], code: str) -> None:
-    """Store the generated parts, without their contents.
+    """Store the names, sizes and digests of the generated parts, without their contents.
 
-    If an earlier attempt has stored identical parts, they are kept, so that parts already inspected are skipped.
+    contents: the gold file of each part by the part's name. code: digest of the evaluator's code that generated them.
+    If an earlier attempt with the same code has stored identical parts, they are kept, so that parts already inspected
+    are skipped.
     """
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     with transaction.atomic():
@@ -156,9 +160,10 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
 
 
 def _locate_in_raw_file(row: Generation, content: bytes, problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a part's problems, each with file name and line number of the raw file's line that became the part's line.
+    """Return a part's problems, located in the raw file, because that is the file which the user can correct.
 
-    The raw file is the one that the user can correct. A problem whose line is not in the raw file is not changed.
+    The file name and line number of each problem become those of the equal line in the raw file. A problem whose line
+    is not in the raw file is not changed. content: the part's gold file. For a generator that copies lines unchanged.
     """
     source = row.sources.select_related("raw").get()
     lines = content.split(b"\n")
@@ -188,7 +193,11 @@ def _relocate(problem: dict[str, Any], file: str, line: int) -> dict[str, Any]:
 
 
 def _first_pairs(gold: bytes, inputs: bytes) -> list[list[Any]]:
-    """Return [inputs, gold] for each of the first lines of a part's inputs. The two are matched by their item's id."""
+    """Return [input line, gold line], decoded from JSON, for each of the first FIRST lines of a part's inputs.
+
+    The two lines have the same item id; the gold line is None if there is none. A pair of more than LONGEST characters
+    is left out. gold, inputs: contents of the two JSON Lines files.
+    """
     public = [json.loads(line) for line, _ in zip(io.BytesIO(inputs), range(FIRST), strict=False)]
     ids = {_identity(line) for line in public}
     gold_lines: dict[str, Any] = {}
@@ -204,7 +213,7 @@ def _first_pairs(gold: bytes, inputs: bytes) -> list[list[Any]]:
 
 @contextmanager
 def temporary_file(content: bytes) -> Iterator[IO[bytes]]:
-    """Open bytes as an unnamed temporary file."""
+    """Yield an open unnamed temporary file with this content."""
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.seek(0)
@@ -212,7 +221,7 @@ def temporary_file(content: bytes) -> Iterator[IO[bytes]]:
 
 
 def _identity(line: dict[str, Any]) -> str:
-    """Return the id of an item as JSON: 1 and "1" are different ids."""
+    """Return the id of an item as JSON text, so that the ids 1 and "1" are different; `null` if there is no id."""
     return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))
 
 

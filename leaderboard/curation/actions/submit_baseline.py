@@ -1,7 +1,7 @@
 """Submission of a dry run's baseline to a phase: the same predictions become an ordinary submission.
 
-The submission is scored again, so the baseline's row on the leaderboard has its own outcomes, intervals and receipt. It
-uses quota. No score of the dry run is reused.
+The predictions are scored again, so the baseline's row on the leaderboard has outcomes, intervals and a receipt like
+any other row. The submission uses quota. No score of the dry run is reused.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ HEADING = "The baseline was not submitted"
 
 
 def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission]:
-    """Return the benchmark's submitted baselines by (phase id, name of the baseline).
+    """Return the submissions of the benchmark's baselines team, by (phase id, name of the baseline).
 
-    Failed and withdrawn submissions are left out, so that their baselines can be submitted again.
+    Failed, rejected and cancelled submissions are left out, so that their baselines can be submitted again.
     """
     # A sealed phase has no runs yet.
     lasting = (*ACTIVE, State.DONE)
@@ -65,7 +65,10 @@ def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission
 
 
 def is_eligible(row: DryRun, phase: Phase) -> bool:
-    """Return True if a dry run is done on the phase's split, with the settings of the phase or of the split."""
+    """Return True if a dry run on the phase's split has finished with scores.
+
+    Its settings (options and groups) must be those of the phase or of the split.
+    """
     return row.state == State.DONE and row.gold.split_id == phase.split_id and row.scored_as in ("", phase.slug)
 
 
@@ -114,9 +117,9 @@ def _check_not_submitted(row: DryRun, phase: Phase) -> None:
 
 @transaction.atomic
 def _team(benchmark: Benchmark, by: User) -> Team:
-    """Return the benchmark's baselines team, and make `by` a member.
+    """Return the benchmark's baselines team, and make `by` a member; create the team if there is none.
 
-    It is a team of its own, because baselines should not use the quota and the name of an organiser's team.
+    Baselines have a separate team because they should not use the quota and the name of an organiser's team.
     """
     # The lock makes two concurrent first requests create one team.
     locked = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
@@ -130,7 +133,11 @@ def _team(benchmark: Benchmark, by: User) -> Team:
 
 
 def _create_team(benchmark: Benchmark, by: User) -> Team:
-    """Create the baselines team. Its name gets a number if another team took the name before it became reserved."""
+    """Create the benchmark's baselines team with `by` as its owner.
+
+    Its name, which is reserved, gets a number if another team took the name earlier. Raises Refused NAME_TAKEN if 99
+    such names are taken.
+    """
     name = f"Baselines of {benchmark.slug}"
     for number in range(2, 100):
         try:
@@ -148,9 +155,10 @@ def _create_team(benchmark: Benchmark, by: User) -> Team:
 
 
 def _system(row: DryRun, team: Team) -> System:
-    """Return the baseline's system in the baselines team.
+    """Return the system of a dry run's baseline in the baselines team `team`.
 
-    A new system is not saved here, but with its first accepted submission, like every system.
+    A new system is not saved here, but with its first accepted submission, like every system. Raises Refused NAME_TAKEN
+    if the team has a system of this name that is not a baseline.
     """
     system = teams.find_system(team=team, name=row.name)
     if system.pk is None:

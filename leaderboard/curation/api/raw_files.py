@@ -153,7 +153,7 @@ def _begun(request: Request, benchmark: Benchmark, data: Any, metadata: str = ""
 
 
 def _upload_or_404(request: Request, pk: UUID) -> RawUpload:
-    """Return one of the user's own uploads; another user's upload is a 404."""
+    """Return one of the user's own uploads. Raises Http404 for any other."""
     return get_object_or_404(RawUpload.objects.select_related("dataset").filter(by=_user(request)), pk=pk)
 
 
@@ -171,5 +171,5 @@ def _serialized(upload: RawUpload, request: Request) -> dict[str, Any]:
 
 
 def _user(request: Request) -> User:
-    """Return the user of the request, who is logged in: the views' permission ensures it."""
+    """Return the request's user, who is logged in because the views require IsAuthenticated."""
     return request.user  # type: ignore[return-value]

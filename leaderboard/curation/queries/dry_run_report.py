@@ -24,7 +24,7 @@ MOST_NAMED = 8
 
 @dataclass(frozen=True)
 class ShownScore:
-    """Score of one measure on one slice, with its confidence interval and the number n of gold units behind it."""
+    """Score of one measure on one slice. low, high: ends of its confidence interval; n: number of gold units scored."""
 
     value: float | None
     low: float | None
@@ -37,7 +37,10 @@ NOTHING = ShownScore(None, None, None, 0)
 
 @dataclass(frozen=True)
 class DryRunWarning:
-    """Warning about a split. grave: it should be reviewed before the split is published; False: for information."""
+    """Warning about a split that follows from scores of its baselines.
+
+    grave: True if managers should review it before they publish the split; False if it is for information.
+    """
 
     code: str
     text: str
@@ -47,7 +50,8 @@ class DryRunWarning:
 class BaselineRun:
     """One dry run with its scores.
 
-    baseline: the task's trivial baseline; None: an uploaded file, or a baseline that the task no longer has.
+    baseline: the trivial baseline of the task that was run; None for an uploaded predictions file, and for a baseline
+    that the task no longer has.
     """
 
     def __init__(self, row: DryRun, baseline: Baseline | None) -> None:
@@ -64,7 +68,7 @@ class BaselineRun:
 
     @property
     def slices(self) -> list[dict[str, Any]]:
-        """Slices by a single dimension, such as {"relation": "CEO"}, in the order in which the result lists them."""
+        """Scored slices by a single dimension, such as {"relation": "CEO"}, in the order of the stored result."""
         slices_by_key = {
             _key(score["slice"]): score["slice"]
             for score in self.row.result.get("scores", ())
@@ -98,9 +102,10 @@ class DryRunReport:
         return next((dry_run.slices for dry_run in self.done), [])
 
     def knowing_nothing(self, one: BaselineRun) -> float | None:
-        """Return the chance level of the measure by which a baseline is judged (`audited_measure`); None: not known.
+        """Return the chance level of a baseline's `audited_measure`, the measure by which the baseline is judged.
 
-        It is the score of the baseline that the baseline names as its `reference`, or without one its own `chance`.
+        If the baseline names another baseline as its `reference`, the chance level is that one's score, otherwise the
+        constant `chance` that the baseline declares. None if it is not known, as for an uploaded file.
         """
         if one.baseline is None:
             return None
@@ -120,10 +125,11 @@ class DryRunReport:
         return [*warnings, *self._widths()]
 
     def _suspicious(self, one: BaselineRun) -> DryRunWarning | None:
-        """Return a warning if a trivial baseline scores significantly above chance; None: it does not.
+        """Return a warning if a trivial baseline scores significantly above chance; None if it does not.
 
-        Significantly means that its confidence interval lies above the chance level, and its score is at least MARGIN
-        higher. For a measure such as AUROC, which can be below chance, an interval below it counts too.
+        Significantly means that the score's confidence interval lies above the chance level, and the score is at least
+        MARGIN higher. For a baseline without `reference`, on a measure that can be below chance, such as AUROC, an
+        interval below the chance level counts in the same way.
         """
         chance = self.knowing_nothing(one)
         if one.baseline is None or chance is None:
@@ -149,8 +155,9 @@ class DryRunReport:
     def _not_significant(self, one: BaselineRun) -> DryRunWarning | None:
         """Return a warning if an uploaded system is not significantly better than the best trivial baseline.
 
-        It is significantly better if its confidence interval is entirely on the better side of that baseline's score.
-        None: it is, or there is nothing to compare: no uploaded file, no interval, or no trivial baseline with a score.
+        It is significantly better if the confidence interval of its primary score lies entirely on the better side of
+        that baseline's score. Returns None if it is, if `one` is not an uploaded file or has no interval, or if no
+        trivial baseline has a score.
         """
         score = one.score(self.primary)
         if one.row.kind != DryRun.Kind.FILE or score.low is None or score.high is None:
@@ -211,7 +218,8 @@ def _key(slice_: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 def report_of(gold: GoldVersion, scored_as: str = "") -> DryRunReport:
     """Return the report on the dry runs of a gold version: first trivial baselines, in the task's order, then files.
 
-    scored_as: slug of the phase whose settings they used; empty: the split's settings. Only for managers of the split.
+    scored_as: slug of the phase whose settings the dry runs used; empty: the split's settings. Only managers of the
+    split may see the report.
     """
     task = TASKS[gold.split.dataset.task]
     baselines = {baseline.name: (index, baseline) for index, baseline in enumerate(task.baselines)}

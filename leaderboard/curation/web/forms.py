@@ -21,7 +21,7 @@ SOURCE, PARAMETER = "source_", "parameter_"
 
 
 class RawForm(forms.Form):
-    """Form to add a raw file, which is sent with the request or as a chunked upload that is complete."""
+    """Form to add a raw file, which the request contains or which is a complete chunked upload of the user."""
 
     file = forms.FileField(label="File to upload", max_length=300, allow_empty_file=True, required=False)
     upload = forms.ModelChoiceField(RawUpload.objects.none(), required=False, widget=forms.HiddenInput)
@@ -77,13 +77,13 @@ class GeneratorForm(forms.Form):
 
     @property
     def sources(self) -> dict[str, list[RawFile]]:
-        """Chosen raw files of a valid form: a list for each input that the generator declares, by the input's name."""
+        """Chosen raw files of a valid form, by the name of the source that the generator declares."""
         chosen = {source.name: self.cleaned_data[SOURCE + source.name] for source in self.offer.sources}
         return {name: [value] if isinstance(value, RawFile) else list(value or ()) for name, value in chosen.items()}
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Parameter values of a valid form, as text by name of the parameter."""
+        """Values of a valid form as text, by the name of the generator's parameter."""
         return {
             parameter.name: _text(self.cleaned_data[PARAMETER + parameter.name]) for parameter in self.offer.parameters
         }
@@ -161,7 +161,10 @@ def _field(parameter: Parameter, default: str) -> forms.Field:
 
 
 def _help(parameter: Parameter, default: str) -> str:
-    """Return a parameter's help text from the command line, adapted to a form, with the default for an empty field."""
+    """Return the help text of a parameter's form field: that of the command line, with the default if it may be empty.
+
+    default: as text; empty: none.
+    """
     text = _sentence(parameter.help.removesuffix("; may be repeated"))
     if parameter.kind is Kind.KEYS:
         text += " Separate several by commas."
@@ -180,7 +183,7 @@ def _text(value: Any) -> str:
 
 
 class DraftForm(forms.Form):
-    """Form with the settings of the draft split to create from one part of a preview."""
+    """Form for one part of a preview: whether to create a draft split from the part, and the split's settings."""
 
     take = forms.BooleanField(required=False, initial=True)
     name = forms.SlugField(max_length=80, required=False)

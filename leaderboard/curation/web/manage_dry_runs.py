@@ -1,4 +1,7 @@
-"""Management pages of dry runs: baselines scored on a split before others can submit. For managers of the split."""
+"""Management pages of dry runs, which score baselines on a split before others can submit to it.
+
+Only managers of the split can open them.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ from leaderboard.models import Benchmark, DryRun, GoldVersion, Phase, Split
 @login_required
 @require_safe
 def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Show the scores of a split's dry runs so far, and warnings about suspicious scores."""
+    """Show the scores of a split's dry runs so far; once all have ended, also warnings about suspicious scores."""
     return _page(request, *managed_split_or_404(request.user, slug, split))
 
 
@@ -113,17 +116,18 @@ def submit(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
 
 
 def _phase(request: PersonRequest, benchmark: Benchmark, split: Split) -> Phase | None:
-    """Return the phase whose options and groups apply, given by its slug in the request's parameter `as`.
+    """Return the phase whose options and groups apply to the dry runs: the one with the slug in the parameter `as`.
 
-    None: the parameter is empty; the split's options apply, on all groups.
+    None if the parameter is empty: then the split's options apply, on all groups. Raises Http404 for an unknown slug.
     """
     phase_slug = request.POST.get("as") or request.GET.get("as")
     return get_object_or_404(benchmark.phases.filter(split=split), slug=phase_slug) if phase_slug else None
 
 
 def _gold(request: PersonRequest, split: Split) -> GoldVersion | None:
-    """Return the gold version whose dry runs are shown (`?gold=1`), by default the current one; None: the split has no
-    gold.
+    """Return the gold version whose dry runs are shown: the one numbered by `?gold=`, by default the current one.
+
+    None if the split has no gold. Raises Http404 for an unknown number.
     """
     number = request.GET.get("gold")
     if number is None:
@@ -133,7 +137,10 @@ def _gold(request: PersonRequest, split: Split) -> GoldVersion | None:
 
 
 def _dry_run_versions(split: Split) -> list[GoldVersion]:
-    """Return the gold versions with dry runs and the current one, newest first; empty if there is only one."""
+    """Return the split's gold versions that have dry runs, and the current one, newest first.
+
+    Empty if that is only one version, so that there is nothing to choose.
+    """
     rows = split.gold_versions.filter(Exists(DryRun.objects.filter(gold=OuterRef("pk")))).order_by("-number")
     versions = list(rows)
     current = split.current_gold
@@ -143,7 +150,11 @@ def _dry_run_versions(split: Split) -> list[GoldVersion]:
 
 
 def _redirect(slug: str, split: str, phase: Phase | None, gold: GoldVersion | None = None) -> HttpResponse:
-    """Return a redirect to the page of the dry runs. gold: the gold version to show; None: the current one."""
+    """Return a redirect to the page of a split's dry runs.
+
+    slug: of the benchmark. split: its name. phase: the phase whose settings are shown; None: the split's. gold: the
+    gold version to show; None: the current one.
+    """
     query = ({"as": phase.slug} if phase else {}) | ({"gold": str(gold.number)} if gold else {})
     url = reverse("manage_dry_run", args=[slug, split])
     return redirect(f"{url}?{urlencode(query)}" if query else url)
@@ -167,9 +178,9 @@ def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: Gold
 def _watched(
     report: dry_run_report.DryRunReport, run: dry_run_report.BaselineRun
 ) -> tuple[str, dry_run_report.ShownScore, float | None, dry_run_report.ShownScore]:
-    """Return (measure, its score, its chance level, score of the primary measure) of a dry run.
+    """Return (name of a measure, its score, its chance level or None, score of the primary measure) of a dry run.
 
-    The measure is the one in which a trivial baseline is compared with chance; for an uploaded file, the primary one.
+    The measure is the one by which a trivial baseline is compared with chance; for an uploaded file, the primary one.
     """
     name = run.baseline.audited_measure if run.baseline else report.primary
     return name, run.score(name), report.knowing_nothing(run), run.score(report.primary)
@@ -178,7 +189,11 @@ def _watched(
 def _boards(
     benchmark: Benchmark, split: Split, report: dry_run_report.DryRunReport
 ) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
-    """Return (phase, [(dry run, its submission or None)]) of each open phase to which baselines can be submitted."""
+    """Return (phase, [(dry run, its submission to the phase or None)]) of each open phase that accepts predictions.
+
+    Only finished dry runs whose settings are those of the phase or of the split are listed, and only phases with such
+    dry runs.
+    """
     phases = [
         phase
         for phase in benchmark.phases.filter(split=split).select_related("benchmark", "split")
@@ -200,7 +215,11 @@ def _boards(
 
 
 def _earlier(benchmark: Benchmark, split: Split) -> list[tuple[int, str, str]]:
-    """Return (gold version, phase slug, phase title) of earlier dry runs that can be submitted to an open phase."""
+    """Return (gold version's number, phase slug, phase title), newest version first, of dry runs on earlier gold.
+
+    Only those are included that can be submitted to an open phase. Slug and title are those of the phase whose settings
+    the dry runs used; empty for the split's settings.
+    """
     phases = {one.slug: one for one in benchmark.phases.filter(split=split).select_related("benchmark", "split")}
     open_ones = [one for one in phases.values() if submit_baseline.phase_accepts(one)]
     rows = DryRun.objects.filter(gold__split=split).exclude(gold=split.current_gold).select_related("gold")

@@ -81,9 +81,9 @@ def _earlier(benchmark: Benchmark, generator: str, again: str) -> Generation | N
 
 
 def _corrected_by(earlier: Generation | None) -> list[Split]:
-    """Return the non-draft splits made from an earlier preview; a preview with its parameters may correct them.
+    """Return the non-draft splits made from an earlier preview, which a preview with the same parameters may correct.
 
-    earlier: None gives an empty list.
+    Empty if `earlier` is None.
     """
     if earlier is None:
         return []

@@ -132,9 +132,9 @@ def _managed_preview_or_404(user: User, slug: str, pk: int) -> tuple[Benchmark, 
 
 
 def _parts(generation: Generation, data: Any = None) -> list[Part]:
-    """Return the preview's parts from which no split has been created yet, each with the form of its draft split.
+    """Return (part, form for its draft split) of each of the preview's parts from which no split was created yet.
 
-    data: the POST's data; None: the forms are unbound.
+    data: the data of the POST; None: the forms are unbound.
     """
     parts = generation.parts.filter(split=None)
     return [(part, DraftForm(data, prefix=f"part-{part.index}", initial=_initial(part))) for part in parts]
@@ -176,7 +176,11 @@ def _page(
 
 
 def _part_context(part: GeneratedPart) -> dict[str, Any]:
-    """Return the template context of one part: its facts, tables of balance and sizes, and first lines (`pairs`)."""
+    """Return the template context of one part.
+
+    `facts`: counts and measures. `balance`: chart of the labels. `sizes`: (slice's name, row) per slice. `pairs`:
+    (inputs, what gold adds to them) of the first lines, as text.
+    """
     facts = part.facts
     return {
         "part": part,

@@ -1,7 +1,7 @@
 """Audits of a split's gold: requested on the management pages, run part by part by an evaluation worker.
 
-Each part is one sandbox job, and its report is stored as soon as the job ends: a worker that dies loses one part, and
-the page can show progress. Scoring has priority over audits. The stored report quotes gold;
+Each part is one sandbox job. The part's report is stored as soon as the job ends, so that a worker that dies loses only
+one part and pages can show progress. Scoring has priority over audits. The stored report quotes gold;
 `leaderboard.datasets.queries.audit_results` decides what managers and the public may read of it.
 """
 
@@ -31,9 +31,9 @@ WAITING = SplitAudit.objects.select_related("gold__split__dataset")
 
 
 def begin(*, split: Split, by: User) -> SplitAudit:
-    """Queue an audit of a split's current gold, which also compares it with the dataset's other public gold.
+    """Queue an audit of a split's current gold. It also compares this gold with other public gold of the dataset.
 
-    Returns the new audit, or the one that is already queued or running.
+    Returns the new audit, or that gold's audit that is already queued or running.
     Raises Refused: NOT_READY for a split without gold, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
@@ -76,7 +76,7 @@ def _public_gold(split: Split) -> list[GoldVersion]:
 
 
 def cancel(*, audit: SplitAudit, by: User) -> None:
-    """Cancel a queued or running audit; a report that a worker still sends is ignored.
+    """Cancel a queued or running audit; a worker's later report on the audit is ignored.
 
     Raises Refused: NOT_CANCELLABLE for an audit that has ended, NOT_AN_ORGANISER.
     """
@@ -122,9 +122,9 @@ def _store_parts(lease: Lease[SplitAudit], parts: list[dict[str, Any]], code: st
 
 
 def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
-    """Return the report of one part of an audit.
+    """Return the report of one part of an audit from the sandbox's answer, as built-in types.
 
-    Raises NotRetryableError if the job gave no report, ReportError if the report is malformed.
+    Raises NotRetryableError if the job gave no report or refused the files, ReportError if the report is malformed.
     """
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.BAD_GOLD)
@@ -133,9 +133,10 @@ def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
 
 @contextmanager
 def _open(row: SplitAudit, trains: list[GoldVersion]) -> Iterator[dict[str, IO[bytes]]]:
-    """Open the files of an audit, check them against the digests in the database, and yield them by name.
+    """Open the files of an audit, check them against the digests in the database, and yield them by key.
 
-    The names are those that `sandbox_client.audit_part` expects.
+    The keys are those that `sandbox_client.audit_part` expects: "gold", the index of each of `trains`, and "inputs" if
+    they are public. Raises FileNotFoundError or AlteredError for a missing or altered file.
     """
     golds = {"gold": row.gold} | {str(index): train for index, train in enumerate(trains)}
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Corrections (migration of gold) in two steps: upload a file and compare it with current gold, then confirm or drop.
+"""Corrections of gold in two steps: upload a file, which is compared with the current gold, then confirm or drop it.
 
 The comparison reads both gold files, so an evaluation worker runs it in the sandbox (docs/adr/0021). A correction takes
 effect only after a manager has seen the changes, stated the reason and confirmed; unconfirmed corrections expire.
@@ -80,11 +80,11 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
 def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: User) -> GoldVersion:
     """Make a pending correction the split's next gold version and rescore each phase on the split.
 
-    reason: public, 1 to LONGEST characters. publishes_count: publish how many items changed, although the gold is
+    reason: public, 1 to LONGEST characters. publishes_count: publish the number of changed items, although the gold is
     hidden (of public gold anybody can count them). Raises Refused: NOT_READY for a correction that was already
-    confirmed or dropped, has not been compared yet, or was compared with gold that is no longer current; INPUTS_CHANGED
-    if it would change the inputs of a published split; INVALID_NAME for the reason; and everything that
-    `splits.add_gold` raises.
+    confirmed or dropped or has expired, whose comparison is not complete or has failed, or that was compared with gold
+    that is no longer current; INPUTS_CHANGED if it would change the inputs of a published split; INVALID_NAME for the
+    reason; and everything that `splits.add_gold` raises.
     """
     datasets.check_manages(correction.split.dataset, by)
     reason = reason.strip()
@@ -97,7 +97,10 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
     decision = {"decision": Decision.CONFIRMED, "decided_by": by, "publishes_count": publishes_count, "file": ""}
 
     def decide(gold: GoldVersion) -> None:
-        """Mark the correction as confirmed, in the transaction that stores the gold and locks its split."""
+        """Mark the correction as confirmed by the new version `gold`, in the transaction that stores `gold`.
+
+        Raises Refused NOT_READY if the correction is no longer pending, or if another gold version was added meanwhile.
+        """
         waiting = Correction.objects.filter(pk=correction.pk, decision=Decision.PENDING, state=State.DONE)
         if gold.number != correction.base.number + 1 or not waiting.update(
             **decision, gold=gold, decided_at=timezone.now()
@@ -122,7 +125,7 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
 
 
 def why_not_confirmed(correction: Correction) -> str:
-    """Return why a correction cannot be confirmed, as text for the split's managers; empty if it can be confirmed."""
+    """Return a sentence that tells the split's managers why a correction cannot be confirmed; empty if it can be."""
     split = correction.split
     if not correction.is_pending:
         return f"This correction is {correction.get_decision_display()} and can no longer be confirmed."
@@ -149,7 +152,7 @@ def why_not_confirmed(correction: Correction) -> str:
 def drop(*, correction: Correction, by: User) -> None:
     """Drop a pending correction and delete its file.
 
-    Raises Refused: NOT_READY for a correction that was already confirmed or dropped, NOT_AN_ORGANISER.
+    Raises Refused: NOT_READY for a correction that was already confirmed or dropped or has expired, NOT_AN_ORGANISER.
     """
     datasets.check_manages(correction.split.dataset, by)
     locked = Correction.objects.select_for_update(of=("self",)).get(pk=correction.pk)
@@ -163,9 +166,10 @@ def drop(*, correction: Correction, by: User) -> None:
 
 
 def _end(correction: Correction, decision: str, *, by: User | None) -> None:
-    """End a pending correction (dropped or expired): delete its file and items, keep its row.
+    """Set the decision DROPPED or EXPIRED on a pending correction; delete its file and changed items, keep its row.
 
-    by: None: the server, for one that expired. Call in a transaction.
+    Does nothing if the correction is no longer pending. by: who decided; None: the server, when a correction expires.
+    Call in a transaction.
     """
     at = timezone.now()
     if not Correction.objects.filter(pk=correction.pk, decision=Decision.PENDING).update(

@@ -12,11 +12,11 @@ from leaderboard.models import AuditEntry, Dataset, GoldVersion, PublicPrivatePa
 
 @transaction.atomic
 def create(*, slug: str, title: str, task: str, by: User, **described: str) -> Dataset:
-    """Create a dataset without splits. For curators.
+    """Create a dataset without splits. Curators only.
 
-    slug: its name in URLs. task: the name of a task of the evaluator. described: description, licence, citation and
-    source_url, all optional. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an unknown task or an invalid value;
-    NAME_TAKEN for a slug that another dataset has.
+    slug: the dataset's name in URLs. task: the name of a task of the evaluator. described: description, licence,
+    citation and source_url, all optional. Raises Refused: NOT_AN_ORGANISER unless `by` is a curator; INVALID_NAME for
+    an unknown task or an invalid value; NAME_TAKEN for a slug that another dataset has.
     """
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")

@@ -16,12 +16,12 @@ from leaderboard.models import AuditEntry, Dataset, Download, GoldVersion, User
 
 
 def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User, description: str = "") -> Download:
-    """Offer a file as a download to everybody who may see the dataset's benchmarks.
+    """Offer a file as a download to everybody who may see a benchmark on the dataset.
 
-    name: of the download. The suffix of the downloaded file, such as .tsv, is that of `file.name`. Returns the existing
-    download if the same bytes are already stored under `name`. Raises Refused, and then stores nothing: NAME_TAKEN if
-    `name` belongs to a different file, INVALID_GOLD for a file that is hidden gold of the dataset, INVALID_NAME,
-    NOT_AN_ORGANISER.
+    name: the download's name in URLs. Its suffix, such as .tsv, is that of `file.name`. Returns the existing download
+    if the dataset already has the same bytes under `name`. Raises Refused, and then stores nothing: NAME_TAKEN if the
+    dataset has a different file under `name`, INVALID_GOLD for a file that is hidden gold of the dataset, INVALID_NAME
+    for an invalid name, title, description or suffix, NOT_AN_ORGANISER.
     """
     check_manages(dataset, by)
     digest = sha256_of(file)
@@ -51,7 +51,10 @@ def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User,
 
 
 def _suffix(name: str) -> str:
-    """Return the lower-cased suffix of a file name: `.tsv`, or two parts if the last one is .gz, as in `.tsv.gz`."""
+    """Return the suffix of a file name in lower case, such as `.tsv`; with .gz two parts, as in `.tsv.gz`.
+
+    Empty for a name without suffix.
+    """
     endings = PurePosixPath(name).suffixes
     return "".join(endings[-2:] if endings[-1:] == [".gz"] else endings[-1:]).lower()
 

@@ -1,4 +1,4 @@
-"""Item-by-item difference of corrected gold from the gold version it corrects, computed by an evaluation worker."""
+"""Item-by-item comparison of a pending correction with the gold version that it corrects, by an evaluation worker."""
 
 from __future__ import annotations
 

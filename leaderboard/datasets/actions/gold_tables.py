@@ -1,6 +1,7 @@
-"""Gold as a table: uploads are converted to JSON Lines before they are stored, and stored gold to tables, for curators.
+"""Gold as a table, such as CSV or a spreadsheet.
 
-The sandbox reads and writes the tables, since a spreadsheet is a ZIP archive of XML.
+An uploaded table is converted to JSON Lines before it is stored, and curators can download stored gold as a table. The
+sandbox reads and writes the tables, since a spreadsheet is a ZIP archive of XML.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ _FAILURE = "The gold could not be converted"
 
 
 def as_json_lines(*, split: Split, file: File[bytes]) -> File[bytes]:
-    """Return gold as JSON Lines: a table is checked and converted in the sandbox, any other file is returned unchanged.
+    """Return uploaded gold as JSON Lines: a table is converted in the sandbox, any other file is returned unchanged.
 
-    Raises Refused: INVALID_GOLD with the invalid rows, SANDBOX_UNAVAILABLE.
+    The suffix of the file's name tells whether it is a table. Raises Refused: INVALID_GOLD with the invalid rows,
+    SANDBOX_UNAVAILABLE.
     """
     name = (file.name or "").rpartition("/")[2][-255:]
     if not table_format(name):
@@ -41,7 +43,7 @@ def as_json_lines(*, split: Split, file: File[bytes]) -> File[bytes]:
 
 
 def table_of(gold: GoldVersion, kind: str) -> bytes:
-    """Return a gold version as a table. kind: one of FORMATS.
+    """Return the content of a table file with a gold version. kind: one of `tables.FORMATS`, such as "csv".
 
     Raises Refused: INVALID_GOLD for gold that the format cannot hold, SANDBOX_UNAVAILABLE.
     """

@@ -32,7 +32,8 @@ LONGEST = 200
 class Prepared:
     """Result of validating a gold file.
 
-    facts: the job's report, such as numbers of units and groups. inputs: the file without its answers, as JSON Lines.
+    facts: the report of the sandbox's job, such as numbers of units and groups. inputs: the content of the gold file
+    without the answers, as JSON Lines.
     """
 
     facts: PrepareGoldReport
@@ -40,10 +41,10 @@ class Prepared:
 
 
 def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
-    """Validate a gold file for a split and derive its inputs. Store nothing.
+    """Validate a gold file for a split and derive the inputs from the file. Store nothing.
 
     name: the file's name; a name ending in .gz marks a compressed file. Raises Refused: INVALID_GOLD with the invalid
-    lines, SANDBOX_UNAVAILABLE.
+    lines, or if the validation exceeds the limits of time or memory; SANDBOX_UNAVAILABLE.
     """
     try:
         answer = sandbox_client.prepare_gold(
@@ -76,9 +77,9 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
 
 
 def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
-    """Raise Refused INVALID_GOLD for names of dimensions or slices that are too long to store.
+    """Raise Refused INVALID_GOLD if a dimension's name or a slice's value has more than LONGEST characters.
 
-    Every scoring on such gold would fail.
+    They are too long to store, so every scoring on such gold would fail. name: the gold file's name, for messages.
     """
     problems = []
     for dimension, values in facts.dimensions.items():
@@ -99,9 +100,9 @@ def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
 
 
 def _check_test_gold(task: str, file: File[bytes], name: str, facts: PrepareGoldReport) -> None:
-    """Raise Refused INVALID_GOLD for valid gold that must not be published, such as an incomplete symmetric set.
+    """Raise Refused INVALID_GOLD for gold in a valid format that no system may be scored on.
 
-    The task decides (`Task.test_gold_problems`).
+    An example is an incomplete symmetric set. The task decides (`Task.test_gold_problems`).
     """
     found_problems = TASKS[task].test_gold_problems(_lines(file, name), facts.dimensions)
     if found_problems:
@@ -113,7 +114,10 @@ def _check_test_gold(task: str, file: File[bytes], name: str, facts: PrepareGold
 
 
 def _lines(file: File[bytes], name: str) -> Iterator[dict[str, Any]]:
-    """Yield the decoded lines of a gold file, whose format and size the sandbox has already checked."""
+    """Yield the decoded lines of a gold file, whose format and size the sandbox has already checked.
+
+    name: the file's name; a name ending in .gz marks a compressed file.
+    """
     file.seek(0)
     stream = gzip.GzipFile(fileobj=_stream(file)) if name.endswith(".gz") else _stream(file)
     decode = msgspec.json.Decoder(dict[str, Any]).decode

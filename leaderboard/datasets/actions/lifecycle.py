@@ -15,10 +15,11 @@ LONGEST = 4000
 
 @transaction.atomic
 def publish(*, split: Split, by: User) -> Split:
-    """Publish a draft split, together with the audit of its gold and the managers' answers to the findings.
+    """Publish a draft split, together with the latest audit of its gold and the managers' answers to the findings.
 
-    Hidden gold needs an audit without errors and with all warnings answered; public gold needs no audit. Raises
-    Refused: NOT_READY with the reason, NOT_AN_ORGANISER.
+    Hidden gold needs an audit without errors and with all warnings answered; public gold, or a split of inputs only,
+    needs no audit. Raises Refused: NOT_READY with the reason that `audit_results.why_not_published` returns,
+    NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     # With this lock, a concurrent upload of gold either waits or has been committed and is seen here.
@@ -35,10 +36,10 @@ def publish(*, split: Split, by: User) -> Split:
 
 @transaction.atomic
 def publish_unaudited(*, split: Split, by: User) -> Split:
-    """Publish a split without an audit, as imports do; its page says that it was not audited. For curators.
+    """Publish a split without an audit, as imports do; the split's page says that it was not audited. Curators only.
 
-    A split that is not a draft is returned unchanged. Raises Refused: NOT_AN_ORGANISER, NOT_READY for a split without
-    data.
+    A split that is not a draft is returned unchanged. Raises Refused: NOT_AN_ORGANISER unless `by` is a curator,
+    NOT_READY for a split without data.
     """
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may publish a split without an audit.")
@@ -94,9 +95,9 @@ def retire(*, split: Split, reason: str, by: User) -> Split:
 def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnswer | None:
     """Store a manager's answer to a finding of an audit, replacing an earlier answer; an empty text deletes the answer.
 
-    finding: index in the report, from 0. Returns the answer, or None if it was deleted. Raises Refused: NOT_READY for
-    an audit that is not done or already public; INVALID_NAME for a finding that is neither an error nor a warning, or
-    for a text of more than LONGEST characters; NOT_AN_ORGANISER.
+    finding: index of the finding in the report, from 0. Returns the stored answer, or None for an empty text. Raises
+    Refused: NOT_READY for an audit that is not done or already public; INVALID_NAME for an index without a finding, for
+    a finding that is neither an error nor a warning, or for a text of more than LONGEST characters; NOT_AN_ORGANISER.
     """
     check_manages(audit.gold.split.dataset, by)
     text = text.strip()
@@ -134,9 +135,10 @@ def _state_of(audit: SplitAudit) -> str:
 
 @transaction.atomic
 def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
-    """Publish an audit of gold of a published split, such as the audit of corrected gold.
+    """Publish an audit of a split that is not a draft, such as the audit of corrected gold, with the managers' answers.
 
-    All its errors and warnings must have been answered. Raises Refused: NOT_READY with the reason, NOT_AN_ORGANISER.
+    Raises Refused: NOT_READY for a draft, an audit that is not done or already public, or one with an error or warning
+    that has no answer; NOT_AN_ORGANISER.
     """
     split = audit.gold.split
     check_manages(split.dataset, by)

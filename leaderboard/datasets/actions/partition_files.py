@@ -21,10 +21,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Partition:
-    """A public/private split of a gold's groups that has not been stored yet.
+    """A division of the groups of a gold file into public and private ones that has not been stored yet.
 
     share: fraction of the groups that should be public. seed: of the random draw. n_public, n_private: numbers of
-    groups. content: file that lists the groups of each subset; it is as secret as gold.
+    groups drawn. content: file that lists the groups of each subset; it is as secret as gold.
     """
 
     share: Decimal
@@ -43,12 +43,13 @@ def compute(
     seed: int,
     previous: PublicPrivatePartition | None = None,
 ) -> Partition:
-    """Split the groups of a gold file at random into public and private. Store nothing.
+    """Divide the groups of a gold file at random into public and private ones. Store nothing.
 
-    name: the gold file's name. share: fraction of the groups that becomes public. seed: of the random draw. previous:
-    the public/private split of an earlier gold version, whose groups stay public or private; None: all are drawn.
-    Raises Refused: INVALID_GOLD if the groups cannot be divided (for example, if there are fewer than two),
-    SANDBOX_UNAVAILABLE.
+    split: the split of the gold, whose task and options apply. name: the gold file's name. share: fraction of the
+    groups that becomes public. seed: of the random draw. previous: the division of an earlier gold version, whose
+    groups stay public or private; None: all groups are drawn. Raises Refused: INVALID_GOLD if the groups cannot be
+    divided (for example, if there are fewer than two); SANDBOX_UNAVAILABLE, also if the file of `previous` is missing
+    or altered.
     """
     gold.seek(0)
     params = {
@@ -79,9 +80,9 @@ def compute(
 
 
 def store(*, gold: GoldVersion, partition: Partition, by: User) -> PublicPrivatePartition:
-    """Store a public/private split for a gold version. Call in a transaction.
+    """Store a division of a gold version's groups: a new file and a row. Call in a transaction.
 
-    If saving the row fails, the file is deleted; if the transaction fails later, the caller must delete the file.
+    If saving the row fails, the new file is deleted; if the transaction fails later, the caller must delete the file.
     """
     row = PublicPrivatePartition(
         gold=gold,

@@ -1,4 +1,4 @@
-"""Partition of an existing split's groups into public and private, which is made once and cannot be changed."""
+"""Division of the groups of a split's gold into public and private ones, which can be made once and never changed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
 
     share: fraction of the groups that becomes public, greater than 0 and less than 1. seed: of the random draw, from 0
     to 2**63 - 1; None: chosen at random. The seed is stored and must stay secret, because anybody who knows it and the
-    groups can repeat the draw. Raises Refused: NOT_AN_ORGANISER, NOT_READY for a split without gold, NAME_TAKEN if the
-    gold is already divided, INVALID_NAME for share or seed, INVALID_GOLD for fewer than two groups,
-    SANDBOX_UNAVAILABLE.
+    groups can repeat the draw. Raises Refused: NOT_AN_ORGANISER, NOT_READY for a split without gold or if the gold was
+    corrected meanwhile, NAME_TAKEN if the gold is already divided, INVALID_NAME for an invalid share or seed,
+    INVALID_GOLD if the groups cannot be divided (for example, if there are fewer than two), SANDBOX_UNAVAILABLE.
     """
     datasets.check_manages(split.dataset, by)
     gold = split.current_gold

@@ -1,6 +1,6 @@
-"""Copies of public files in a bucket of their own, to which downloads are redirected.
+"""Copies of public files in a separate public bucket of the object store, to which downloads are redirected.
 
-The store copies a file when it is first downloaded. A copy is named by the file's digest, and is never changed.
+A file is copied when it is first downloaded. A copy is named by the file's digest, and is never changed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ PublicFile = Split | GoldVersion | Download
 
 
 def address(row: PublicFile, *, filename: str, content_type: str) -> str | None:
-    """Return the address of the copy of a row's file in the public bucket; make the copy if there is none.
+    """Return the URL of the copy of a row's file in the public bucket; make the copy if there is none.
 
-    None if there is no public bucket, or not everybody may have the file: then the site sends the file itself.
-    filename, content_type: with which browsers save the copy. Raises StoreUnavailableError.
+    Returns None if there is no public bucket or the file is not public (`is_public`): then the site sends the file
+    itself. filename: the name under which browsers save the copy. content_type: of the file. Raises
+    StoreUnavailableError.
     """
     if not settings.S3_PUBLIC_BUCKET or not is_public(row):
         return None
@@ -52,7 +53,11 @@ def address(row: PublicFile, *, filename: str, content_type: str) -> str | None:
 
 
 def is_public(row: PublicFile) -> bool:
-    """Return whether everybody may have the file, and it has the content of no hidden file."""
+    """Return whether everybody may download a row's file.
+
+    A public benchmark must use the dataset, and a split's inputs or gold must be public and not of a draft. A file with
+    the content of hidden gold or hidden inputs of any dataset is never public.
+    """
     split = row if isinstance(row, Split) else row.split if isinstance(row, GoldVersion) else None
     dataset, sha256 = (split or row).dataset_id, row.inputs_sha256 if isinstance(row, Split) else row.sha256  # type: ignore[union-attr]
     if split is not None:

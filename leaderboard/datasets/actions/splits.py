@@ -40,9 +40,10 @@ def create_split(
 ) -> Split:
     """Create a draft split without data.
 
-    kind: "train", "dev", "test" or "fold". options: task options for each phase on the split, unless the phase sets
-    them itself; None: no options. inputs_public: if False, only submitted containers can read the inputs, and the gold
-    cannot be public. Raises Refused: NAME_TAKEN, INVALID_NAME, NOT_AN_ORGANISER.
+    kind: "train", "dev", "test" or "fold". options: task options, value by name, for each phase on the split that does
+    not set them itself; None: no options. inputs_public: if False, only submitted containers can read the inputs, and
+    the gold cannot be public. Raises Refused: NAME_TAKEN, INVALID_NAME for an invalid name, kind or option or for
+    public gold with hidden inputs, NOT_AN_ORGANISER.
     """
     check_manages(dataset, by)
     if gold_public and not inputs_public:
@@ -89,8 +90,9 @@ def add_gold(
 ) -> GoldVersion:
     """Store a file as the split's next gold version, with the inputs that the sandbox derives from it.
 
-    A table (`tables.FORMATS`) is stored as JSON Lines. Phases on the split are rescored. reason: public. within: called
-    in the transaction that stores the version; an exception from it rolls everything back. None: nothing is called.
+    A table (`tables.FORMATS`) is stored as JSON Lines. Phases on the split are rescored. reason: of the new version,
+    shown to the public. within: called with the new version in the transaction that stores it; an exception from
+    `within` rolls everything back. None: nothing is called.
     Raises Refused, and then stores nothing: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that already
     is a gold version of this split, INPUTS_CHANGED if the file would change the inputs of a split that is published or
     has submissions, NOT_READY if the gold's groups were divided meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
@@ -126,8 +128,8 @@ def add_gold(
 def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
     """Store the inputs of a split whose gold is not available: they can be downloaded, but no phase can use the split.
 
-    Raises Refused: INVALID_GOLD with the invalid lines, NAME_TAKEN for a split that already has inputs,
-    SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
+    file: JSON Lines. Raises Refused: INVALID_GOLD with the invalid lines, NAME_TAKEN for a split that already has
+    inputs, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     if split.inputs:
@@ -157,7 +159,7 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
 
 
 def check_is_another(split: Split, digest: str) -> None:
-    """Raise Refused GOLD_UNCHANGED if a gold version of the split has this SHA-256."""
+    """Raise Refused GOLD_UNCHANGED if a file with the SHA-256 `digest` already is a gold version of the split."""
     version = split.gold_versions.filter(sha256=digest).first()
     if version is not None:
         raise Refused(
@@ -169,7 +171,11 @@ def check_is_another(split: Split, digest: str) -> None:
 def _partition_corrected(
     split: Split, file: File[bytes], name: str, before: PublicPrivatePartition
 ) -> partition_files.Partition:
-    """Return the public/private split of corrected gold. Groups that `before` has stay public or private."""
+    """Divide the groups of corrected gold into public and private ones, as drawn for the earlier gold.
+
+    file, name: the corrected gold file and its name. before: the division of the earlier gold; its groups stay public
+    or private, and only new groups are drawn. Raises Refused as `partition_files.compute` does.
+    """
     assert file.file is not None, "the uploaded file has been read, so it is open"
     return partition_files.compute(
         split=split, gold=file.file, name=name, share=before.share, seed=before.seed, previous=before
@@ -185,10 +191,13 @@ def _store_gold(
     by: User,
     within: Callable[[GoldVersion], None] | None,
 ) -> None:
-    """Save all rows of a gold version in one transaction; delete the new files of inputs and partition if it fails.
+    """Save a gold version, its inputs and its partition in one transaction, and rescore the phases on the split.
 
-    prepared: the result of validating the gold. before: the public/private split of the previous gold version when the
-    upload began; None: it had none. within: as for `add_gold`.
+    If the transaction fails, the new files of inputs and partition are deleted. gold: unsaved; it gets the next number.
+    prepared: the result of validating the gold. partition: the division of its groups into public and private ones;
+    None: they are not divided. before: the stored division of the previous gold version when the upload began; None: it
+    had none. within: as for `add_gold`. Raises Refused: INPUTS_CHANGED, and NOT_READY if the division of the previous
+    version is no longer `before`.
     """
     digest = hashlib.sha256(prepared.inputs).hexdigest()
     stored = ""
@@ -249,17 +258,18 @@ def _check_nobody_answered(split: Split) -> None:
 
 
 def _store_inputs(split: Split, content: bytes) -> tuple[str, int, str]:
-    """Store `content` as the inputs of a split; return (stored name, number of bytes, SHA-256)."""
+    """Store `content` as a file of inputs; return (stored name, number of bytes, SHA-256). Does not change the split."""
     field: Any = Split._meta.get_field("inputs")
     name = split.inputs.storage.save(field.generate_filename(split, "inputs.jsonl"), ContentFile(content))
     return name, len(content), hashlib.sha256(content).hexdigest()
 
 
 def _check_inputs(waiting: Split) -> None:
-    """Raise Refused if the inputs of `waiting`, an unsaved split, are not in the task's format.
+    """Raise Refused INVALID_GOLD if the inputs of `waiting`, an unsaved split, are not in the task's format.
 
-    The sandbox validates predictions against inputs, and the inputs first. So the inputs are also sent as predictions:
-    these are always invalid and ignored, but problems of the inputs are reported.
+    The sandbox has no job for inputs alone. Its job `validate` checks first the inputs, then predictions against them.
+    So the inputs are also sent as predictions: problems of these predictions are ignored, problems of the inputs
+    refused. Raises Refused SANDBOX_UNAVAILABLE too.
     """
     try:
         with opened(waiting.inputs) as file:

@@ -1,6 +1,6 @@
 """Results of a split's audits: in full for the split's managers, without quotes of gold for everybody else.
 
-A finding's text and numbers may quote hidden texts and labels; its code and severity do not.
+The text and numbers of a finding may quote hidden texts and labels; the finding's code and severity never do.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ TO_ANSWER = ("error", "warning")
 class Finding:
     """One finding of an audit with the managers' answer to it.
 
-    index: position in the report, from 0. entry: the finding as in the report, which may quote gold. answer: None if
-    nobody has answered the finding.
+    index: the finding's position in the audit's report, from 0. entry: the finding as in the report, which may quote
+    gold. answer: None if nobody has answered the finding.
     """
 
     index: int
@@ -47,8 +47,8 @@ class PublicFinding:
 class Verdict:
     """Outcome of the latest completed audit of a split's current gold.
 
-    gold: None if the split has no gold. audit: None if that gold has not been audited. errors: number of errors.
-    unanswered: number of warnings without an answer.
+    gold: the current gold; None if the split has none. audit: None if no audit of that gold is complete. errors: number
+    of errors that the audit found. unanswered: number of its warnings without an answer.
     """
 
     gold: GoldVersion | None
@@ -58,7 +58,7 @@ class Verdict:
 
     @property
     def is_passed(self) -> bool:
-        """True if there is an audit, without errors and with all warnings answered."""
+        """True if an audit is complete that found no errors, and all its warnings have been answered."""
         return self.audit is not None and not self.errors and not self.unanswered
 
 
@@ -110,7 +110,7 @@ def why_not_published(split: Split) -> str:
 
 
 def public_audits(split: Split) -> list[SplitAudit]:
-    """Return the published audits of a split, those of the newest gold version first."""
+    """Return the published audits of a split, those of the newest gold version first, then the last published first."""
     rows = SplitAudit.objects.filter(gold__split=split, accepted_at__isnull=False)
     return list(rows.select_related("gold").order_by("-gold__number", "-accepted_at"))
 

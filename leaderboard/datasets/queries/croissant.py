@@ -83,9 +83,10 @@ OF_DATASET = ("pk", "licence", "citation", "source_url", "description")
 
 
 def _splits(dataset: int) -> QuerySet[Split, Any]:
-    """Return the state of a dataset's splits and files, with the latest gold version of the whole site.
+    """Return the rows of a dataset's splits; a change of the dataset's public files changes the values of the rows.
 
-    It is part of the state because a public file is no longer public if hidden gold of any dataset has its content.
+    dataset: its primary key. Each row also has the latest gold version of the whole site, because a public file is no
+    longer public once hidden gold of any dataset has the same content.
     """
     golds = GoldVersion.objects.order_by("-pk").values("pk")
     files = Download.objects.filter(dataset=dataset).order_by("-pk").values("pk")
@@ -101,9 +102,10 @@ _REVISION = PreparedQuery(_splits, int)
 
 
 def document_of(benchmark: Benchmark) -> str:
-    """Return the Croissant document of a benchmark as JSON that is safe to embed in HTML; empty unless it is public.
+    """Return the Croissant document of a benchmark as JSON that is safe to embed in HTML.
 
-    The document is built once in each process for each state of the benchmark and its dataset, found by one query.
+    Empty unless the benchmark is public. A process builds a document once and keeps it until the benchmark or its
+    dataset changes, which one query tells. If stored files cannot be read, the document has no record sets.
     """
     if benchmark.state != Benchmark.State.PUBLIC:
         return ""
@@ -121,7 +123,7 @@ def document_of(benchmark: Benchmark) -> str:
 
 @dataclass(frozen=True)
 class _Revision:
-    """A state of a benchmark and its dataset; equal states have the same document."""
+    """Cache key of a document: the state of a benchmark and its dataset. Equal states have the same document."""
 
     state: tuple[Any, ...]
     benchmark: Benchmark = field(compare=False)
@@ -133,14 +135,15 @@ def _document(revision: _Revision) -> str:
 
 
 def _as_json(document: dict[str, Any]) -> str:
-    """Return a document as JSON without `<`, `>` and `&`, so that no text can end the HTML element that it is in."""
+    """Return a document as JSON with `<`, `>` and `&` escaped, so that no text in it can end an HTML element."""
     return json.dumps(document, ensure_ascii=False).translate({ord(char): f"\\u{ord(char):04x}" for char in "<>&"})
 
 
 def _describe(benchmark: Benchmark, *, has_records: bool = True) -> dict[str, Any]:
-    """Return the Croissant document of a public benchmark, which describes what `public_files` returns.
+    """Return the Croissant document of a public benchmark. It describes the files that `public_files` returns.
 
-    has_records: include the record sets, which needs the stored files. Raises StoreUnavailableError, OSError.
+    has_records: include the record sets, for which the stored files are read. Raises StoreUnavailableError or OSError
+    if these cannot be read.
     """
     dataset, page = benchmark.dataset, settings.BASE_URL + benchmark.get_absolute_url()
     # A download may be called like a file of a split; identifiers in the document must differ.
@@ -178,9 +181,10 @@ def _describe(benchmark: Benchmark, *, has_records: bool = True) -> dict[str, An
 
 
 def _creator(name: str, link: str) -> dict[str, Any]:
-    """Return an organiser as a creator in the sense of schema.org.
+    """Return an organiser of a benchmark as a schema.org Person or Organization, in JSON-LD.
 
-    name: `PERSON, AFFILIATION`, or the name of an organisation, which has no comma. link: empty for none.
+    name: `PERSON, AFFILIATION`, or the name of an organisation, which has no comma. link: URL of the person or
+    organisation; empty for none.
     """
     person, _, affiliation = name.partition(",")
     url = {"url": link} if link else {}

@@ -1,7 +1,7 @@
-"""ZIP download of a split: its inputs, README, licence, citation and checksums.
+"""ZIP archive of a split for download: inputs, README, licence, citation and checksums.
 
-It never contains gold. Its files are stored uncompressed, with a fixed date and order, so that the archive of a split
-is byte-identical on every machine and a download costs no compression.
+The archive never contains gold. Its files are stored uncompressed, with a fixed date and order, so that the archive of
+a split is byte-identical on every machine and a download costs no compression.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Each line of {inputs} is one item, as JSON. A system gets these and nothing else
 
 
 class _Outlet:
-    """Write-only file object that buffers what ZipFile writes until `taken` returns it for streaming."""
+    """Write-only file object that buffers the bytes that ZipFile writes; `taken` returns and removes them."""
 
     def __init__(self) -> None:
         self._waiting: list[bytes] = []
@@ -52,7 +52,7 @@ class _Outlet:
 
 
 def texts(benchmark: Benchmark, split: Split) -> dict[str, bytes]:
-    """Return the contents of all files in the ZIP archive except the inputs, by file name."""
+    """Return the contents of the files in a split's ZIP archive, except the inputs, by file name."""
     dataset = split.dataset
     readme = _README.format(
         title=benchmark.title,
@@ -77,9 +77,10 @@ def texts(benchmark: Benchmark, split: Split) -> dict[str, bytes]:
 
 
 def digest(members: dict[str, bytes]) -> str:
-    """Return a hexadecimal SHA-256 that changes whenever a byte of the ZIP archive changes.
+    """Return a hexadecimal SHA-256 that changes whenever a byte of a split's ZIP archive changes.
 
-    members: as returned by `texts`. Their file SHA256SUMS contains the digest of the inputs, which are not read here.
+    The inputs need not be read, because SHA256SUMS, one of the `members`, contains their digest. members: as returned
+    by `texts`.
     """
     sha256 = hashlib.sha256()
     for name, content in sorted(members.items()):

@@ -21,7 +21,7 @@ class Erratum:
     is hidden and the organisers do not publish the number.
     state: SCORED_AGAIN while a board on this gold is being prepared, SET_ASIDE if all its boards were cancelled,
     otherwise IN_FORCE.
-    replaced: for each phase, the board that a board on this gold replaced.
+    replaced: the boards that boards on this gold replaced, one for each phase.
     """
 
     gold: GoldVersion
@@ -36,10 +36,10 @@ class Erratum:
 
 
 def errata_of(benchmark: Benchmark, *, viewer: Any, split: Split | None = None) -> list[Erratum]:
-    """Return a benchmark's errata, latest first.
+    """Return the errata of a benchmark's splits, latest first.
 
-    split: only this split; None: all splits that `viewer`, a user, may see. Gold that was replaced while the split was
-    a draft is no erratum.
+    split: only errata of this split; None: of all splits that `viewer`, a user, may see. There is no erratum for gold
+    that was added while its split was a draft.
     """
     splits = [split] if split else benchmark.dataset.splits.visible_to(viewer)
     golds = GoldVersion.objects.filter(split__in=splits, number__gt=1).select_related("split", "correction")
@@ -72,7 +72,11 @@ def _state(gold: GoldVersion, boards: Sequence[Leaderboard]) -> str:
 
 
 def _replaced(gold: GoldVersion, boards: Sequence[Leaderboard]) -> list[Leaderboard]:
-    """Return, for each phase that has shown a board on this gold, the last board that it showed on an earlier gold."""
+    """Return the boards that boards on `gold` replaced, at most one for each phase.
+
+    It is the last board on an earlier gold version that the phase published. boards: sorted by phase, gold version and
+    task version.
+    """
     shown = {
         board.phase_id for board in boards if board.gold_version_id == gold.pk and board.state in Leaderboard.PUBLIC
     }

@@ -13,7 +13,12 @@ from leaderboard.models import Benchmark, Download, GoldVersion, Split
 
 @dataclass(frozen=True)
 class PublicFile:
-    """A public file. title: what it contains, for readers; added_at: when this content was published."""
+    """A public file of a benchmark.
+
+    row: the split (for its inputs), gold version or download whose file it is. stored: the file. filename: the name
+    under which browsers save it. title: description of the content, for readers. added_at: when this content was
+    published.
+    """
 
     row: Split | GoldVersion | Download
     stored: FieldFile
@@ -27,8 +32,8 @@ class PublicFile:
 def public_files(benchmark: Benchmark) -> list[PublicFile]:
     """Return a benchmark's public files; none unless the benchmark is public.
 
-    Drafts of splits, hidden gold and hidden inputs are left out, and so is a file with the same content as hidden gold
-    or inputs. Of corrected gold only the current version is returned.
+    Files of draft splits, hidden gold and hidden inputs are left out, and so is a file with the same content as hidden
+    gold or hidden inputs of any dataset. Of corrected gold only the current version is returned.
     """
     if benchmark.state != Benchmark.State.PUBLIC:
         return []
@@ -62,5 +67,8 @@ def public_files(benchmark: Benchmark) -> list[PublicFile]:
 
 
 def jsonl_filename(stored: FieldFile, name: str) -> str:
-    """Return the name under which browsers save a stored JSON Lines file: `name` with .jsonl or .jsonl.gz."""
+    """Return `name` with the suffix .jsonl, or .jsonl.gz if the stored file is compressed.
+
+    Browsers save the file under this name.
+    """
     return f"{name}.jsonl.gz" if (stored.name or "").endswith(".gz") else f"{name}.jsonl"

@@ -23,11 +23,11 @@ _SIMPLE_KEY = re.compile(r"(?!where\Z)[A-Za-z_][A-Za-z0-9_]*\Z")
 
 @dataclass(frozen=True)
 class RecordField:
-    """A field of each record, or of the objects in it.
+    """A field of each record of a file, or of an object in each record.
 
-    path: the keys that lead from the record to the value. type: of the value, or of each value in a list: boolean,
-    integer, float or text; empty for a field with `parts`. is_list: the value is a list. parts: the fields of the
-    object, or of each object of the list.
+    path: the keys that lead from the record to the value; of a field in `parts`, from the object to the value. type: of
+    the value, or of each value in a list: boolean, integer, float or text; empty for a field with `parts`. is_list:
+    True if the value is a list. parts: the fields of a value that is an object, or of each object in the list.
     """
 
     path: tuple[str, ...]
@@ -37,10 +37,10 @@ class RecordField:
 
 
 def fields_of(file: PublicFile) -> tuple[RecordField, ...]:
-    """Return the fields of a public JSON Lines file, sorted by their first occurrence; none for any other file.
+    """Return the fields of a public JSON Lines file, in the order of their first occurrence; none for any other file.
 
-    Left out are fields that Croissant 1.0 cannot describe: lists of objects in lists of objects, and keys whose values
-    are objects on some lines only.
+    Fields that Croissant 1.0 cannot describe are left out: lists of objects within objects, and keys whose values are
+    objects on some lines and not on others.
     """
     if not file.filename.endswith((".jsonl", ".jsonl.gz")):
         return ()
@@ -49,7 +49,7 @@ def fields_of(file: PublicFile) -> tuple[RecordField, ...]:
 
 @dataclass(frozen=True)
 class _ByDigest:
-    """Wrapper of a file that equals any other with the same digest, so that results are cached by content."""
+    """Cache key of a file: wrappers of files with the same digest are equal, so that results are cached by content."""
 
     sha256: str
     file: PublicFile = field(compare=False)
@@ -61,7 +61,7 @@ def _fields(by_digest: _ByDigest) -> tuple[RecordField, ...]:
 
 
 def fields_in(records: Iterable[Any]) -> tuple[RecordField, ...]:
-    """Return the fields of records, which are decoded JSON objects."""
+    """Return the fields that occur in `records`, decoded JSON objects, in the order of their first occurrence."""
     root = _Seen()
     for record in records:
         root.add(record)
@@ -69,7 +69,10 @@ def fields_in(records: Iterable[Any]) -> tuple[RecordField, ...]:
 
 
 def _sampled_lines(file: PublicFile) -> Iterator[Any]:
-    """Yield the complete lines in the beginning of a file, decoded; nothing after the first that is not JSON."""
+    """Yield the complete lines in the first SAMPLE_BYTES of a JSON Lines file, decoded; stop at one that is not JSON.
+
+    For a compressed file, SAMPLE_BYTES is also the limit after decompression.
+    """
     sample = first_bytes(file.stored, SAMPLE_BYTES)
     is_whole = len(sample) == file.bytes
     if file.filename.endswith(".gz"):
@@ -87,7 +90,11 @@ def _sampled_lines(file: PublicFile) -> Iterator[Any]:
 
 @dataclass
 class _Seen:
-    """Types of the values that a key has in the records. parts: those of the keys of objects among the values."""
+    """Types of the values that one key has in the records.
+
+    types: of the values that are no objects or lists, and of the items of lists. is_list, is_object: True if any value
+    is a list or an object. parts: by key, the same for the keys of the objects.
+    """
 
     types: set[str] = field(default_factory=set)
     is_list: bool = False
@@ -117,10 +124,10 @@ def _field(path: tuple[str, ...], seen: _Seen) -> RecordField | None:
 
 
 def _parts(path: tuple[str, ...], seen: _Seen) -> Iterator[RecordField]:
-    """Yield the fields of an object, without nesting: an inner object is replaced by its own fields.
+    """Yield the fields of an object as a flat sequence: an inner object is replaced by its fields.
 
-    Objects in lists are left out. path: the keys that lead to the object, with which the paths of its fields begin.
-    seen: what was seen of the object.
+    Objects in lists are left out. path: the keys that lead to the object; the paths of the fields begin with them.
+    seen: the types of the object's values.
     """
     for key, part in seen.parts.items():
         if '"' in key or "\\" in key:  # JSONPath has no notation for these that all readers understand
@@ -138,5 +145,5 @@ def _type(types: set[str]) -> str:
 
 
 def json_path(path: tuple[str, ...]) -> str:
-    """Return the JSONPath of a value in an object."""
+    """Return the JSONPath of a value in an object. path: the keys that lead from the object to the value."""
     return ".".join(("$", *(key if _SIMPLE_KEY.match(key) else f'"{key}"' for key in path)))

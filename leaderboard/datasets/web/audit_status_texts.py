@@ -34,8 +34,8 @@ FAILED = {
 class AuditProgress:
     """Progress of an audit.
 
-    done: number of completed parts. of: number of all parts. doing: what the current part checks, empty at the end.
-    why: text that says why the audit failed or waits, empty otherwise.
+    done: number of completed parts. of: number of all parts. doing: what the current part checks, such as
+    "duplicates"; empty at the end. why: text that says why the audit failed or waits, empty otherwise.
     """
 
     audit: SplitAudit

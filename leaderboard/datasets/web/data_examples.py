@@ -18,16 +18,20 @@ KINDS = (Split.Kind.DEV, Split.Kind.TRAIN, Split.Kind.FOLD, Split.Kind.TEST)
 
 @dataclass(frozen=True)
 class Examples:
-    """The first lines of a split. pairs: (inputs, what the gold adds to them; empty if the gold is hidden)."""
+    """The first lines of a split.
+
+    pairs: (line of the inputs, what the gold adds to the line), as indented JSON; the second text is empty if the gold
+    is hidden.
+    """
 
     split: Split
     pairs: Sequence[tuple[str, str]]
 
 
 def examples_of(splits: Sequence[Split]) -> Examples | None:
-    """Return examples of a dataset, if possible with gold; None if no inputs are public.
+    """Return examples of one of the splits, if possible one with public gold; None if no split has public inputs.
 
-    splits: those that the viewer may see.
+    splits: those of a dataset that the viewer may see.
     """
     public = [split for split in splits if _has_public_inputs(split)]
     golds = {split.pk: split.current_gold for split in public if split.gold_public}

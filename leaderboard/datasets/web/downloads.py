@@ -54,7 +54,10 @@ def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBa
 
 @require_safe
 def download_sample(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
-    """Send a valid predictions file for a split with public inputs, made from its ids; 404 for any other split."""
+    """Send a valid predictions file for a split with public inputs, made from the ids of the inputs.
+
+    404 for a split without public inputs or gold, or if the task has no samples.
+    """
     split_row = split_or_404(request.user, slug, split)
     gold = split_row.current_gold
     if gold is None or not prediction_format.has_sample(split_row.dataset.task, split_row):
@@ -79,7 +82,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
 
 @require_safe
 def download_pinned(request: HttpRequest, slug: str, sha256: str, filename: str) -> HttpResponseBase:
-    """Send the public file of a benchmark with a digest and name; this address never has other content.
+    """Send the public file of a benchmark that has this digest and name; the URL never has other content.
 
     404 for a file that not everybody may download, and for a former version of corrected gold.
     """
@@ -92,9 +95,11 @@ def download_pinned(request: HttpRequest, slug: str, sha256: str, filename: str)
 def _attachment(
     request: HttpRequest, row: PublicFile, stored: FieldFile, sha256: str, filename: str, *, is_immutable: bool = False
 ) -> HttpResponseBase:
-    """Return a response with the row's file as an attachment, or a redirect to its copy; the ETag is its SHA-256.
+    """Return a response with `stored`, the file of `row`, as an attachment, or a redirect to its public copy.
 
-    is_immutable: the address has only this content, and everybody may have it, so that all caches may keep it.
+    The ETag is `sha256`, the file's digest; a request with this ETag gets 304 without the file. filename: the name
+    under which browsers save the file. is_immutable: True if everybody may have the file and the URL never has other
+    content, so that all caches may keep it.
     """
     etag = f'"{sha256}"'
 

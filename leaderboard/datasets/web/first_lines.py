@@ -1,4 +1,4 @@
-"""Previews of a split: lines of its inputs, and what its gold adds to them."""
+"""Previews of a split: some lines of the inputs, each with the values that the gold adds to the line."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ IDENTITIES = ("documentId", "id")
 
 
 def first_inputs(split: Split) -> list[str]:
-    """Return the first LINES lines of the inputs, each as indented JSON of at most about LONGEST characters."""
+    """Return the first LINES lines of the split's inputs, each as indented JSON, truncated to LONGEST characters.
+
+    Empty if the split has no inputs.
+    """
     return [pretty(value) for value in islice(lines(split.inputs), LINES)] if split.inputs else []
 
 
 def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
     """Return (line of the inputs, what gold adds to it) for the first LINES lines of the inputs, as indented JSON.
 
-    Lines are matched by the item's id, since the gold file may be in another order.
+    Lines are matched by the item's id, since the gold file may be in another order. The second text is empty for an
+    item without a gold line.
     """
     public = {_identity(line): line for line in islice(lines(split.inputs), LINES)}
     gold_texts: dict[str, str] = {}
@@ -37,7 +41,11 @@ def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
 
 
 def sampled_pairs(split: Split, gold: GoldVersion, most: int) -> list[tuple[int, str, str]]:
-    """Return (line number, raw line of the inputs, what gold adds to it) for up to `most` evenly spaced lines."""
+    """Return (line number, line of the inputs, what gold adds to it) for up to `most` evenly spaced lines.
+
+    Line numbers start at 1. The line is as in the file, the third text indented JSON; both are truncated to LONGEST
+    characters.
+    """
     n_lines = sum(1 for _ in raw_lines(split.inputs))  # The file is read twice, so that it is never held in memory.
     count = min(most, n_lines)
     indices = {number * n_lines // count for number in range(count)}
@@ -61,9 +69,10 @@ def sampled_pairs(split: Split, gold: GoldVersion, most: int) -> list[tuple[int,
 
 
 def hidden(whole: Any, known: Any) -> Any:
-    """Return what the JSON value `whole`, a gold line, has beyond `known`, the input line of the same item.
+    """Return the part of the JSON value `whole`, a gold line, that `known`, the input line of the same item, lacks.
 
-    Of objects these are the keys that `known` lacks; shared keys and lists of equal length are compared recursively.
+    Of an object these are the keys that `known` lacks; shared keys and lists of equal length are compared recursively.
+    None if the two values are equal and not objects or lists.
     """
     if isinstance(whole, dict) and isinstance(known, dict):
         parts = {key: hidden(value, known[key]) if key in known else value for key, value in whole.items()}
@@ -75,11 +84,11 @@ def hidden(whole: Any, known: Any) -> Any:
 
 
 def pretty(value: Any) -> str:
-    """Return indented JSON, truncated to LONGEST characters."""
+    """Return a value as indented JSON, truncated to LONGEST characters."""
     text = json.dumps(value, ensure_ascii=False, indent=1)
     return text if len(text) <= LONGEST else text[:LONGEST] + " …"
 
 
 def _identity(line: dict[str, Any]) -> str:
-    """Return the id of an item as JSON text, so that the ids 1 and "1" are different."""
+    """Return the id of an item as JSON text, so that the ids 1 and "1" are different; `null` if there is no id."""
     return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))

@@ -25,8 +25,8 @@ FAILED = {
 class GenerationProgress:
     """Progress of a generator's run.
 
-    title: of the generator. done: number of generated parts that have been checked. of: number of all parts, 0 while
-    the generator itself runs. why: text that says why the run failed or waits, empty otherwise.
+    title: of the generator. done: number of generated parts that have been inspected. of: number of all generated
+    parts, 0 while the generator itself runs. why: text that says why the run failed or waits, empty otherwise.
     """
 
     generation: Generation
@@ -44,8 +44,9 @@ class GenerationProgress:
 class RunParameters:
     """Parameters of a generator's run, for pages.
 
-    title, name, version: of the generator. sources: (title of the role, raw file). parameters: (title, value as text).
-    seed: None if it must not be shown. is_seeded: the generator makes random choices.
+    title, name, version: of the generator. sources: (title of the generator's source, raw file chosen for it).
+    parameters: (title, value as text). seed: None if it must not be shown. is_seeded: True if the generator makes
+    random choices.
     """
 
     title: str
@@ -62,8 +63,8 @@ def provenance(split: Split) -> dict[str, Any]:
 
     The page shows only sizes and digests of the raw files, not their names.
 
-    `provenance`: a RunParameters, or None if no gold version of the split came from a generator. `provenance_part`: the
-    generated part. `provenance_gold`: the gold version made from it.
+    `provenance`: a RunParameters, or None, alone, if no gold version of the split came from a generator.
+    `provenance_part`: the generated part. `provenance_gold`: the gold version made from that part.
     """
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
     gold = split.gold_versions.filter(sha256=part.sha256).first() if part else None

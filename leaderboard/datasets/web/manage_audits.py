@@ -107,7 +107,10 @@ def _done_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark,
 
 
 def _save_answers(request: PersonRequest, audit: SplitAudit) -> int:
-    """Save the answers that were sent; return the number of findings that have an answer now."""
+    """Save the answers in the POST; return the number of findings of the audit that have an answer now.
+
+    Raises Refused as `lifecycle.answer` does.
+    """
     for finding in audit_results.findings(audit):
         text = request.POST.get(f"answer-{finding.index}")
         if text is not None:
@@ -154,19 +157,19 @@ def _page(
 
 
 def _initial_text(request: PersonRequest, finding: Finding, earlier: dict[str, str]) -> str:
-    """Return the initial text of a finding's answer field.
+    """Return the initial text of the form field for the answer to a finding.
 
-    It is the text that was just sent and refused, else the stored answer, else the answer to the same code in an
-    earlier audit.
+    It is the text in the POST, which was refused; else the stored answer; else the text for the finding's code in
+    `earlier` (a result of `_earlier_answers`); else empty.
     """
     stored = finding.answer.text if finding.answer else earlier.get(finding.code, "")
     return request.POST.get(f"answer-{finding.index}", stored)
 
 
 def _earlier_answers(audit: SplitAudit) -> dict[str, str]:
-    """Return the latest answer to each finding code in the split's other audits, by code.
+    """Return the latest answer to each code of findings in the split's other audits, by code.
 
-    The page offers them as drafts, which a manager reviews before saving.
+    The page offers these texts as drafts, which a manager reviews before saving.
     """
     rows = (
         AuditAnswer.objects.filter(audit__gold__split=audit.gold.split_id).exclude(audit=audit).select_related("audit")
@@ -178,10 +181,10 @@ def _earlier_answers(audit: SplitAudit) -> dict[str, str]:
 
 
 def _cues(cues: dict[str, Any] | None) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return (label, rows of the n-grams that predict it best) for each label of the split.
+    """Return (label, rows) for each label of the split: a row for each of the n-grams that predict the label best.
 
-    cues: `cues` of the audit's report; None: there are none. `lmi` in a row is the local mutual information of
-    n-gram and label, in millionths of a nat.
+    cues: the value of `cues` in the audit's report; None gives an empty list. `lmi` in a returned row is the local
+    mutual information of n-gram and label, in millionths of a nat.
     """
     if not cues:
         return []

@@ -1,6 +1,7 @@
-"""Management pages of a pending correction of gold: review what it changes, then confirm or drop it.
+"""Management pages of a pending correction of gold: review its changes, then confirm or drop it.
 
-Counts reveal no answer. The page of changed items does, so each view of that page is recorded as a view of gold.
+The numbers of changed items reveal no answer. The page that lists these items does, so each view of that page is
+recorded as a view of gold.
 """
 
 from __future__ import annotations
@@ -76,7 +77,10 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @login_required
 @require_safe
 def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Show the changed items in pages; `?kind=` filters by kind of change. Each view is recorded as a view of gold."""
+    """Show a page of the changed items; `?kind=` filters by kind of change. Each view is recorded as a view of gold.
+
+    Raises Http404 if the comparison is not complete, or if the correction was dropped or has expired.
+    """
     benchmark, correction_row = _correction(request.user, slug, split, pk)
     if correction_row.state != State.DONE or correction_row.decision in (
         Correction.Decision.DROPPED,
@@ -174,7 +178,10 @@ def _followed(benchmark: Benchmark, row: Correction) -> dict[str, Any]:
 
 
 def _kinds(row: Correction) -> list[tuple[str, str, str, int]]:
-    """Return (kind of change, its name, its consequence, number of items with such a change) for each kind."""
+    """Return (kind of change, its name, its consequence, number of items with such a change) for each of KINDS.
+
+    Name and consequence are texts for the page.
+    """
     counted = row.counts.get("by_kind", {})
     return [(kind, WORDS[kind], CONSEQUENCES[kind], counted.get(kind, 0)) for kind in KINDS]
 
@@ -205,14 +212,17 @@ def _visible_phases(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: Us
 
 
 def _changes(row: ChangedItem) -> list[tuple[str, str | None, str | None]]:
-    """Return (field, value before, value after) for each changed field of an item; None: the field has no value."""
+    """Return (field, value before, value after), as text, for each changed field of an item.
+
+    A value is None if the field had or has none.
+    """
     return [(change["field"], _format(change["before"]), _format(change["after"])) for change in row.changes]
 
 
 def _format(value: Any) -> str | None:
-    """Format a value: text unchanged, a list as JSON with one item per line, anything else as JSON.
+    """Format a JSON value: text unchanged, a list as JSON with one item per line, any other value as JSON.
 
-    The result is truncated to LONGEST characters; None stays None.
+    The result is truncated to LONGEST characters; `(none)` for an empty list; None stays None.
     """
     if value is None:
         return None

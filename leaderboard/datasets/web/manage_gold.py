@@ -1,4 +1,4 @@
-"""Management pages of a split's gold: list its versions, upload a version, and read gold, which is recorded."""
+"""Management pages of a split's gold: list its versions, upload a version, and read a version (recorded)."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 
 
 def _generation_of(split: Split) -> Generation | None:
-    """Return the generator's run from which the split was made; None if there is none.
+    """Return the generator's run from which the split was made.
 
-    None also if the generator is no longer installed.
+    None if no generator made the split, or if that generator is no longer installed.
     """
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
     offers = {offer.name for offer in generators_for(split.dataset.task)}
@@ -83,9 +83,9 @@ def _generation_of(split: Split) -> Generation | None:
 @login_required
 @require_GET
 def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResponse:
-    """Show the first lines of the inputs with what a gold version adds to them. For curators; each view is recorded.
+    """Show the first lines of the inputs with the answers that a gold version adds. Curators only (404 for others).
 
-    `?format=csv`, or another format of FORMATS, downloads the gold as a table.
+    Each view is recorded. `?format=csv`, or another format of FORMATS, downloads the gold as a table.
     """
     if not request.user.is_curator:
         raise Http404

@@ -63,8 +63,10 @@ def page(
     refusal: Refusal | None = None,
     form: RetireForm | None = None,
 ) -> HttpResponse:
-    """Render the management page of a split, with the refusal of the last action and the filled-in form; None: there is
-    none.
+    """Render the management page of a split.
+
+    refusal: of the last action; None: it was not refused. form: the form to retire the split, as sent with an invalid
+    reason; None: an empty form.
     """
     gold = split.current_gold
     verdict = audit_results.verdict(split)
@@ -90,7 +92,10 @@ def page(
 
 
 def _steps(split: Split, was_audited: bool) -> list[tuple[str, bool, bool]]:
-    """Return (name, is done, is current) for each step of a split's lifecycle: draft, audited, published, retired."""
+    """Return (name, is done, is current) for each step of a split's lifecycle: draft, audited, published, retired.
+
+    was_audited: the split's current gold has passed its audit, or an audit of the split is public.
+    """
     names = ("draft", "audited", "published", "retired")
     current = split.state if not (split.is_draft and was_audited) else "audited"
     current_index = names.index(current)

@@ -19,7 +19,10 @@ LINES = 12
 @login_required
 @require_GET
 def preview(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Show LINES evenly spaced lines of the draft's inputs with their gold. For managers of the benchmark."""
+    """Show LINES evenly spaced lines of a draft split's inputs with their gold. Only managers of the benchmark may.
+
+    Raises Http404 for a split that is not a draft or has no gold.
+    """
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     gold = split_row.current_gold
     if not split_row.is_draft or gold is None:

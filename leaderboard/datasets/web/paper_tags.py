@@ -1,4 +1,7 @@
-"""Highwire tags (`citation_*`) of a benchmark that has a paper, which reference managers and Google Scholar read."""
+"""HTML meta tags `citation_*` (Highwire) for the page of a benchmark that has a paper.
+
+Reference managers and Google Scholar read them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _ARXIV = re.compile(r"https?://arxiv\.org/(?:abs|pdf)/([0-9]{4}\.[0-9]{4,5})(?:v
 
 
 def paper_tags(benchmark: Benchmark) -> list[tuple[str, str]]:
-    """Return (name, content) of each tag; none unless the benchmark is public and has a paper."""
+    """Return (name, content) of each meta tag of a benchmark's page; none unless it is public and has a paper."""
     if benchmark.state != Benchmark.State.PUBLIC or not benchmark.paper_url:
         return []
     tags = [("citation_title", one_line(benchmark.title))]

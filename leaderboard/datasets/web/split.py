@@ -1,4 +1,4 @@
-"""Public page of a split: its files, its audits with their answers, and its corrections."""
+"""Public page of a split: its files, its published audits with the managers' answers, and its errata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of making a split, from a raw file to a phase on the split, shown as navigation on the management pages."""
+"""Steps from a raw file to a phase on the split that is made from it, shown as navigation on management pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RAW, GENERATOR, PREVIEW, DRAFT, AUDIT, PUBLISH, PHASE = range(len(NAMES))
 
 @dataclass(frozen=True)
 class Step:
-    """One step of making a split. url: the step's page, empty if there is none yet. behind: the step is done."""
+    """One step of making a split. url: of the step's page, empty if there is none yet. behind: True if it is done."""
 
     name: str
     url: str
@@ -26,11 +26,10 @@ class Step:
 def steps(
     benchmark: Benchmark, current: int, *, generation: Generation | None = None, split: Split | None = None
 ) -> list[Step]:
-    """Return all steps of making a split.
+    """Return all steps of making a split. Steps that cannot be taken yet have no URL.
 
-    current: index of the current step; len(NAMES) if all are done. generation: the generator's run; None: there is none
-    yet.
-    split: None: there is none yet. Steps that cannot be taken yet have no URL.
+    current: index of the current step in NAMES; len(NAMES) if all are done. generation: the generator's run; None:
+    there is none yet. split: the split made from the run; None: there is none yet.
     """
     start = reverse("manage_new_split", args=[benchmark.slug])
     urls = {RAW: f"{start}#raw", GENERATOR: f"{start}#generators"}

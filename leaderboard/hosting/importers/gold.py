@@ -70,10 +70,10 @@ def _files(folder: Path) -> dict[SplitKind, Path]:
         if path is not None:
             files[split] = path
     if not files:
-        names = " or ".join(stem + ENDS[0] for _, stems in SPLITS.values() for stem in stems)
+        names = ", ".join(stem + ENDS[0] for _, stems in SPLITS.values() for stem in stems)
         raise PublishedFileError(
-            f"{folder}: found no {names}, also not with .gz; expected one of them here or one folder down, or the path "
-            "of a gold file"
+            f"{folder}: found none of {names}, plain or with .gz, here or one folder down; expected one of them, or "
+            "pass the path of a gold file"
         )
     return files
 

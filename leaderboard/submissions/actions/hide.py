@@ -72,7 +72,7 @@ def take_off(*, submission: Submission, by: User) -> None:
     _check_member(submission, by)
     reason = why_not_to_take_off(phase)
     if reason:
-        raise Refused(Code.NOT_ACCEPTED, reason, heading="The submission is still on the board")
+        raise Refused(Code.NOT_ACCEPTED, reason, heading="The submission was not taken off")
     hidden = HiddenSubmission.objects.filter(submission__phase=phase, by_team=True)
     if hidden.now().filter(submission=submission).exists():
         return

@@ -150,7 +150,7 @@ def set_access(*, benchmark: Benchmark, access: str, asks_agreement: bool, by: U
     check_manages(locked, by)
     if access not in Benchmark.Access.values:
         expected = ", ".join(Benchmark.Access.values)
-        raise Refused(Code.INVALID_NAME, f"The access is {access[:60]!r}; expected one of {expected}.")
+        raise Refused(Code.INVALID_NAME, f"{access[:60]!r} is not a kind of access; expected one of {expected}.")
     if locked.is_rehearsal:
         raise Refused(Code.NOT_READY, "A rehearsal is a copy; change the original benchmark instead.")
     if asks_agreement and not locked.rules:

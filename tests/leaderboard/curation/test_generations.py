@@ -151,8 +151,8 @@ def test_invalid_lines_of_a_subset_are_reported_by_their_line_in_the_raw_file(wo
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"generator": "scenarios"}, "no such generator"),
-        ({"generator": "?"}, "no such generator"),
+        ({"generator": "scenarios"}, "has no generator"),
+        ({"generator": "?"}, "has no generator"),
         ({"sources": {}}, "Gold lines"),
         ({"generator": "folds", "parameters": {"folds": "1"}}, "Number of folds"),
         ({"generator": "folds", "parameters": {"folds": "1000000000"}}, "from 2 to 1000"),

@@ -11,10 +11,10 @@ from leaderboard.curation.queries.dry_run_report import BaselineRun, DryRunRepor
 
 @dataclass(frozen=True)
 class Strip:
-    """The row of one baseline in the chart.
+    """The row of one dry run in the chart.
 
-    point, low, high: horizontal positions of the score and of the ends of its interval, as SVG lengths; all three are
-    equal if there is no interval.
+    one: the dry run. score: its score on the primary measure. point, low, high: horizontal positions of the score and
+    of the ends of its interval, as SVG lengths; all three are equal if there is no interval.
     """
 
     one: BaselineRun

@@ -48,9 +48,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class Balance:
-    """Chart of the distribution of labels.
+    """Chart of the labels' distribution.
 
-    bars: one for all items, then one per slice. labels: (number of the colour, label) for the legend.
+    bars: one for all items, then one per slice. labels: (number of its colour, label) of each label, for the legend.
     """
 
     bars: Sequence[Bar]
@@ -59,11 +59,11 @@ class Balance:
 
 @dataclass(frozen=True)
 class Width:
-    """Expected half-width of the confidence interval on one slice, as a row of the chart.
+    """Expected half-width of the confidence interval of a score on one slice, as a row of the chart.
 
-    n, groups: numbers of gold units and of groups. half_width: the half-width if systems err on each unit
-    independently; together: the half-width if they err on all units of a group or on none. Both are in the measure's
-    own unit, and None for too few groups. bar, end: SVG lengths of half_width and together.
+    name: of the slice. n, groups: numbers of gold units and of groups in it. half_width: the half-width if systems err
+    on each unit independently; together: the half-width if they err on all units of a group or on none. Both are in the
+    unit of the measure, and None for too few groups. bar, end: SVG lengths of half_width and together.
     """
 
     name: str
@@ -82,12 +82,18 @@ class Widths:
 
 
 def slice_name(slice_: Mapping[str, Any]) -> str:
-    """Return the name of a slice, such as `origin=generated`; `all` for the slice of all items."""
+    """Return the name of a slice, such as `origin=generated`; `all` for the slice of all items.
+
+    slice_: the slice's value by dimension.
+    """
     return ", ".join(f"{name}={value}" for name, value in slice_.items()) or "all"
 
 
 def balance(table: Sequence[Mapping[str, Any]]) -> Balance | None:
-    """Return the chart of labels from `balance` in the audit's report; None if the task's answers are not labels."""
+    """Return the chart of labels; None if the task's answers are not labels.
+
+    table: the value of `balance` in an audit's report, a row for each slice.
+    """
     if not table:
         return None
     labels = sorted({label for row in table for label in row["labels"]})
@@ -107,7 +113,10 @@ def _bar(name: str, counts: Mapping[str, int], kinds: Mapping[str, int]) -> Bar:
 
 
 def widths(sizes: Sequence[Mapping[str, Any]]) -> Widths | None:
-    """Return the chart of the half-widths from `sizes` in the audit's report; None if no slice has an interval."""
+    """Return the chart of the half-widths of expected confidence intervals; None if no slice has a half-width.
+
+    sizes: the value of `sizes` in an audit's report, a row for each slice.
+    """
     half_widths = [float(row[key]) for row in sizes for key in _HALF_WIDTHS if row[key] is not None]
     if not half_widths:
         return None
@@ -125,10 +134,10 @@ def _width(row: Mapping[str, Any], scale: Scale) -> Width:
 
 
 def overlaps(rows: Sequence[Mapping[str, Any]]) -> list[Bar]:
-    """Return a bar for each file of public gold from `overlaps` in the audit's report.
+    """Return a bar for each file of public gold with which the audited gold was compared.
 
     A bar has a segment for each level of similarity in LEVELS, the strictest first. A segment counts the lines that
-    match at its level but at no stricter one.
+    match at its level but at no stricter one. rows: the value of `overlaps` in an audit's report.
     """
     bars = []
     for row in rows:
