@@ -38,7 +38,7 @@ def decide(values: Sequence[Any], *, scores: bool) -> Any:
 
 
 class Mentions:
-    """Mentions (spans of a text) that each annotator marked, by text and annotator."""
+    """Spans of texts that annotators marked as mentions, kept by the id of the text and by annotator."""
 
     def __init__(self) -> None:
         self.of_text: dict[Id, dict[Id, frozenset[Span]]] = defaultdict(dict)
@@ -47,16 +47,15 @@ class Mentions:
         self.of_text[text][annotator] = frozenset(spans)
 
     def union(self, text: Id) -> list[Span]:
-        """Return the mentions that at least one annotator marked in the text, sorted by position."""
+        """Return the mentions that at least one annotator marked in the text with this id, sorted by position."""
         return sorted(frozenset[Span]().union(*self.of_text[text].values()))
 
     def agreement(self) -> float:
         """Return the annotators' agreement: the F1 of exactly equal mentions, over all pairs of annotators of a text.
 
-        Counts are added up over all pairs and texts (micro-average).
-
-        NaN if no pair has marked a mention. F1 is the usual agreement on spans, because spans that nobody marked cannot
-        be counted (Hripcsak & Rothschild 2005).
+        Counts are added up over all pairs and texts (micro-average). NaN if no annotator in any pair marked a mention.
+        F1 is the usual agreement on spans, because spans that nobody marked cannot be counted (Hripcsak & Rothschild
+        2005).
         """
         common = total = 0
         for marked in self.of_text.values():

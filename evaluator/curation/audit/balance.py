@@ -17,10 +17,10 @@ _UNEVEN = 0.9
 
 
 def balance(split: Split) -> tuple[list[dict[str, Any]], list[Finding]]:
-    """Return a table of label counts, and findings.
+    """Return a table of label counts, and findings on rows with one label or with unevenly distributed labels.
 
     The table has a row for the whole split (slice {}), then one for each slice of each dimension. `majority` is the
-    share of the row's most frequent label. Both lists are empty unless the task's answers are labels.
+    share of the row's most frequent label. Table and findings are empty unless the task's answers are labels.
     """
     if split.answer_kind is not AnswerKind.LABEL:
         return [], []
@@ -93,9 +93,10 @@ def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) 
 
 
 def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
-    """Return the numbers and sizes of groups, and findings on a dominant group and on claims in several groups.
+    """Return the number of groups and their sizes in lines, and findings.
 
-    Sizes are in lines; `sizes` is the number of groups of each size.
+    `groups` is the number of groups, `largest` the size of the largest one, and `sizes` maps each size to the number of
+    groups of this size. Findings: a group with more than half of the lines, and claims that are in several groups.
     """
     size = Counter(split.groups)
     size_counts = Counter(size.values())
@@ -124,7 +125,7 @@ def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
 def _shared_across_groups(split: Split) -> list[Finding]:
     """Return a finding if claims occur in several groups, which makes the answers of these groups dependent.
 
-    Only splits with evidence sentences are searched.
+    Only splits with evidence sentences are searched; for other splits the list is empty.
     """
     if all(text is None for text in split.evidence):
         return []

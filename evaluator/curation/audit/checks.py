@@ -28,8 +28,8 @@ FORMAT = 1
 class AuditContext:
     """Files that the audit compares with the split.
 
-    public: the inputs as they will be published; None: not given. train_splits: public training files. judgements:
-    the annotators' judgements; None: not given. judgements_file: the name of their file.
+    public: the inputs as they will be published; None: not given. train_splits: public training files. judgements: the
+    annotators' judgements; None: not given. judgements_file: the name of the file of judgements.
     """
 
     public: PublicInputs | None = None
@@ -42,7 +42,8 @@ class AuditContext:
 class AuditRequest:
     """Arguments of one audit.
 
-    options: from `Task.parse_options`. threshold: Jaccard similarity from which texts are near-duplicates, 0 to 1.
+    options: the task's options, from `Task.parse_options`. seed: for the permutations of the label-leak test.
+    threshold: Jaccard similarity from which texts are near-duplicates, 0 to 1.
     """
 
     split: Split

@@ -114,9 +114,9 @@ def _half_widths(at: float, units: Numbers, unit_variance: float, shared_varianc
 
 
 def _critical_value(groups: int) -> float:
-    """Return an interval's half-width in standard errors, for an effective number of groups (Hesterberg 2015).
+    """Return an interval's half-width in standard errors, at the confidence level LEVEL (Hesterberg 2015).
 
-    It is the quantile of Student's t times sqrt(groups / (groups - 1)).
+    It is the quantile of Student's t times sqrt(groups / (groups - 1)). groups: the effective number of groups.
     """
     groups = max(groups, 2)
     return math.sqrt(groups / (groups - 1)) * student_t.quantile((1 + LEVEL) / 2, groups - 1)

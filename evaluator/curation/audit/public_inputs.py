@@ -23,8 +23,8 @@ class PublicInputs:
     """Public inputs, matched with the lines of the split.
 
     order: the indices of the split's lines, in the order of the inputs; if the inputs lack an item, in the split's own
-    order. columns: for each field besides the task's own, one value per line of the split, in its order; None where
-    missing.
+    order. columns: for each field that is not one of the task's own, one value per line of the split, in the split's
+    order; None where missing. findings: the results of the checks against the split.
     """
 
     order: list[int]
@@ -129,7 +129,11 @@ def _keys(value: dict[str, Any], parts: str) -> set[str]:
 
 
 def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Finding]:
-    """Return a finding if the inputs' fields differ from those that the server would write from the gold."""
+    """Return a finding if the inputs' fields differ from those that the server would write from the gold.
+
+    file: the name of the file of inputs. line_of: index of a line in the split -> the line of the inputs with the same
+    id.
+    """
     written = (msgspec.json.decode(line) for line in split.task.public_inputs(split.gold).splitlines())
     key = split.task.id_key
     expected = {line[key]: line for line in written}
@@ -157,8 +161,10 @@ def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Findi
 
 
 def _columns(split: Split, key: str, line_of: dict[int, RawLine]) -> dict[str, list[Any]]:
-    """Return {name: value of each line} of the inputs' columns that are neither the task's own fields nor fields of
-    gold.
+    """Return name -> value on each line of the split (None: missing) of the inputs' further columns.
+
+    Further columns are neither the task's own fields nor fields of gold. key: the JSON key of ids. line_of: index of a
+    line in the split -> the line of the inputs with the same id.
     """
     excluded = {key, *split.task.gold_only, *_ALWAYS}
     for line in split.task.public_inputs(split.gold).splitlines()[:1000]:

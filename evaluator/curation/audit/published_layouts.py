@@ -27,9 +27,9 @@ _EVIDENCE = ("evidence_sentence", "evidence")
 class Published:
     """Content of a file in a published layout.
 
-    gold: the file's items as gold of the task, in JSON Lines. columns: the values of the file's other columns, by name.
-    first_line: the line number of the first item, 2 if there is a header. has_ids: False if the ids only number the
-    items.
+    gold: the file's items as gold of the task, in JSON Lines. columns: name -> values of each column that gold does not
+    have. first_line: the line number of the first item, 2 if there is a header. has_ids: False if the file has no ids,
+    so that gold numbers the items.
     """
 
     gold: BinaryIO
@@ -41,7 +41,8 @@ class Published:
 def buckle(stream: BinaryIO, file: str) -> Published:
     """Read BUCKLE's layout: Subject, Object, Relation, Label 1 or -1, Origin_Relation, Cluster.
 
-    Columns are tab-separated under a header. Ids number the claims from 1. Raises GoldError.
+    Columns are tab-separated under a header. Ids number the claims from 1. Raises GoldError for another header, an
+    invalid line, or a file without claims.
     """
     problems = ProblemList(file, GoldError)
     lines: list[dict[str, Any]] = []
@@ -69,10 +70,10 @@ def buckle(stream: BinaryIO, file: str) -> Published:
 
 
 def symmetric(stream: BinaryIO, file: str) -> Published:
-    """Read FEVER Symmetric's JSON Lines, with the sentence under evidence_sentence or evidence.
+    """Read FEVER Symmetric's JSON Lines, which have the sentence under the key evidence_sentence or evidence.
 
     The published ids give the group and the member of a line: 12 is the original of a group, and 120000002, 120000003
-    and 120000004 are its other members. Raises GoldError.
+    and 120000004 are its other members. Raises GoldError for an invalid line.
     """
     raw, problems = read_lines(stream, file)
     lines = []
@@ -107,7 +108,7 @@ def _member(values: dict[str, Any], evidence: str) -> dict[str, Any]:
 def layout_of(task: str, head: bytes) -> Callable[[BinaryIO, str], Published] | None:
     """Return the reader of a file's published layout, recognised by the first line; None for the task's own layout.
 
-    head: the first bytes of the file, decompressed.
+    task: the task's name. head: the first bytes of the file, decompressed.
     """
     line = head.split(b"\n", 1)[0].rstrip(b"\r")
     if task == "fact-checking" and line.split(b"\t")[:1] == [BUCKLE[0].encode()]:

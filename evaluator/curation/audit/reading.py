@@ -33,9 +33,9 @@ def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: 
 
 
 def peek(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
-    """Return (the stream, rewound to its beginning; its first bytes, decompressed).
+    """Return (a stream of the whole file, the file's first bytes, decompressed).
 
-    The bytes are b"" if a gzip file is damaged.
+    The bytes are b"" if a gzip file is damaged. file: the file's name, which ends in .gz if it is compressed.
     """
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream, _HEAD)  # type: ignore[type-var]  # any readable will do
     head = buffered.peek(_HEAD)

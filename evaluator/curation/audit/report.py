@@ -33,15 +33,16 @@ def audit(
 
 
 def part(name: str, request: AuditRequest) -> dict[str, Any]:
-    """Run one check of CHECKS. Return {"keys": {key of the report: value}, "findings": [finding as object, ...]}.
+    """Run one check of CHECKS, given by name, and return its part of the report.
 
-    The values are plain JSON, which `assembled` joins into the report. Both may quote gold.
+    The part is {"keys": {key of the report: value}, "findings": [finding as an object, ...]}, in plain JSON values,
+    which `assembled` joins into the report. Keys and findings may quote gold.
     """
     return _as_part(*CHECKS[name](request))
 
 
 def assembled(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Assemble the report from the results of `part` for all CHECKS, in the order of CHECKS."""
+    """Assemble the report from the results of `part` for all CHECKS, which must be in the order of CHECKS."""
     report: dict[str, Any] = {}
     findings: list[dict[str, Any]] = []
     for result in parts:
@@ -60,7 +61,7 @@ def _as_part(keys: Mapping[str, Any], findings: Sequence[Finding]) -> dict[str, 
 
 
 def _without_folders(finding: dict[str, Any]) -> dict[str, Any]:
-    """Replace the path of the finding's file by the name without folders, and return the finding."""
+    """Return the finding, in which the path of its file is replaced by the file's name without folders."""
     where = finding["where"]
     if where["file"] is not None:
         where["file"] = Path(where["file"]).name

@@ -48,9 +48,10 @@ class SliceSize:
 
 
 def sizes(split: Split, outcomes: Outcomes) -> tuple[list[SliceSize], list[Finding]]:
-    """Return the sizes of the whole split and of each slice, the whole first, and findings.
+    """Return the sizes of the whole split and of each slice with units, the whole first, and findings.
 
-    outcomes: of an empty submission (`Task.unanswered`), so that all rows come from the gold.
+    Findings: slices with few groups, and slices whose confidence intervals will be wide. outcomes: the outcomes of an
+    empty submission (`Task.empty_answers`), so that all rows come from the gold.
     """
     measure = split.measure
     rows = [_size_of(measure, outcomes, {}, np.ones(outcomes.n_rows, dtype=np.bool_))]

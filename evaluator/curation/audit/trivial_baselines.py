@@ -41,8 +41,9 @@ def trivial(
 ) -> tuple[list[BaselineScore], list[Finding]]:
     """Score the task's baselines; return all scores, and a finding on each baseline that is above chance.
 
-    trains: public training files, none or more. whole: the size of the whole split, with the expected half-width of
-    its confidence interval. A baseline is above chance if it is farther from chance than this half-width.
+    trains: public training files, none or more. options: the task's options, from `Task.parse_options`. whole: the size
+    of the whole split, with the expected half-width of its confidence interval. A baseline is above chance if its score
+    exceeds chance by more than this half-width; for AUROC and correlations, also if it is lower by more.
     """
     task = split.task
     inputs = [msgspec.json.decode(line) for line in task.public_inputs(split.gold).splitlines()]
@@ -86,7 +87,8 @@ def _score(
 def _distance(split: Split, scored: BaselineScore, value: float) -> float:
     """Return how far a value is above chance; for AUROC and correlations, how far from chance in either direction.
 
-    An inverted ranking is as informative as a right one; fewer right answers than by chance are not.
+    An inverted ranking is as informative as a right one; a share of right answers below chance is not informative.
+    value: the baseline's value of its audited measure.
     """
     both_ways = isinstance(split.task.measure(scored.baseline.audited_measure), Auroc | Correlation)
     return abs(value - scored.chance) if both_ways else value - scored.chance

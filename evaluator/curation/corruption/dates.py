@@ -54,7 +54,10 @@ def find_dates(text: str) -> Iterator[DateMatch]:
 
 
 def replace_dates(text: str, moved: Mapping[Date, Date]) -> str:
-    """Return the text with its dates replaced, each in the form that it had. moved: maps each date to its new one."""
+    """Return the text with its dates replaced, each in the form that it had.
+
+    moved: date -> its new date; other dates stay.
+    """
     pieces, end = [], 0
     for hit in find_dates(text):
         if hit.date in moved:
@@ -64,7 +67,7 @@ def replace_dates(text: str, moved: Mapping[Date, Date]) -> str:
 
 
 def fits(date: Date, year: int) -> bool:
-    """Return True if the day and month of the date exist in the year: 29 February is in leap years only."""
+    """Return True if the day and month of the date exist in the year, as 29 February does in leap years only."""
     return (date.month, date.day) != (2, 29) or isleap(year)
 
 
@@ -95,7 +98,10 @@ def _written(occurrence: DateMatch, date: Date) -> str:
 
 
 def _stopped(match: re.Match[str], form: int) -> bool:
-    """Return True if the month is followed by the full stop of an abbreviation."""
+    """Return True if the month of the matched date is followed by the full stop of an abbreviation.
+
+    form: the form of the date, as in `DateMatch`.
+    """
     return match.string[match.end(f"m{form}") : match.end(f"m{form}") + 1] == "."
 
 

@@ -12,8 +12,9 @@ from evaluator.curation.corruption.shuffle import Fact
 class Expected:
     """Counts over corrupted texts, from which the expected scores follow.
 
-    facts: number of distinct facts after the permutation. right: those that are in the gold. verifiable: those whose
-    subject and relation occur together in the gold of their text.
+    facts: the number of distinct facts of each text after the permutation, added up. right: the number of these that
+    are in the gold of their text. verifiable: the number of these whose subject and relation occur together in the gold
+    of their text.
     """
 
     facts: int = 0

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 def replace_names(text: str, moved: Mapping[str, str], others: Iterable[str] = ()) -> str:
     """Return the text with every whole name in `moved` replaced, all at once.
 
-    moved: maps each name to its new one. others: longer names that stay as they are: if `Uldale Academy` is one of
-    them, the `Uldale` in it is not replaced.
+    moved: name -> its new name. others: longer names that stay as they are: if `Uldale Academy` is one of them, the
+    `Uldale` in it is not replaced.
     """
     if not moved:
         return text

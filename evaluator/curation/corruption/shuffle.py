@@ -17,8 +17,8 @@ COMMON_YEAR = 1901
 class Permuted:
     """A text after the permutation, with its facts and its subject.
 
-    facts: as many as before, in their order. text, subject: None if there was none. mentions: the number of distinct
-    mentions of the kind; replaced: the number of those that were replaced.
+    facts: as many as before, in the same order. text, subject: None if there was none before. mentions: the number of
+    distinct mentions (dates or names) of the permuted kind; replaced: the number of those that were replaced.
     """
 
     facts: list[Fact]
@@ -29,9 +29,10 @@ class Permuted:
 
 
 def permute_dates(facts: Sequence[Fact], text: str | None, subject: str | None, rng: random.Random) -> Permuted:
-    """Permute the days with their months among the dates of the text and its facts; years stay.
+    """Permute the dates of a text and its facts: each date gets the day and month of another, and keeps its year.
 
-    All occurrences of a date, in any form, change together. 29 February goes to leap years only.
+    All occurrences of a date, in any form, change together. 29 February goes to leap years only. text, subject: None if
+    there is none.
     """
     ends = [end for fact in facts for end in (fact[0], fact[2])]
     dates = sorted({match.date for part in (*ends, text or "") for match in find_dates(part)})
@@ -66,7 +67,11 @@ def _permuted(dates: Sequence[Date], rng: random.Random) -> dict[Date, Date]:
 def permute_names(
     facts: Sequence[Fact], text: str | None, subject: str | None, names: Collection[str], rng: random.Random
 ) -> Permuted:
-    """Permute names in a text and its facts: those of `names` that the text or a subject or object of a fact has."""
+    """Permute names in a text and its facts.
+
+    The permuted names are those of `names` that occur in the text, or are the subject or object of a fact. text,
+    subject: None if there is none.
+    """
     ends = {end for fact in facts for end in (fact[0], fact[2])}
     present = sorted((set(names) & ends) | (names_in(text, names, ends) if text else set()))
     moved = {old: new for old, new in zip(present, rng.sample(present, len(present)), strict=True) if old != new}

@@ -64,9 +64,9 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _read_all(args: argparse.Namespace, bench: Workspace) -> Judgements:
-    """Read all files of judgements.
+    """Read all files of judgements as one.
 
-    Raises GoldError if they mix labels with scores or ids of two types, or if an annotator judges an item twice.
+    Raises GoldError if the files mix labels with scores or ids of two types, or if an annotator judges an item twice.
     """
     together = Judgements([], scores=False)
     seen: dict[tuple[Id, Id], str] = {}
@@ -90,7 +90,10 @@ def _read_all(args: argparse.Namespace, bench: Workspace) -> Judgements:
 
 
 def _read_items(args: argparse.Namespace, bench: Workspace, judged: Iterable[Id]) -> dict[Id, dict[str, Any]]:
-    """Return the lines of the file --items by id; without the file, objects with only the id. Raises GoldError."""
+    """Return id -> line of the file --items; without this file, id -> an object with only the id, for each judged item.
+
+    judged: the ids of judged items. Raises GoldError for an invalid or repeated id, or if the file lacks a judged item.
+    """
     if args.items is None:
         return {name: {"id": name} for name in judged}
     lines, problems = read_lines(bench.input("items", args.items), str(args.items))
@@ -142,7 +145,8 @@ def _spans(line: RawLine, problems: ProblemList) -> list[Span] | None:
 def _sample(names: list[Id], percentage: int, seed: int) -> list[Id]:
     """Return a random sample of the ids, in the order of `names`.
 
-    Its size is the percentage of their number, rounded up. It is the same set of ids for any order of `names`.
+    names: the ids. percentage: the size of the sample in percent of them, rounded up to a whole number. For any order
+    of `names`, the sample has the same ids.
     """
     size = -(-len(names) * percentage // 100)
     chosen = {*random_stream(seed, "adjudicate", "again").sample(sorted(names, key=str), size)}
@@ -154,9 +158,9 @@ def _without(item: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _names(names: list[Id]) -> str:
-    """Return the first _MOST_NAMED ids as text, and how many more there are, for the text report.
+    """Return the first _MOST_NAMED ids as text, and the number of further ones, for the text report.
 
-    The site shows no other ids.
+    names: the ids. The site shows no other ids.
     """
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(map(shown, names[:_MOST_NAMED])) + more

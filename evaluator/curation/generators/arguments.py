@@ -55,9 +55,10 @@ def add_words(parser: argparse.ArgumentParser) -> None:
 
 
 def dropped_words(args: argparse.Namespace, bench: Workspace, texts: Sequence[str]) -> list[str]:
-    """Return the unigrams to remove before n-grams are formed, as the arguments of `add_words` request.
+    """Return the unigrams to remove before n-grams are formed, as the arguments --drop and --drop-from request.
 
-    texts: those of the claims file; their most frequent unigrams are returned if no argument is given.
+    They are the words of --drop, or else the most frequent words of the file --drop-from, or else those of `texts`.
+    texts: the texts of the claims file. Raises GoldError for an invalid file.
     """
     if args.drop is not None:
         return str(args.drop).lower().split()

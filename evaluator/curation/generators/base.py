@@ -30,9 +30,10 @@ class Generator:
     """A split generator or an audit, which is one subcommand.
 
     version: incremented by hand when the same inputs, seed and parameters may give other bytes.
-    sources, parameters: the files and values that it takes. add_arguments: adds arguments that these cannot express:
-    paths need `type=Path` and salts `type=Secret`; all other values are recorded in the recipe as JSON.
-    seeded: True if it has the argument `--seed`. All generators have `--output` and `--json`.
+    sources, parameters: the files and values that the generator takes. add_arguments: adds arguments that sources and
+    parameters cannot express: paths need `type=Path` and salts `type=Secret`; all other values are recorded in the
+    recipe as JSON.
+    seeded: True if the subcommand has the argument `--seed`. All subcommands have `--output` and `--json`.
     make: runs the generator. It raises GoldError, PredictionError or UsageError.
     """
 

@@ -36,10 +36,11 @@ _NOT_SLUG = re.compile(r"[^a-zA-Z0-9_-]+")
 class Offer:
     """A generator that the management pages offer.
 
-    title, about: texts for people who do not program. tasks: the tasks whose gold it makes; empty: all. defaults: given
-    a task, returns default texts by parameter name, where the generator's own defaults do not suit the task.
-    other_outputs: output files that are not gold. keeps_lines: True if each gold line is an unchanged line of the raw
-    file. in_pieces: True if it streams its files, so that they may be larger than the memory.
+    title, about: texts for people who do not program. tasks: the names of the tasks whose gold the generator makes;
+    empty: all. defaults: given a task, returns parameter name -> default text, where the generator's own default does
+    not suit the task. other_outputs: the names of output files that are not gold. keeps_lines: True if each gold line
+    is an unchanged line of the raw file. in_pieces: True if the generator streams its files, so that they may be larger
+    than the memory.
     """
 
     generator: Generator
@@ -61,7 +62,7 @@ class Offer:
 
     @property
     def parameters(self) -> list[Parameter]:
-        """Parameters on the form; salts are not on it, since the server generates them."""
+        """Parameters with a field on the site's form. Salts have none, since the server generates them."""
         return [
             parameter
             for parameter in self.generator.parameters
@@ -69,11 +70,14 @@ class Offer:
         ]
 
     def default(self, parameter: Parameter, task: str) -> str:
-        """Return the initial text of the parameter's form field for a task."""
+        """Return the initial text of the parameter's form field for gold of a task. task: the task's name."""
         return self.defaults(find_task(task)).get(parameter.name, parameter.default_text)
 
     def parts(self, outputs: Sequence[str]) -> dict[str, str]:
-        """Return the name of the split to make from each output file that is gold; gold.jsonl alone becomes `test`."""
+        """Return name of an output file -> name of the split to make from it, for each output file that is gold.
+
+        gold.jsonl alone becomes the split `test`. outputs: the names of all output files.
+        """
         gold_files = [name for name in outputs if name.endswith(".jsonl") and name not in self.other_outputs]
         if gold_files == [_GOLD]:
             return {_GOLD: "test"}
@@ -156,12 +160,15 @@ OFFERS: dict[str, Offer] = {
 
 
 def generators_for(task: str) -> list[Offer]:
-    """Return the generators on the management pages that make gold of a task."""
+    """Return the generators on the management pages that make gold of a task. task: the task's name."""
     return [offer for offer in OFFERS.values() if not offer.tasks or task in offer.tasks]
 
 
 def parse_form(offer: Offer, texts: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the values of a form's fields and the errors of invalid fields, both by parameter name."""
+    """Return the values of a form's fields, and the error messages of invalid fields, both by parameter name.
+
+    texts: parameter name -> text of its form field.
+    """
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     for parameter in offer.parameters:
@@ -177,8 +184,8 @@ def namespace(
 ) -> argparse.Namespace:
     """Return the generator's arguments as an argparse namespace, as if they came from the command line.
 
-    texts: the form's fields by parameter name. files: paths by source name. salt: the value of every salt parameter.
-    Raises UsageError for an invalid field, and for a missing file or more files than a source takes.
+    texts: parameter name -> text of its form field. files: source name -> paths. salt: the value of every salt
+    parameter. Raises UsageError for an invalid field, and for a missing file or more files than a source takes.
     """
     values, errors = parse_form(offer, texts)
     if errors:

@@ -145,9 +145,11 @@ def _write(report: dict[str, Any], ranked: dict[str, list[dict[str, Any]]], benc
 
 
 def _charts(report: dict[str, Any]) -> dict[str, str]:
-    """Return the SVG charts of the cues' correlation and coverage, by name.
+    """Return SVG charts by name: how p(label | n-gram) correlates between the two files, and the share of covered
+    claims.
 
-    There are none without --beside, or with fewer n-grams than the smallest of `cue_transfer.TOPS`.
+    A claim is covered if it contains one of the n-grams with the highest LMI. There are no charts without --beside, or
+    with fewer n-grams than the smallest of `cue_transfer.TOPS`.
     """
     if not any(report.get(_CORRELATION, {}).values()):
         return {}
@@ -168,7 +170,7 @@ def _charts(report: dict[str, Any]) -> dict[str, str]:
 
 
 def _columns(report: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return (key, heading, format) of each column of the cue table."""
+    """Return (key in the report, heading, format specification) of each column of the cue table."""
     columns = [("lmi", "LMI x 10^6", "lmi"), ("p", "p(l|w)", ".2f"), ("n_label", "count", "d")]
     first: dict[str, Any] = next((cues[0] for cues in report["top"].values() if cues), {})
     if "weighted_lmi" in first:
@@ -193,9 +195,10 @@ def _cell(value: float | None, layout: str) -> str:
 
 
 def _curve_rows(report: dict[str, Any], label: str) -> list[list[str]]:
-    """Return the rows of the label's table of `_CURVE_HEADINGS`: one for each number of n-grams with the highest LMI.
+    """Return the cells of the label's table of `_CURVE_HEADINGS`: one row for each number of n-grams with the highest
+    LMI.
 
-    They show how p(label | n-gram) correlates between the two files, and the share of claims with such an n-gram.
+    A row shows how p(label | n-gram) correlates between the two files, and the share of claims with such an n-gram.
     """
     rows = zip(report[_CORRELATION][label], report[_COVERAGE][label], strict=True)
     return [

@@ -91,7 +91,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 def facts_of(names: Mapping[str, str], triples: Triples) -> list[tuple[str, str, str]]:
     """Return the facts of a text, sorted: the graph's triples between entities that the text mentions.
 
-    names: each entity's name in the facts. Triples of an entity with itself are left out.
+    names: entity -> its name in the facts, for each entity that the text mentions. triples: triples of the graph.
+    Triples of an entity with itself are left out.
     """
     return sorted(
         {
@@ -123,8 +124,8 @@ def _read_mentions(
 ) -> tuple[dict[Id, dict[str, str]], int]:
     """Return ({id of a text: {entity: name}}, the number of listed mentions that do not occur in their text).
 
-    An entity's name is the text's subject if that is one of its mentions, else its first mention that occurs in the
-    text. Raises GoldError.
+    lines: id -> text. An entity's name is the text's subject if that is one of its mentions, else its first mention
+    that occurs in the text. Raises GoldError for an invalid line, an unknown id or a repeated id.
     """
     reader = Reader(str(args.mentions), _MENTIONS, GoldError)
     register = IdRegister(reader.problems)
@@ -151,7 +152,7 @@ def _read_mentions(
 
 
 def _read_graph(args: argparse.Namespace, bench: Workspace, entities: set[str]) -> Triples:
-    """Return the graph's triples whose subject and object are both in `entities`. Raises GoldError."""
+    """Return the graph's triples whose subject and object are both in `entities`. Raises GoldError if it is invalid."""
     triples: Triples = {}
     paths: Sequence[Path] = args.graph
     for path in paths:

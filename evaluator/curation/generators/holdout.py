@@ -60,7 +60,7 @@ def _shares(text: str) -> dict[str, str]:
                 f"part is {shown(piece)}, expected NAME=SHARE, such as test=0.2; a name has letters, digits, _ and -"
             )
         if name in shares:
-            raise UsageError(f"the part {name} is given twice, expected different names")
+            raise UsageError(f"the part {name} is given twice; each part needs its own name")
         shares[name] = share
     return shares
 
@@ -68,7 +68,8 @@ def _shares(text: str) -> dict[str, str]:
 def _stratum(line: RawLine, keys: list[str], problems: ProblemList) -> str:
     """Return the line's stratum: its values under the stratification keys, joined.
 
-    A key names a dimension of `slices`, or else a field of the line.
+    A key names a dimension of `slices`, or else a field of the line. A key without a string, number or Boolean is added
+    to `problems`.
     """
     slices = line.value.get("slices")
     values = []

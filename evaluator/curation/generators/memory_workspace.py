@@ -27,7 +27,7 @@ class _MemoryFile(io.BytesIO):
 class MemoryWorkspace(Workspace):
     """Workspace of a generator whose inputs and outputs are in memory.
 
-    files: open streams by their path in the generator's arguments. Paths are only names here; no file is opened.
+    files: path in the generator's arguments -> open stream. Paths are only names here; no file is opened.
     """
 
     def __init__(self, files: Mapping[Path, BinaryIO]) -> None:
@@ -42,7 +42,10 @@ class MemoryWorkspace(Workspace):
         return
 
     def input(self, role: str, path: Path) -> BinaryIO:
-        """Return the stream for a path of the generator's arguments, rewound. Raises UsageError if there is none."""
+        """Return the stream for a path of the generator's arguments, rewound. role: not used.
+
+        Raises UsageError if there is no stream for the path.
+        """
         if path not in self._streams:
             raise UsageError(f"cannot read {shown(str(path))}: the generator did not get a file of this name")
         stream = self._streams[path]
@@ -50,18 +53,18 @@ class MemoryWorkspace(Workspace):
         return stream
 
     def size(self, paths: Sequence[Path]) -> int:
-        """Return the total size of the streams, in bytes."""
+        """Return the total size of the streams for these paths, in bytes."""
         return sum(self._streams[path].seek(0, os.SEEK_END) for path in paths if path in self._streams)
 
     def output(self, name: str) -> BinaryIO:
-        """Return a new buffer with this name. Raises ValueError if there already is one."""
+        """Return a new buffer for the output of this name. Raises ValueError if there already is one."""
         if name in self._written_files:
             raise ValueError(f"the output {name} already exists, expected another name")
         self._written_files[name] = _MemoryFile()
         return cast(BinaryIO, self._written_files[name])
 
     def outputs(self) -> dict[str, bytes]:
-        """Return the bytes that were written to each output, by its name, in the order of creation."""
+        """Return name of an output -> the bytes written to it, in the order of creation, and close the outputs."""
         for file in self._written_files.values():
             file.close()
         return {name: file.content for name, file in self._written_files.items()}

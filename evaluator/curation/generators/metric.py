@@ -59,7 +59,10 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _read_gold(args: argparse.Namespace, bench: Workspace) -> tuple[Mapping[Id, int], list[str], list[list[Fact]]]:
-    """Return (index of each id, texts, facts), in the order of gold lines. Raises GoldError for one without a text."""
+    """Return (id -> index of its gold line, texts, facts of each text), in the order of gold lines.
+
+    Raises GoldError for an invalid line, and for a line without a text.
+    """
     reader = Reader(str(args.gold), GOLD, GoldError)
     register = IdRegister(reader.problems)
     texts, facts = list[str](), list[list[Fact]]()
@@ -74,7 +77,10 @@ def _read_gold(args: argparse.Namespace, bench: Workspace) -> tuple[Mapping[Id, 
 
 
 def _read_corrupted(path: Path, layout: Format[Any], index_of: Mapping[Id, int], bench: Workspace) -> list[Any]:
-    """Return the lines of the corrupted texts, in the order of the gold. Raises GoldError unless each id has one."""
+    """Return the lines of the corrupted texts, in the order of the gold.
+
+    index_of: id -> index of its gold line. Raises GoldError unless each of these ids has one line.
+    """
     reader = Reader(str(path), layout, GoldError)
     register = AnswerRegister(index_of, reader.problems)
     lines: list[Any] = [None] * len(index_of)
@@ -90,7 +96,8 @@ def _read_corrupted(path: Path, layout: Format[Any], index_of: Mapping[Id, int],
 def _scores(command: str, index_of: Mapping[Id, int], generated: Sequence[str], references: Sequence[str]) -> Numbers:
     """Run the metric and return its score of each generated text, compared with the reference text of the same index.
 
-    Raises UsageError, and PredictionError for invalid scores.
+    command: the metric's command line. index_of: ids in the order of the texts. Raises UsageError if the command fails
+    or cannot be run, and PredictionError for invalid scores.
     """
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as inputs, tempfile.TemporaryFile() as output:
         for name, text, reference in zip(index_of, generated, references, strict=True):
@@ -121,10 +128,10 @@ def _words(command: str) -> list[str]:
 def _compare(
     scores: Numbers, unchanged: Numbers, gold: Sequence[list[Fact]], corrupted: Sequence[list[Fact]]
 ) -> dict[str, Any]:
-    """Return the metric's mean scores, the known accuracy, and the rank correlation of both over texts with facts.
+    """Return the metric's mean scores, the known accuracy, and the rank correlation of score and accuracy over texts.
 
-    scores, unchanged: the metric's scores of the corrupted and of the unchanged texts. gold, corrupted: each text's
-    facts before and after the permutation.
+    Texts without facts after the permutation are left out of the correlation. scores, unchanged: the metric's scores of
+    the corrupted and of the unchanged texts. gold, corrupted: each text's facts before and after the permutation.
     """
     total, accuracies = Expected(), {}
     for index, (before, after) in enumerate(zip(gold, corrupted, strict=True)):

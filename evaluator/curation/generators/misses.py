@@ -96,10 +96,12 @@ def _sample(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _rankings(args: argparse.Namespace, bench: Workspace, gold: Gold) -> tuple[list[list[str]], list[int], int]:
-    """Return (the first `--hits` mentions of each question, the rank of its first right answer, a number).
+    """Return (first mentions of each question, rank of each question's first right answer, number of unanswered
+    questions).
 
-    The rank is 0 if no mention is a right answer. The number is that of the questions without a prediction. Repeated
-    mentions and other known answers are removed from the rankings first.
+    Before, repeated mentions and other known answers are removed from the rankings. First mentions: at most --hits. The
+    rank counts from 1; it is 0 if no mention is a right answer. Unanswered questions have no prediction. Raises
+    PredictionError for invalid predictions.
     """
     firsts: list[list[str]] = [[] for _ in gold.questions]
     ranks = [0] * len(gold.questions)

@@ -19,7 +19,7 @@ TRIPLES = (
 
 
 class Watched:
-    """A stream that adds the number of bytes read to `steps`, which reports progress."""
+    """A stream that, when read, adds the number of bytes to `steps`, to report progress."""
 
     def __init__(self, stream: BinaryIO, steps: Steps) -> None:
         self._stream = stream
@@ -32,7 +32,9 @@ class Watched:
 
 
 def watched(stream: BinaryIO, steps: Steps) -> BinaryIO:
-    """Return the stream, which then reports reading progress to `steps`; it supports `read` only."""
+    """Return a stream that reads `stream` and reports the bytes read to `steps`, as progress. It has the method `read`
+    only.
+    """
     return cast(BinaryIO, Watched(stream, steps))
 
 
@@ -66,7 +68,7 @@ MENTIONS = Source(
 def dictionary(args: argparse.Namespace, bench: Workspace) -> Dictionary:
     """Return the mentions and their entities from the file --mentions; without this file, an empty dictionary.
 
-    Raises GoldError.
+    Raises GoldError for an invalid file.
     """
     if args.mentions is None:
         return Dictionary()

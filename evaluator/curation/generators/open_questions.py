@@ -26,7 +26,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     names = [_name(path) for path in args.evaluation]
     if repeated := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(
-            f"two evaluation files would both be written to {shown(repeated)}.jsonl, expected different names"
+            f"two evaluation files would both be written to {shown(repeated)}.jsonl; each file needs its own name"
         )
     steps = Steps(bench.size(args.known))
     evaluated: dict[str, list[OpenTriple]] = {}

@@ -42,9 +42,10 @@ class Parameter:
     """One parameter of a generator.
 
     name: as in `recipe.json`; the flag has hyphens instead of underscores. title: the label on a form. help: one line
-    for flag and form, without the default, which each of them adds. default: the parsed default value. lowest, highest:
-    the least and the greatest valid value of a WHOLE; None: no limit. choices: for CHOICE and SEVERAL; empty: any text.
-    on_site: True if the site's form has a field for it.
+    for flag and form, without the default, which flag and form add. default: the parsed default value. lowest, highest:
+    the least and the greatest valid value of a WHOLE; None: no limit. choices: the valid values of a CHOICE, and of
+    each item of a SEVERAL; empty: any text. metavar: the value's placeholder in `--help`. required: True if there must
+    be a value. on_site: True if the site's form has a field for the parameter.
     """
 
     name: str
@@ -79,7 +80,7 @@ class Parameter:
         return "" if value is None or value is False else str(value)
 
     def read(self, text: str) -> Any:
-        """Parse the parameter's value from text. Raises ParameterError if it is invalid."""
+        """Parse the parameter's value from the text of a flag or field. Raises ParameterError if it is invalid."""
         if self.kind is Kind.WHOLE:
             return _whole(text, self.lowest, self.highest)
         if self.kind is Kind.CHOICE and text not in self.choices:
@@ -134,9 +135,9 @@ class Parameter:
 class Source:
     """A file, or several, that a generator reads.
 
-    name: of the argument. title: the label on a form. flag: empty for a positional argument. several: True if it may be
-    several files. repeated: True if the flag is then repeated for each file, False if it takes several files. on_site:
-    True if the site's form has a field for it.
+    name: the argument's name. title: the label on a form. flag: empty for a positional argument. several: True if more
+    than one file is allowed. repeated: for several files, True if the flag is repeated for each file, False if it takes
+    all files at once. on_site: True if the site's form has a field for the source.
     """
 
     name: str

@@ -1,6 +1,7 @@
 """Recipe of a generated split: inputs, parameters, outputs and versions, from which the same bytes can be made again.
 
-A recipe has the names of files without their folders. Of a salt it records only that there was one.
+A recipe has the names of files without their folders. It does not have the values of salts, but says that there were
+salts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ _COMMON_ARGUMENTS = {"command", "generator", "output", "json", "seed", "table"}
 
 
 def recipe(generator: Generator, args: argparse.Namespace, result: GeneratorResult, bench: Workspace) -> dict[str, Any]:
-    """Return the recipe as plain JSON values. Inputs are first read to their ends, and outputs closed."""
+    """Return the recipe as plain JSON values. Inputs are first read to their ends, and outputs closed.
+
+    args: the generator's parsed arguments. result: the result of the run, with the report. bench: the workspace of the
+    run.
+    """
     inputs, outputs = bench.files()
     return {
         "recipe": FORMAT,
@@ -38,7 +43,7 @@ def recipe(generator: Generator, args: argparse.Namespace, result: GeneratorResu
 
 
 def parameters(args: argparse.Namespace) -> dict[str, Any]:
-    """Return name -> value of the generator's own arguments, without paths; the value of a salt is not recorded."""
+    """Return name -> value of the generator's own arguments, without paths; a salt has the value "not recorded"."""
     recorded: dict[str, Any] = {}
     for name, value in sorted(vars(args).items()):
         if name in _COMMON_ARGUMENTS or _is_path(value):

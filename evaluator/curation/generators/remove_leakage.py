@@ -84,9 +84,10 @@ def _classify(args: argparse.Namespace, bench: Workspace, levels: list[Level]) -
 def _write_by_rule(
     blocks: Iterator[Block], leakage: Leakage, outputs: dict[Level, BinaryIO], removed: BinaryIO | None
 ) -> Counter[int]:
-    """Write the triples that remain at each level; return the number of triples by rule (0: those that do not leak).
+    """Write the triples that remain at each level; return the number of triples by rule (0: triples that do not leak).
 
-    removed: the file for line number and rule of each triple that leaks; None: no such file.
+    outputs: level -> its file. removed: the file for line number and rule of each triple that leaks; None: no such
+    file.
     """
     counts: Counter[int] = Counter()
     for block in blocks:
@@ -102,7 +103,7 @@ def _write_by_rule(
 
 @contextmanager
 def _gc_disabled() -> Iterator[None]:
-    """Disable garbage collection in the context: there are no reference cycles, and it takes 25 % of the time."""
+    """Disable garbage collection in the `with` block: there are no reference cycles, and it takes 25 % of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

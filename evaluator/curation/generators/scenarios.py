@@ -176,7 +176,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 def _vectors(args: argparse.Namespace, bench: Workspace, graph: Any, warnings: list[str]) -> Any:
     """Return the vectors of the graph's entities, one row each: from --embeddings, or else computed from the graph.
 
-    Raises GoldError where the file lacks an entity of the relation.
+    Warnings about the file are added to `warnings`. Raises GoldError if the file is invalid or lacks an entity of the
+    facts of --relation.
     """
     if args.embeddings is None:
         from evaluator.curation.scenarios.embeddings import embed
@@ -201,7 +202,10 @@ def _vectors(args: argparse.Namespace, bench: Workspace, graph: Any, warnings: l
 
 
 def _pairs(args: argparse.Namespace, bench: Workspace) -> set[tuple[str, str]]:
-    """Return the (subject, object) pairs of the relation's claims in the gold files of --exclude-pairs."""
+    """Return the (subject, object) pairs of the claims about --relation in the gold files of --exclude-pairs.
+
+    Raises GoldError for invalid gold.
+    """
     from evaluator.tasks.fact_checking.gold import read_gold
 
     pairs = set()

@@ -26,7 +26,7 @@ RECIPE = "recipe.json"
 
 
 class _Hashed(io.RawIOBase):
-    """An unbuffered file that counts and hashes the bytes read or written."""
+    """An unbuffered file that counts and hashes the bytes that are read or written."""
 
     def __init__(self, file: io.FileIO) -> None:
         self.file = file
@@ -60,7 +60,10 @@ class _Hashed(io.RawIOBase):
 
 @dataclass
 class _File:
-    """An input or output file of a generator's run. role: the generator's name for an input; empty for outputs."""
+    """An input or output file of a generator's run.
+
+    role: the generator's name for an input; empty for outputs. name: the file's name without folders.
+    """
 
     role: str
     name: str
@@ -76,8 +79,8 @@ class Workspace:
     """Input files and the output folder of one run, as a context manager.
 
     Outputs are written to a hidden folder next to `folder`, which `finish` renames to `folder`; without `finish` it is
-    deleted. folder: must not exist or must be empty; None: an audit that writes no outputs. keeps: False if there is no
-    folder.
+    deleted. folder: must not exist or must be empty; None: an audit that writes no outputs. keeps: True if there is a
+    folder, so that outputs are kept.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -111,7 +114,7 @@ class Workspace:
     def input(self, role: str, path: Path) -> BinaryIO:
         """Open a file for reading once, from beginning to end; its SHA-256 goes into the recipe.
 
-        role: the generator's name for the input, for the recipe. Raises UsageError if it cannot be read.
+        role: the generator's name for the input, for the recipe. Raises UsageError if the file cannot be read.
         """
         try:
             raw = _Hashed(io.FileIO(path))
@@ -128,9 +131,9 @@ class Workspace:
         return sum(path.stat().st_size if path.is_file() and os.access(path, os.R_OK) else 0 for path in paths)
 
     def output(self, name: str) -> BinaryIO:
-        """Open a new file in the folder for writing. The workspace closes it at the end if it is still open.
+        """Open a new file in the output folder for writing. The workspace closes it at the end if it is still open.
 
-        Raises ValueError if there is no folder, or already a file of this name.
+        Raises ValueError if there is no output folder, or already a file of this name.
         """
         if self._work is None:
             raise ValueError("this workspace has no output folder")
@@ -151,7 +154,7 @@ class Workspace:
             self.output(name).writelines(encode(row) + b"\n" for row in rows)
 
     def add_tables(self, kind: str) -> None:
-        """Write each JSON Lines output also as a table. kind: `csv`, `tsv`, `xlsx` or `parquet`.
+        """Write each output in JSON Lines also as a table. kind: `csv`, `tsv`, `xlsx` or `parquet`.
 
         Raises UsageError for lines that the format cannot hold.
         """
@@ -164,7 +167,7 @@ class Workspace:
             self.output(f"{name.removesuffix('.jsonl')}.{kind}").write(table)
 
     def files(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Return (inputs, outputs) as the recipe lists them: name, size, SHA-256.
+        """Return (inputs, outputs) as the recipe lists them: name, size and SHA-256, and for inputs the role.
 
         Inputs are read to their ends and outputs closed first.
         """
@@ -177,9 +180,11 @@ class Workspace:
         return [file.described() for file in self._inputs], [file.described() for file in self._outputs]
 
     def finish(self, recipe: dict[str, Any]) -> None:
-        """Write the recipe and rename the folder, which completes the run.
+        """Write the recipe and rename the hidden folder of outputs, which completes the run; without a folder, do
+        nothing.
 
-        Raises UsageError if that fails, or if the folder has been filled meanwhile.
+        Raises UsageError if a file cannot be written or the folder not renamed, or if `folder` has been filled
+        meanwhile.
         """
         if self._work is None or self.folder is None:
             return

@@ -31,8 +31,8 @@ _decode = msgspec.json.Decoder().decode
 class Change:
     """One changed field of an item.
 
-    kind: of KINDS. before, after: the values in the old and in the new file, None if absent; for collections, the
-    members that only the old and only the new one has.
+    kind: one of KINDS. field: the field's name. before, after: the values in the old and in the new file, None if
+    absent; of collections, only the members that the other file lacks.
     """
 
     kind: str
@@ -69,7 +69,7 @@ class Difference:
     """Result of a comparison of two files.
 
     n_before, n_after: the number of items of the old and of the new file. reordered: True if the items that are in both
-    files changed their order. items: the changed items.
+    files are in another order. items: the changed items.
     """
 
     n_before: int = 0
@@ -84,7 +84,7 @@ class Difference:
         return {kind: counted[kind] for kind in KINDS}
 
     def counts(self) -> dict[str, Any]:
-        """Return the counts of the comparison as JSON values, without any text of questions or answers."""
+        """Return the numbers of items and of changes as JSON values, without any text of questions or answers."""
         return {
             "n_before": self.n_before,
             "n_after": self.n_after,
@@ -103,10 +103,11 @@ class GoldFile:
 
 
 def compare(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[str, Any]) -> Difference:
-    """Return the changed items: first items of `after`, in its order, then removed items, in the order of `before`.
+    """Compare two gold files: the result lists the changed items.
 
-    Both files are gold in the task's own format. options: from `Task.parse_options`. Raises GoldError with the invalid
-    lines.
+    Its items are first those of `after`, in the order of `after`, then removed items, in the order of `before`. Both
+    files are gold in the task's own format. options: the task's options, from `Task.parse_options`. Raises GoldError
+    with the invalid lines.
     """
     old = dict(_identified(task, _lines(task, before, options)))
     result = Difference(n_before=len(old))
@@ -180,7 +181,10 @@ def _of_fields(kind: str, before: dict[str, Any], after: dict[str, Any]) -> Iter
 
 
 def _all_fields(kind: str, task: AnyTask, line: dict[str, Any]) -> list[Change]:
-    """Return the changes of an item that is in only one file, one for each field of its question and answer."""
+    """Return the changes of an item that is in only one file, one for each field of its question and answer.
+
+    kind: `added` or `removed`. line: the item's gold line.
+    """
     parts = task.gold_fields(line)
     fields = {**parts.question, **parts.answer, **parts.many}
     sides = ("after", "before") if kind == "added" else ("before", "after")
@@ -188,7 +192,7 @@ def _all_fields(kind: str, task: AnyTask, line: dict[str, Any]) -> list[Change]:
 
 
 def _group(task: AnyTask, line: dict[str, Any]) -> Id:
-    """Return the item's group; without one, its id."""
+    """Return the group of the item on this gold line; without a group, the item's id."""
     group: Id = line.get("group", line[task.id_key])
     return group
 

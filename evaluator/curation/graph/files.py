@@ -25,7 +25,7 @@ _COLUMNS = "subject, predicate and object, tab-separated"
 
 
 def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tuple[list[Triple], list[str]]:
-    """Return (triples, warnings) of a tab-separated file.
+    """Return (triples, warnings) of a tab-separated file. file: the file's name, for messages.
 
     Duplicate triples are dropped with a warning. Raises GoldError for lines that are not triples.
     """
@@ -50,8 +50,8 @@ def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tu
 def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Types:
     """Return each entity's types.
 
-    A file name that ends in .json (or .json.gz) is read as an object {entity: [type, ...]}, as in CoDEx; any other as
-    tab-separated lines of an entity and a type. Raises GoldError.
+    A file whose name ends in .json (or .json.gz) is read as an object {entity: [type, ...]}, as in CoDEx; any other
+    file as tab-separated lines of an entity and a type. Raises GoldError for an invalid file.
     """
     problems = ProblemList(file, GoldError)
     if file.removesuffix(".gz").endswith(".json"):
@@ -71,8 +71,9 @@ def read_embeddings(
 ) -> tuple[Numbers, list[str]]:
     """Return (vectors, warnings): one vector per entity, as a row of shape (dimensions,); NaN where the file has none.
 
-    Lines are an entity and its numbers, separated by tabs; all lines have the same number of numbers. entities: the row
-    of each entity by name; other entities of the file are ignored with a warning. Raises GoldError.
+    Lines are an entity and its numbers, separated by tabs; all lines have the same number of numbers. entities: name of
+    an entity -> its row; other entities of the file are ignored with a warning. Raises GoldError for an invalid line,
+    or for an entity that occurs twice.
     """
     problems = ProblemList(file, GoldError)
     vectors: Numbers | None = None
@@ -145,7 +146,7 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
 
 
 def _with_end(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the pieces of a file that are not empty, then an empty one, which marks the end of the file."""
+    """Yield the pieces of a file, without empty ones, then one empty piece, which marks the end of the file."""
     yield from (piece for piece in pieces if piece)
     yield b""
 

@@ -1,4 +1,4 @@
-"""A knowledge graph as arrays: triples, degrees, and the steps of random walks."""
+"""A knowledge graph as arrays: triples, degrees of entities, and the steps of random walks."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ class Graph:
 
     @cached_property
     def degrees(self) -> Ints:
-        """Number of triples with each entity as subject, plus those with it as object."""
+        """Degree of each entity: the number of triples with it as subject, plus the number with it as object."""
         return np.bincount(self.subjects, minlength=self.size) + np.bincount(self.objects, minlength=self.size)
 
     @cached_property
     def linked(self) -> frozenset[int]:
-        """Set of the keys (see `key`) of all pairs (subject, object) that some predicate links."""
+        """Set of the keys (see `key`) of all (subject, object) pairs that at least one predicate links."""
         return frozenset(self.key(self.subjects, self.objects).tolist())
 
     def key(self, subject: Ints, object_: Ints) -> Ints:
-        """Return one number for each (subject, object) pair of entity numbers; different pairs get different ones."""
+        """Return one number for each (subject, object) pair of entity numbers; different pairs have different keys."""
         return subject * self.size + object_
 
     def facts(self, predicate: str) -> Ints:
-        """Return the pairs (subject, object) that the predicate links, sorted: shape (facts, 2).
+        """Return the (subject, object) pairs that the predicate links, as entity numbers, sorted: shape (facts, 2).
 
         There are none for an unknown predicate.
         """
@@ -70,7 +70,8 @@ class Graph:
 
 
 class WalkSteps:
-    """Each entity's neighbours in either direction: the possible steps of a walk, without self-loops.
+    """Each entity's neighbours in either direction: the possible steps of a walk, without steps from an entity to
+    itself.
 
     A step has a code: twice the predicate's number, plus one if it goes from the object to the subject. without: the
     numbers of predicates to leave out. reach: the number of two-step walks from each entity.
@@ -91,7 +92,9 @@ class WalkSteps:
         self.reach = np.bincount(begin[order], weights=degree[self.to], minlength=graph.size)
 
     def of(self, entity: int) -> tuple[Ints, Ints]:
-        """Return (codes, entities): the codes of the steps from the entity, ascending, and where each step leads."""
+        """Return (codes, entities): the codes of the steps from the entity, ascending, and the entity where each step
+        ends.
+        """
         steps = slice(self.first[entity], self.first[entity + 1])
         return self.codes[steps], self.to[steps]
 

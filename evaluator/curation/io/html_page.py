@@ -24,7 +24,10 @@ def page(title: str, body: str) -> str:
 
 
 def table(head: list[str], rows: list[list[Any]]) -> str:
-    """Return an HTML table of texts and numbers. Columns of numbers, or of texts like `5 %`, are right-aligned."""
+    """Return an HTML table of texts and numbers. Columns of numbers, or of texts like `5 %`, are right-aligned.
+
+    head: the headings. rows: the cells of each row.
+    """
     numeric = [
         all(isinstance(row[column], int) or row[column][:1] in "0123456789-" for row in rows)
         for column in range(len(head))

@@ -28,11 +28,11 @@ class Claims:
 def read_claims(
     stream: BinaryIO, file: str, *, text: str = "claim", label: str = "label", limits: ReadLimits | None = None
 ) -> Claims:
-    """Read claims from JSON Lines. file: the name for messages. limits: None: the default ones. text, label: the keys
-    of text and label.
+    """Read claims from JSON Lines.
 
-    Texts and labels are strings; other keys are ignored. Raises GoldError for invalid lines, and UsageError if the keys
-    are not two keys other than id.
+    file: the file's name, for error messages. text, label: the keys of text and label. limits: None: the default
+    limits. Texts and labels are strings; other keys are ignored. Raises GoldError for invalid lines, and UsageError
+    unless text and label are two different keys other than id.
     """
     if len({"id", text, label}) < 3:
         raise UsageError(
@@ -72,7 +72,8 @@ _WEIGHT = Format(_Weight, Schema(frozenset({"id", "weight"})), lambda _: 2)
 def read_weights(stream: BinaryIO, file: str, ids: Sequence[Id]) -> list[float]:
     """Read the weights of claims, as `split reweight` writes them, and return them in the order of `ids`.
 
-    Raises GoldError unless every id has one finite weight, 0 or more.
+    ids: the ids of the claims. Raises GoldError unless every id has one finite weight, 0 or more, and for an unknown
+    id.
     """
     reader = Reader(file, _WEIGHT, GoldError)
     register = IdRegister(reader.problems)

@@ -19,9 +19,10 @@ Points = Sequence[tuple[int, float | None]]
 
 
 def line_chart(title: str, x_title: str, y_title: str, lines: Mapping[str, Points]) -> str:
-    """Return an SVG chart. The x axis is logarithmic, the y axis from 0 (or -1, if a value is negative) to 1.
+    """Return an SVG chart. The x axis is logarithmic; the y axis is from 0 (or -1, if a value is negative) to 1.
 
-    lines: the points (x, y) of each line, by its name in the legend; a point whose y is None is left out.
+    x_title, y_title: the titles of the axes. lines: name in the legend -> points (x, y) of the line; a point whose y is
+    None is left out.
     """
     xs = sorted({x for points in lines.values() for x, _ in points})
     values = [y for points in lines.values() for _, y in points if y is not None]

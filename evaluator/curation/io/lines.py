@@ -38,7 +38,8 @@ class RawLine:
 def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) -> tuple[list[RawLine], ProblemList]:
     """Return the valid lines and the problems of invalid ones; the caller adds further problems and raises them all.
 
-    Raises GoldError where reading cannot continue (an empty file, one over its limits). limits: None: the default ones.
+    Raises GoldError where reading cannot continue (an empty file, or a file over its limits). limits: None: the default
+    limits.
     """
     limits = limits or ReadLimits()
     problems = ProblemList(file, GoldError)
@@ -58,9 +59,9 @@ def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) ->
 
 
 def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str = "") -> Id | None:
-    """Return the string or integer under the key, or under the key `default` if the line lacks the first.
+    """Return the string or integer under the key, or under the key `default` if the line lacks `key`.
 
-    Any other value is added to `problems`, and None is returned.
+    default: empty for no such key. Any other value is added to `problems`, and None is returned.
     """
     value = line.value.get(key, line.value.get(default) if default else None)
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
@@ -71,12 +72,15 @@ def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str =
 
 
 def value_text(line: Mapping[str, Any], key: str) -> str:
-    """Return the line's value under a key as text to quote in a problem's message."""
+    """Return the line's value under a key as text to quote in a problem's message; "no such key" if it is missing."""
     return shown(line[key]) if key in line else "no such key"
 
 
 def of_one_type(lines: Sequence[RawLine], key: str, problems: ProblemList) -> None:
-    """Add a problem unless the key's values are all strings or all integers, since 1 and "1" would be two names."""
+    """Add a problem unless the key's values are all strings or all integers, since 1 and "1" would be two ids.
+
+    Other types of values are not checked.
+    """
     first: type | None = None
     for line in lines:
         value = line.value.get(key)
@@ -129,6 +133,9 @@ def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
 
 
 def with_key(raw: bytes, key: str, value: Id) -> bytes:
-    """Return the JSON line with a key and its value inserted first. The object must not be empty or have the key."""
+    """Return the JSON line with a key and its value inserted first.
+
+    The object must have at least one key, and must not have this one.
+    """
     begin = raw.index(b"{") + 1
     return raw[:begin] + msgspec.json.encode(key) + b": " + msgspec.json.encode(value) + b", " + raw[begin:].lstrip()

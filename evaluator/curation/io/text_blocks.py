@@ -40,7 +40,7 @@ def text_blocks(stream: BinaryIO, problems: ProblemList, expected: str) -> Itera
 
 
 def _whole_lines(stream: BinaryIO, problems: ProblemList) -> Iterator[bytes]:
-    """Yield blocks of whole lines, without the last newline."""
+    """Yield blocks of whole lines, each without its last newline."""
     rest: list[bytes] = []
     n_bytes = 0
     for chunk in chunks(stream, LIMITS, problems):

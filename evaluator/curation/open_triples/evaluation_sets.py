@@ -2,8 +2,9 @@
 
 A triple is eligible if its relation has at least three tokens, which excludes much that is not a sentence. The
 validation sets are LINKED, MENTION and ALL. In test and LINKED, subject and object are linked to entities, so that any
-mention of the entity counts as an answer. MENTION has the triples of LINKED without the entities; ALL has linked and
-unlinked triples, without entities. MENTION and ALL show the cost of selecting a model on cheaper validation data.
+mention of the entity counts as an answer. MENTION has the triples of LINKED without their entities; ALL has triples
+that may or may not be linked, without entities. MENTION and ALL show the cost of selecting a model on cheaper
+validation data.
 """
 
 from __future__ import annotations
@@ -26,10 +27,14 @@ LineNumbers = NDArray[np.int64]
 
 
 class Eligible:
-    """Eligible triples, collected while a file is read. Triples with the same three texts count once."""
+    """Eligible triples, collected while a file is read. Triples with the same subject, relation and object texts count
+    once.
+
+    A triple is eligible if its relation has enough tokens.
+    """
 
     def __init__(self, tokens: int = TOKENS) -> None:
-        """Start without triples. tokens: the minimum number of tokens of a relation."""
+        """Start without triples. tokens: the minimum number of tokens of an eligible triple's relation."""
         self._tokens = tokens
         self._texts = bytearray()
         self._line_numbers = array("q")
@@ -41,7 +46,7 @@ class Eligible:
         return f"{self._tokens} or more relation tokens"
 
     def add(self, block: Block, dictionary: Dictionary) -> None:
-        """Add the eligible triples of a block of the file. dictionary: the entities of mentions."""
+        """Add the eligible triples of a block of the file. dictionary: links mentions to entities."""
         for line_number, row in zip(block.numbers, block.rows, strict=True):
             if len(row[1].split()) < self._tokens:
                 continue
@@ -54,7 +59,7 @@ class Eligible:
         """Return the line number of the first occurrence of each different eligible triple, ascending.
 
         linked: True for only the triples whose subject and object are linked to entities. but: the line numbers of
-        triples to exclude; None: none are.
+        triples to exclude, with all repetitions; None: none are excluded.
         """
         texts = np.frombuffer(bytes(self._texts), dtype=np.uint64)
         line_numbers = np.array(self._line_numbers, dtype=np.int64)
@@ -79,7 +84,7 @@ class EvaluationSample(NamedTuple):
 
 
 def sample_triples(eligible: Eligible, size: int = SIZE, *, seed: int) -> EvaluationSample:
-    """Sample `size` triples for each of three sets. Raises UsageError if too few are eligible.
+    """Sample `size` triples for each of three sets. Raises UsageError if too few are eligible, or for a size below 1.
 
     The sets are the test set and the validation set LINKED, whose subjects and objects are linked to entities, and the
     validation set ALL, whose triples need no links.

@@ -32,7 +32,7 @@ Value = TypeVar("Value")
 
 
 class Rule(enum.IntEnum):
-    """The first rule by which a training triple leaks.
+    """The first rule by which a training triple leaks an evaluation triple.
 
     ANY_RELATION, IN_RELATION and IN_MENTION are the three parts of THOROUGH, in the order of the module's docstring.
     """
@@ -53,7 +53,10 @@ class Level(enum.IntEnum):
 
 
 class Memo(dict[str, Value], Generic[Value]):
-    """Cache of a function of one text: memo[text] is work(text). most: the maximum number of cached texts."""
+    """Cache of a function of one text: memo[text] is work(text).
+
+    most: the maximum number of cached texts; when it is reached, the cache is emptied.
+    """
 
     def __init__(self, work: Callable[[str], Value], most: int = MOST_CACHED) -> None:
         super().__init__()
@@ -68,7 +71,10 @@ class Memo(dict[str, Value], Generic[Value]):
 
 
 class Leakage:
-    """Classifier of training triples by the rule by which they leak; it takes about a microsecond per triple."""
+    """Classifier of training triples by the rule by which they leak an evaluation triple.
+
+    It takes about a microsecond per triple.
+    """
 
     def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:
         evaluated = list(evaluated)
@@ -78,7 +84,10 @@ class Leakage:
         self._relations = Memo(self._forbidden.relation)
 
     def rules(self, rows: Iterable[Triple], level: Level = Level.THOROUGH) -> list[int]:
-        """Return for each training triple the first rule that matches it; 0 if no rule up to `level` does."""
+        """Return for each training triple the `Rule` by which it leaks; 0 if no rule up to `level` matches.
+
+        rows: the training triples as texts (subject, relation, object).
+        """
         if level is Level.SIMPLE:
             return [int(Rule.SIMPLE) if tuple(row[:3]) in self._exact else 0 for row in rows]
         mentions, find = self._mentions, self._basic if level is Level.BASIC else self._thorough
@@ -119,8 +128,8 @@ def remove_leakage(
 ) -> tuple[list[Triple], Counter[Rule]]:
     """Return the training triples that do not leak, in their order, and the number removed by each rule.
 
-    evaluated: the evaluation triples. level: how strictly triples are compared. stops: stop words; None: the most
-    frequent tokens of the training triples (`TokenCounts.stop_words`).
+    evaluated: the evaluation triples. level: the level of leakage removal (see the module's docstring). stops: stop
+    words; None: the most frequent tokens of the training triples (`TokenCounts.stop_words`).
     """
     train = list(train)
     if stops is None:

@@ -16,7 +16,10 @@ _NONE: Ends = frozenset()
 
 
 class Subsets:
-    """Index of sets by their rarest word: a given set is compared only with the sets whose rarest word it contains."""
+    """Index of sets of words, to find those that are subsets of a given set.
+
+    Sets are indexed by their rarest word: a given set is compared only with the sets whose rarest word it contains.
+    """
 
     def __init__(self, sets: Iterable[Words]) -> None:
         """Index the sets. No set may be empty; equal sets count once."""
@@ -52,9 +55,9 @@ class Mention(NamedTuple):
 class Relation(NamedTuple):
     """A training relation, looked up in the evaluation triples.
 
-    number: of the evaluation relation with the same words, -1 if there is none. heads: the subjects of evaluation
-    triples whose relation's and object's words are all in the training relation. tails: the objects of evaluation
-    triples whose relation's and subject's words are all in it.
+    number: the number of the evaluation relation with the same words, -1 if there is none. heads: the subjects of
+    evaluation triples whose relation's and object's words are all in the training relation. tails: the objects of
+    evaluation triples whose relation's and subject's words are all in it.
     """
 
     number: int
@@ -109,7 +112,10 @@ class EvaluationIndex:
         self._held_mentions = Subsets(self._owners)
 
     def mention(self, text: str) -> Mention | None:
-        """Look up a training mention by its text; None if it matches nothing in the evaluation triples."""
+        """Look up a training mention (the text of a subject or object) in the evaluation triples.
+
+        Return None if its words are those of no entity's mention and do not contain a whole evaluation triple.
+        """
         words = self._words(text)
         ends, tails = self._owners.get(words, (_NONE, _NONE))
         facts, ends_of_mentions = self._held(words)
@@ -119,7 +125,11 @@ class EvaluationIndex:
         return Mention(ends, tails, whole) if ends or whole else None
 
     def relation(self, text: str) -> Relation | None:
-        """Look up a training relation by its text; None if it matches nothing in the evaluation triples."""
+        """Look up a training relation by its text in the evaluation triples.
+
+        Return None if no evaluation relation has the same words, and the text contains no evaluation triple's relation
+        together with its subject or object.
+        """
         words = self._words(text)
         number = self._relations.get(words, -1)
         heads: set[int] = set()
@@ -134,7 +144,7 @@ class EvaluationIndex:
     def says(self, subject: Mention, relation: Relation, object_: Mention) -> bool:
         """Return True if an evaluation triple has the words of this relation, and links entities of these mentions.
 
-        Its subject may be an entity of either mention, and its object one of the other.
+        It may link them in either direction.
         """
         if relation.number < 0:
             return False
@@ -144,13 +154,13 @@ class EvaluationIndex:
     def _held(self, words: Words) -> tuple[list[_Facts], list[Ends]]:
         """Find the evaluation triples' relations and mentions whose words are all in `words`.
 
-        Returns the triples of each such relation, and the entities of each such mention; if there is no such relation,
-        two empty lists.
+        Return (the triples of each such relation, the entities of each such mention); two empty lists if there is no
+        such relation.
         """
         facts = [self._facts[self._relations[relation]] for relation in self._held_relations.within(words)]
         return facts, [self._owners[mention][0] for mention in self._held_mentions.within(words)] if facts else []
 
 
 def joined(subject: Mention, object_: Mention) -> bool:
-    """Return True if an evaluation triple links an entity of one mention to one of the other, in either order."""
+    """Return True if an evaluation triple links an entity of one mention to an entity of the other, in either order."""
     return not (subject.tails.isdisjoint(object_.ends) and object_.tails.isdisjoint(subject.ends))

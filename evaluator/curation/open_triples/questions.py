@@ -39,31 +39,34 @@ class TripleLike(Protocol):
 
 @dataclass
 class KnownAnswers:
-    """Known answers of each registered prefix (a triple without its subject or object), in the order of reading."""
+    """Known answers of each registered prefix (a triple in which `?` stands for its subject or its object).
+
+    answers: prefix -> its answers, as the keys of a dict, in the order of reading.
+    """
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
     def ask(self, triples: Iterable[OpenTriple]) -> None:
         """Register both prefixes of each evaluation triple: (subject, relation, ?) and (?, relation, object).
 
-        To be called for all evaluation triples before `learn` adds answers.
+        This must be done for all evaluation triples before `learn` adds answers.
         """
         for triple in triples:
             for prefix, _ in sides(triple):
                 self.answers.setdefault(prefix, {})
 
     def learn(self, triples: Iterable[OpenTriple]) -> None:
-        """Add the mentions of the triples' subjects and objects to the answers of questions that `ask` registered."""
+        """Add the mentions of the triples' subjects and objects to the answers of prefixes that `ask` registered."""
         for triple in triples:
             for prefix, mentions in sides(triple):
                 if (known := self.answers.get(prefix)) is not None:
                     known.update(dict.fromkeys(mentions))
 
     def learn_rows(self, rows: Iterable[Row], dictionary: Dictionary) -> None:
-        """Add the answers that a file's rows give to the questions that `ask` registered.
+        """Add the answers that a file's rows give to the prefixes that `ask` registered.
 
-        A training file has 30 million rows, of which few give an answer; the others are skipped fast. dictionary: the
-        entities of mentions.
+        A training file has 30 million rows, of which few give an answer; the others are skipped fast. dictionary: links
+        mentions to entities.
         """
         answers = self.answers
         self.learn(
@@ -77,9 +80,9 @@ class KnownAnswers:
 class Question:
     """A question of the task link-prediction.
 
-    prefix: the triple with the missing part marked. answers: the mentions of the entity that is asked for. filtered:
-    other known answers, to be left out of rankings. triples: the indices, in the list given to `questions`, of the
-    triples that ask it.
+    prefix: the triple with `?` in place of the missing part. answers: the mentions of the entity that is asked for.
+    filtered: other known answers, to be left out of rankings. triples: the indices, in the list given to `questions`,
+    of the triples that ask it.
     """
 
     prefix: Prefix
@@ -108,8 +111,8 @@ def sides(triple: TripleLike) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Me
 def questions(triples: Sequence[TripleLike], known: Mapping[Prefix, Iterable[str]]) -> list[Question]:
     """Return the questions of triples, in their order: for each the question for the object, then for the subject.
 
-    Triples with the same prefix and the same answers share one question.
-    known: the known answers of every prefix asked, including those of these triples.
+    Triples with the same prefix and the same answers share one question. known: prefix -> known answers of every
+    question, including those of these triples.
     """
     by_key: dict[tuple[Prefix, frozenset[str]], Question] = {}
     for index, triple in enumerate(triples):
@@ -126,7 +129,7 @@ def questions(triples: Sequence[TripleLike], known: Mapping[Prefix, Iterable[str
 def groups(questions: Sequence[Question]) -> list[int]:
     """Return a group number per question: questions connected by shared triples have the same number.
 
-    (a, k, ?) and (?, k, b) of one triple answer each other, so they are resampled and split together.
+    (a, k, ?) and (?, k, b) of one triple reveal each other's answers, so they are resampled and split together.
     """
     parent: dict[int, int] = {}
 
@@ -146,7 +149,7 @@ def ids(questions: Sequence[Question], *, seed: int) -> list[str]:
     """Return an id of sixteen hexadecimal digits per question: a hash of the seed, the prefix and a number.
 
     The number distinguishes questions with the same prefix for different entities: it counts them in an order that
-    depends on seed and answers. Ids reveal neither which questions are of one triple nor the answers, even if the seed
+    depends on seed and answers. Ids do not reveal which questions are of one triple, nor the answers, even if the seed
     is known.
     """
 

@@ -45,7 +45,7 @@ class TokenCounts:
             self._flush()
 
     def stop_words(self, n: int = STOPPED) -> StopWords:
-        """Return the n most frequent tokens of mentions and those of relations; ties in the order of code points."""
+        """Return the n most frequent tokens of mentions and the n most frequent of relations; ties by code points."""
         self._flush()
         mentions, relations = self._tokens
         return StopWords(_frequent(mentions, n), _frequent(relations, n))
@@ -63,7 +63,10 @@ def _frequent(counts: Counter[str], n: int) -> tuple[str, ...]:
 
 
 class Normaliser:
-    """Function from a text to its set of words. Stop words are left out, unless the text has only stop words."""
+    """Function from a text to its set of lower-cased words, without stop words.
+
+    If a text has only stop words, they are kept. stops: the stop words.
+    """
 
     def __init__(self, stops: Collection[str]) -> None:
         self._stops = frozenset(stops)

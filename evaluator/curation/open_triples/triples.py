@@ -1,8 +1,9 @@
 """Open triples (Broscheit et al. 2020): subject, relation and object are texts, and one entity has many mentions.
 
-One triple per line, tab-separated: subject, relation, object, then both or none of the lists of mentions of the
-subject's and of the object's entity, separated by `|||`. An empty list means that the subject, or the object, is linked
-to no entity. This is the layout of OLPBENCH. Files are read in blocks, since training data have 30 million lines.
+A file has one triple per line, tab-separated: subject, relation, object, and then, optionally, two more columns: all
+mentions of the subject's entity and all mentions of the object's entity, each list separated by `|||`. An empty list
+means that the subject, or the object, is linked to no entity. This is the layout of OLPBENCH. Files are read in blocks,
+since training data have 30 million lines.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class Dictionary:
                 self._mentions.setdefault(entity, []).append(mention)
 
     def others(self, mention: str) -> Mentions:
-        """Return all mentions of the entities that a mention may mean, itself first; empty if it is not linked."""
+        """Return all mentions of the entities that a mention may mean, the mention itself first; empty if it has no
+        entity.
+        """
         entities = self._entities.get(mention)
         if entities is None:
             return ()
@@ -79,7 +82,7 @@ class Dictionary:
         )
 
     def triple(self, row: Row) -> OpenTriple:
-        """Return the row as a triple; the row's own lists of mentions take precedence over the dictionary."""
+        """Return the row of a file as a triple; the row's own lists of mentions take precedence over the dictionary."""
         subjects, objects = (_listed(row[0], row[3]), _listed(row[2], row[4])) if len(row) == 5 else ((), ())
         return OpenTriple(row[0], row[1], row[2], subjects or self.others(row[0]), objects or self.others(row[2]))
 
@@ -94,13 +97,13 @@ def _names(text: str) -> bool:
 
 
 def to_line(triple: OpenTriple, *, entities: bool) -> str:
-    """Return the triple as a line of five columns. entities: False to leave the lists of mentions empty."""
+    """Return the triple as a line of five tab-separated columns. entities: False: the lists of mentions stay empty."""
     listed = (triple.subjects, triple.objects) if entities else ((), ())
     return "\t".join([*triple[:3], *map(SEPARATOR.join, listed)])
 
 
 def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
-    """Yield a file's triples in blocks; .gz is decompressed.
+    """Yield a file's triples in blocks; a file whose name ends in .gz is decompressed.
 
     Raises GoldError; for invalid lines, only after the last block.
     """
@@ -119,12 +122,15 @@ def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
 
 
 def read_triples(stream: BinaryIO, file: str, dictionary: Dictionary) -> list[OpenTriple]:
-    """Return all triples of a file that fits in memory. dictionary: the entities of mentions. Raises GoldError."""
+    """Return all triples of a file that fits in memory. dictionary: links mentions to entities where lines do not.
+
+    Raises GoldError for an invalid file.
+    """
     return [dictionary.triple(row) for block in read_blocks(stream, file) for row in block.rows]
 
 
 def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
-    """Read a dictionary: a mention and its entity per line, tab-separated. Raises GoldError.
+    """Read a dictionary: a mention and its entity per line, tab-separated. Raises GoldError for an invalid file.
 
     An empty entity means that the mention is linked to no entity.
     """

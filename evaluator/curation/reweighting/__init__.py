@@ -25,8 +25,8 @@ from evaluator.statistics.ngrams import occurrences
 class Reweighting:
     """Result of re-weighting.
 
-    alpha: one value per claim, 0 or more; its weight is 1 + alpha. objectives: the objective, without smoothing, at
-    alpha = 0 and after each improvement: the values fall, and the last one belongs to `alpha`.
+    alpha: one value per claim, 0 or more; the claim's weight is 1 + alpha. objectives: the objective, without
+    smoothing, at alpha = 0 and after each improvement: the values fall, and the last one belongs to `alpha`.
     """
 
     alpha: Numbers
@@ -41,7 +41,10 @@ class Reweighting:
 def presence_of(
     texts: Sequence[str], *, n: int = 2, drop: Collection[str] = (), min_frequency: int = MIN_FREQUENCY
 ) -> Any:
-    """Return a sparse array, claims x n-grams: 1 where the claim contains the n-gram. N-grams are as in `cue_table`."""
+    """Return a sparse array, claims x n-grams: 1 where the claim contains the n-gram.
+
+    texts: the claims. n, drop, min_frequency: select the n-grams, as in `cue_table`.
+    """
     ngrams = occurrences(texts, n=n, drop=drop)
     frequent = np.bincount(ngrams.gram, minlength=ngrams.n_types) >= min_frequency
     column = np.cumsum(frequent) - 1
@@ -52,7 +55,10 @@ def presence_of(
 
 
 def objective(presence: Any, labels: Sequence[str], alpha: Numbers, penalty: float) -> float:
-    """Return the objective, sum_j max_c b_j^c + penalty ||alpha||_2, in the notation of `reweighting.problem`."""
+    """Return the objective, sum_j max_c b_j^c + penalty ||alpha||_2, in the notation of `reweighting.problem`.
+
+    presence: claims x n-grams, 0 or 1 (`presence_of`). labels, alpha: one per claim.
+    """
     return ReweightingProblem(_checked(presence, labels), _coded(labels), penalty).objective(
         np.asarray(alpha, dtype=np.float64)
     )
@@ -89,7 +95,10 @@ def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int 
 
 
 class _Best:
-    """The best alpha so far by the true objective, which may rise while a solver's smoothed version of it falls."""
+    """The best alpha so far by the objective without smoothing.
+
+    A solver minimises a smoothed objective; while that falls, the objective itself may rise.
+    """
 
     def __init__(self, problem: ReweightingProblem) -> None:
         self.problem = problem

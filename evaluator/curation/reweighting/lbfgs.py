@@ -1,4 +1,4 @@
-"""Solver for many claims: L-BFGS-B on objectives that are smoothed less and less (`problem`)."""
+"""Solver for many claims: L-BFGS-B on a sequence of less and less smoothed objectives (see `problem`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ STEPS_EACH = 120
 def solve(problem: ReweightingProblem, hear: Callable[[Numbers], None], step: Callable[[], None]) -> None:
     """Minimise the objective smoothed by each tau of TAUS in turn, starting from the minimum of the tau before.
 
-    hear: called with alpha (the claims' weights) after each objective. step: called after each iteration, for progress.
+    hear: called after each minimisation with alpha (the claims' weights less 1), and with alpha in which small values
+    are 0. step: called after each iteration, to report progress.
     """
     alpha = np.zeros(problem.n_claims)
     for tau in TAUS:
@@ -28,9 +29,10 @@ def solve(problem: ReweightingProblem, hear: Callable[[Numbers], None], step: Ca
 def follow(
     problem: ReweightingProblem, alpha: Numbers, taus: Sequence[float], step: Callable[[], None] = lambda: None
 ) -> Numbers:
-    """Return the alpha (the claims' weights) reached by minimising the objective smoothed by each tau in turn.
+    """Return the alpha (the claims' weights less 1) reached by minimising the objective smoothed by each tau in turn.
 
-    alpha: the start of the first minimisation; each further one starts where the one before ended.
+    alpha: the start of the first minimisation; each further one starts where the one before ended. step: called after
+    each iteration, to report progress.
     """
     for tau in taus:
         result = minimize(

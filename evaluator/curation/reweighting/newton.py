@@ -1,10 +1,10 @@
 """Precise solver for a few hundred claims: Newton's method on ever less smooth objectives, from several starts.
 
-The objectives, alpha (weights of the claims), lambda (the penalty) and tau (the smoothing) are those of `problem`. At
-tau = 1e-9 the smooth objective is within 1e-6 of the true one, kinks included. A path follows the minimum while tau
-falls. The path from alpha = 0 begins at a tau so large that most local minima are smoothed away, and its end is rarely
-improved. For small lambda other paths sometimes end lower: those from random starts, and those from starts near the
-best alpha so far. Their tau falls faster, so that they reach other minima.
+The objectives, alpha (the weights of the claims less 1), lambda (the penalty) and tau (the smoothing) are those of
+`problem`. At tau = 1e-9 the smooth objective is within 1e-6 of the true one, kinks included. A path follows the minimum
+while tau falls. The path from alpha = 0 begins at a tau so large that most local minima are smoothed away, and its end
+is rarely improved. For small lambda other paths sometimes end lower: those from random starts, and those from starts
+near the best alpha so far. Their tau falls faster, so that they reach other minima.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ Hear = Callable[[Numbers], None]
 
 
 def solve(problem: ReweightingProblem, seed: int, hear: Hear) -> None:
-    """Call `hear` with every alpha (weights of the claims) on the paths; the one with the lowest true objective is the
-    solution.
+    """Search for the alpha (the weights of the claims less 1) with the lowest objective, without smoothing.
+
+    hear: called with every alpha that the search reaches; the caller keeps the best one. seed: for random starts.
     """
     random = np.random.default_rng([seed, problem.n_claims])
     start = lbfgs.follow(problem, np.zeros(problem.n_claims), _COARSE)
@@ -50,7 +51,7 @@ def solve(problem: ReweightingProblem, seed: int, hear: Hear) -> None:
 
 
 def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
-    """Return a start near alpha: each value times a random factor, and for a fifth of them plus a random term."""
+    """Return a start near alpha: each value times a random factor, and for a fifth of the values plus a random term."""
     width = float(random.choice((0.1, 0.3, 1.0)))
     others = (random.random(len(alpha)) < 0.2) * random.exponential(width * (alpha.mean() + 0.1), len(alpha))
     near: Numbers = alpha * np.exp(width * random.normal(size=len(alpha))) + others
@@ -58,10 +59,10 @@ def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
 
 
 def _quick(problem: ReweightingProblem, alpha: Numbers, tau: float, best: float, hear: Hear) -> Numbers:
-    """Return the alpha (weights of the claims) at the end of a path on which the smoothing tau falls from `tau` in few
-    steps.
+    """Follow a path on which the smoothing tau falls from `tau` in few steps, and return the alpha at its end.
 
-    The path is abandoned if it cannot end below `best`, the lowest value of the true objective so far.
+    alpha: the weights of the claims less 1, at the start. best: the lowest value of the objective without smoothing so
+    far; the path is abandoned if it cannot end below. hear: called with each alpha on the way.
     """
     alpha = _descend(problem, lbfgs.follow(problem, alpha, (tau,)), _QUICK)
     most_above = _QUICK * problem.n_ngrams * float(np.log(problem.n_classes))
@@ -75,7 +76,8 @@ def _follow(
 ) -> Numbers:
     """Follow the minimum of the objective while its smoothing tau is divided by `factor`, down to `last`.
 
-    Returns the alpha (weights of the claims) at the last minimum. hear: called with each alpha on the way.
+    Returns the alpha (the weights of the claims less 1) at the last minimum. hear: called at each minimum with alpha,
+    and with alpha in which small values are 0.
     """
     while True:
         alpha = _descend(problem, alpha, tau)
@@ -87,8 +89,9 @@ def _follow(
 
 
 def _descend(problem: ReweightingProblem, alpha: Numbers, tau: float) -> Numbers:
-    """Return the alpha (weights of the claims) that minimises the objective smoothed by tau, by projected Newton steps
-    (Bertsekas 1982).
+    """Return the alpha (the weights of the claims less 1) that minimises the objective smoothed by tau.
+
+    The method is projected Newton steps (Bertsekas 1982) from `alpha`.
     """
     for _ in range(_STEPS):
         value, gradient = problem.smooth(alpha, tau)
@@ -109,7 +112,10 @@ def _descend(problem: ReweightingProblem, alpha: Numbers, tau: float) -> Numbers
 
 
 def _newton_step(curvature: Numbers, gradient: Numbers) -> Numbers:
-    """Return the Newton step. A Hessian that is not positive definite gets the absolute values of its eigenvalues."""
+    """Return the Newton step. If the Hessian is not positive definite, the absolute values of its eigenvalues are used.
+
+    curvature: the Hessian. gradient: the gradient of the objective.
+    """
     try:
         step: Numbers = -linalg.cho_solve(linalg.cho_factor(curvature), gradient)
         return step
@@ -123,9 +129,10 @@ def _newton_step(curvature: Numbers, gradient: Numbers) -> Numbers:
 def _search(
     problem: ReweightingProblem, alpha: Numbers, step: Numbers, *, gradient: Numbers, value: float, tau: float
 ) -> tuple[Numbers | None, float]:
-    """Backtracking line search: return (alpha, objective) after a step that decreases the smooth objective enough.
+    """Search along a step by halving it: return (alpha, objective) after a step that decreases the objective enough.
 
-    The step is halved until it does (Armijo's rule). Return (None, value) if no step does.
+    Enough is by Armijo's rule. Return (None, value) if no step decreases it enough. alpha: the start, with the gradient
+    and value of the objective smoothed by tau.
     """
     size = 1.0
     for _ in range(_HALVINGS):

@@ -22,11 +22,11 @@ Labels = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Smooth:
-    """The smooth maximum over the classes of each n-gram's shares, and what its derivatives need.
+    """The smooth maximum over the classes of each n-gram's shares, and the arrays that its derivatives need.
 
-    share: b_j^c, each class's share, n-grams x classes; soft: softmax of share / tau, in the same shape. total: the
-    weight of the claims with each n-gram; mean: the mean of its shares, weighted by soft. value: the sum of the smooth
-    maxima.
+    share: b_j^c, each class's share, n-grams x classes; soft: softmax of share / tau, in the same shape. total: for
+    each n-gram, the weight of the claims that contain it; mean: the mean of its shares, weighted by soft. value: the
+    sum of the smooth maxima.
     """
 
     share: Numbers
@@ -75,11 +75,11 @@ class ReweightingProblem:
         return self._state(alpha, tau).value + self.penalty * float(np.sqrt(alpha @ alpha + tau * tau))
 
     def curvature(self, alpha: Numbers, tau: float) -> Numbers:
-        """Return the Hessian of the objective smoothed by tau, at alpha: claims x claims, dense.
+        """Return the Hessian of the objective smoothed by tau, at alpha (one value per claim): claims x claims, dense.
 
-        Two claims of the classes c and d share a term for each n-gram in both, and it depends on c and d only. So the
-        block of these classes is a matrix product, X_c diag(m_cd) X_d' plus the norm's term, where X_c are the rows of
-        `presence` of class c, and m_cd has one number per n-gram.
+        Two claims of the classes c and d share a term for each n-gram that both contain, and the term depends on c and
+        d only. So the block of these classes is a matrix product, X_c diag(m_cd) X_d' plus the norm's term, where X_c
+        are the rows of `presence` of class c, and m_cd has one number per n-gram.
         """
         s = self._state(alpha, tau)
         weighted = s.soft * s.share

@@ -17,7 +17,7 @@ def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
     """Return the number exactly as its decimal is written: 0.8 is four fifths, not the nearest binary fraction.
 
     what: the name of the number, for the error message. most: the largest valid number; None: no limit. Raises
-    UsageError unless it is a plain decimal from 0 to `most`, such as 0.5.
+    UsageError unless the number is a plain decimal from 0 to `most`, such as 0.5.
     """
     text = str(value)
     if isinstance(value, Fraction):
@@ -34,7 +34,7 @@ def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
 
 
 def positives_and_negatives(size: int, ratio: Number) -> tuple[int, int]:
-    """Return the numbers of true claims, n+ = ceil(S r / (1 + r)), and of false claims, n- = S - n+.
+    """Return (number of true claims n+ = ceil(S r / (1 + r)), number of false claims n- = S - n+).
 
     S is the size, and r the ratio of true claims to false ones. Raises UsageError where one of the numbers is 0.
     """

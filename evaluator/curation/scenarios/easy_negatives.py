@@ -16,9 +16,9 @@ def unrelated(
 ) -> list[Pair]:
     """Return up to n different (subject, object) pairs that no predicate links either way, and that are not in `used`.
 
-    batches: the true claims, then other facts of the predicate. A pair combines the subject of one fact with the
-    object of another. A batch is added when all pairs of those before it are used up, for example because the claims
-    share one object. Fewer than n pairs are returned if there are no more.
+    batches: first the true claims, then batches of other facts of the predicate. A pair combines the subject of one
+    fact with the object of another. A batch is added when all pairs of the batches before are used up, for example
+    because the claims share one object. Fewer than n pairs are returned if there are no more.
     """
     seen, pairs, facts = set(used), list[Pair](), list[Pair]()
     linked, size = graph.linked, graph.size

@@ -16,8 +16,9 @@ THRESHOLDS = 100
 def distances(vectors: Numbers, facts: Ints) -> Numbers:
     """Return the distance of each two facts i < j, in the order of SciPy's pdist.
 
-    It is (d(s_i, s_j) + d(o_i, o_j) + d(s_i, o_j) + d(o_i, s_j)) / 4, where s are subjects and o objects.
-    vectors: one row per entity; d is the Euclidean distance. facts: shape (n, 2).
+    It is (d(s_i, s_j) + d(o_i, o_j) + d(s_i, o_j) + d(o_i, s_j)) / 4, where s are subjects, o objects, and d is the
+    Euclidean distance of their vectors. vectors: one row per entity. facts: (subject, object) as entity numbers, shape
+    (n, 2).
     """
     from scipy.spatial.distance import cdist, pdist
 
@@ -31,8 +32,8 @@ def distances(vectors: Numbers, facts: Ints) -> Numbers:
 def elbow(heights: Numbers) -> float:
     """Return the distance threshold for cutting the cluster tree, where the number of clusters falls fastest.
 
-    Thresholds are THRESHOLDS evenly spaced distances from 0 to the last merge. heights: the distance of each merge. The
-    gradient of the number is by central differences; of equal gradients the first is taken.
+    The candidates are THRESHOLDS evenly spaced distances from 0 to the last merge. heights: the distance of each merge.
+    The gradient of the number of clusters is by central differences; of equal gradients the first is taken.
     """
     thresholds = np.linspace(0, heights.max(), THRESHOLDS)
     n_clusters = len(heights) + 1 - np.searchsorted(np.sort(heights), thresholds, side="right")
@@ -41,9 +42,9 @@ def elbow(heights: Numbers) -> float:
 
 
 def cluster(vectors: Numbers, facts: Ints) -> Ints:
-    """Return each fact's cluster, numbered by size: 0 is the largest; ties by their first fact.
+    """Return each fact's cluster, numbered by size: 0 is the largest; equally large clusters by their first fact.
 
-    facts: shape (n, 2).
+    vectors: one row per entity. facts: (subject, object) as entity numbers, shape (n, 2).
     """
     if len(facts) < 2:
         return np.zeros(len(facts), dtype=np.int64)

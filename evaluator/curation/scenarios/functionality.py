@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 
 def functionality(pairs: Iterable[tuple[int, int] | tuple[str, str]]) -> dict[str, float | int | None]:
-    """Return |pairs|, |subjects| / |pairs| and |objects| / |pairs| of different (subject, object) pairs.
+    """Return {"pairs": |pairs|, "subjects_per_pair": |subjects| / |pairs|, "objects_per_pair": |objects| / |pairs|}.
 
-    A quotient is 1 if no subject (object) occurs twice, and None without pairs.
+    Repeated (subject, object) pairs count once. A quotient is 1 if no subject (object) occurs twice, and None without
+    pairs.
     """
     unique = set(pairs)
     n_subjects, n_objects = len({pair[0] for pair in unique}), len({pair[1] for pair in unique})

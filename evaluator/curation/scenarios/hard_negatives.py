@@ -27,8 +27,8 @@ SCHEMA = ("domain", "range")
 class Plausible(NamedTuple):
     """A plausible false pair.
 
-    path: the codes of steps (`WalkSteps`) that link the pair: from subject to object if from_subject, else from object
-    to subject.
+    pair: (subject, object). path: the codes of steps (`WalkSteps`) that link the pair: from subject to object if
+    from_subject is True, else from object to subject.
     """
 
     pair: Pair
@@ -40,15 +40,18 @@ class Source(Protocol):
     """A way to make plausible false claims from a true one: by random walks, or by the closed-world assumption."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
-        """Yield false (subject, object) pairs derived from the fact, lazily: always the same ones in the same order."""
+        """Yield false (subject, object) pairs derived from the fact, lazily. Each call yields the same pairs in the
+        same order.
+        """
 
 
 @dataclass
 class HardNegativeSource:
     """Base class of the sources `Walks` and `ClosedWorld`.
 
-    steps: the steps of the graph without the predicate and without schema predicates. true: the keys (`Graph.key`) of
-    all pairs that the predicate links, sorted.
+    predicate: the predicate of the claims. types: for the type test of replaced entities. steps: the steps of the
+    graph, without this predicate and without schema predicates. true: the keys (`Graph.key`) of all pairs that the
+    predicate links, sorted.
     """
 
     graph: Graph
@@ -68,7 +71,8 @@ class HardNegativeSource:
     def is_true(self, subjects: Ints, objects: Ints) -> Bools:
         """Return a mask of the pairs that the predicate links in the graph, in either direction.
 
-        A symmetric predicate (spouse, sibling) is often stated in one direction only, and holds in both.
+        subjects, objects: the entity numbers of the pairs. A symmetric predicate (spouse, sibling) is often stated in
+        one direction only, and holds in both.
         """
         return self._holds(self.graph.key(subjects, objects)) | self._holds(self.graph.key(objects, subjects))
 
@@ -78,36 +82,43 @@ class HardNegativeSource:
         return mask
 
     def linked_from(self, subject: int) -> tuple[Ints, Ints]:
-        """Return (codes, objects): the objects that other predicates link the subject to, sorted.
+        """Return (codes, objects): the entities to which a predicate other than the claims' links the subject, sorted.
 
-        codes: the code of a step from the subject to each object.
+        codes: the code of a step from the subject to each object. Schema predicates are left out.
         """
         codes, to = self.steps.of(subject)
         forward = codes % 2 == 0
         return _distinct(codes[forward], to[forward])
 
     def linked_to(self, object_: int) -> tuple[Ints, Ints]:
-        """Return (codes, subjects): the subjects that other predicates link to the object, sorted.
+        """Return (codes, subjects): the entities from which a predicate other than the claims' links to the object,
+        sorted.
 
-        codes: the code of a step from the object to each subject.
+        codes: the code of a step from the object to each subject. Schema predicates are left out.
         """
         codes, to = self.steps.of(object_)
         backward = codes % 2 == 1
         return _distinct(codes[backward], to[backward])
 
     def random(self, kind: str, fact: Pair) -> random.Random:
-        """Return the random generator for pairs derived from one fact, independent of other facts and their order."""
+        """Return the random generator for pairs derived from one fact, independent of other facts and their order.
+
+        kind: the name of the source, which gives each source its own generator.
+        """
         subject, object_ = (self.graph.entities[end] for end in fact)
         return random_stream(self.seed, kind, subject, self.predicate, object_)
 
 
 class Walks(HardNegativeSource):
-    """Random walks along predicate paths, from a fact's subject to a new object or from its object to a new subject."""
+    """Source of plausible false pairs by random walks along predicate paths.
+
+    Walks go from a fact's subject to a new object, or from its object to a new subject.
+    """
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
         """Yield plausible false pairs from random walks that begin at the fact's subject and at its object, in turn.
 
-        It ends when the walks from both are exhausted.
+        The iterator ends when the walks from both are exhausted.
         """
         rng = self.random("walks", fact)
         return _alternate([self._from(fact, rng, from_subject=side) for side in (True, False)])
@@ -130,8 +141,8 @@ class Walks(HardNegativeSource):
     def _fits(self, begin: int, other: int, ends: Ints, *, from_subject: bool) -> Bools:
         """Return a mask of the entities `ends` that can replace `other` in a pair with `begin`.
 
-        They pass the type test for `other`, and their pair with `begin` is not true. from_subject: True if `begin` is
-        the subject of the pair.
+        Such an entity passes the type test for `other`, and its pair with `begin` is not true. from_subject: True if
+        `begin` is the subject of the pair.
         """
         begins = np.full(len(ends), begin)
         true = self.is_true(begins, ends) if from_subject else self.is_true(ends, begins)
@@ -139,9 +150,10 @@ class Walks(HardNegativeSource):
 
 
 class ClosedWorld(HardNegativeSource):
-    """Pairs that another predicate links: the fact's subject with another object, or another subject with its object.
+    """Source of plausible false pairs by the local closed-world assumption: pairs that another predicate links.
 
-    The new entity has the same types as the one that it replaces.
+    A pair is the fact's subject with another object, or another subject with its object. The new entity has exactly the
+    types of the entity that it replaces.
     """
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
@@ -166,8 +178,8 @@ def collect(
 ) -> list[tuple[Plausible, Pair]]:
     """Return the source's first n different plausible false pairs that are not in `used`, each with its fact.
 
-    The facts of a batch take turns, one pair each, until all are exhausted; then the next batch follows. Fewer than n
-    pairs are returned if there are no more.
+    batches: the true facts to derive pairs from. The facts of a batch take turns, one pair each, until all are
+    exhausted; then the next batch follows. Fewer than n pairs are returned if there are no more.
     """
     results: list[tuple[Plausible, Pair]] = []
     seen = set(used)

@@ -1,4 +1,4 @@
-"""Selection of true claims: some from the largest clusters, the rest from the others (Huynh & Papotti 2019)."""
+"""Selection of true claims: some from the largest clusters, the rest from other clusters (Huynh & Papotti 2019)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def select(clusters: Sequence[int], n: int, n_from_largest: int) -> list[int]:
     clusters: the number of each fact's cluster; 0 is the largest. Facts are in order of preference: the first ones of a
     cluster are taken. The largest cluster is used up before the next one is touched. The rest are taken round-robin
     from clusters that have not been used. Raises UsageError if there are fewer than n_from_largest facts, or if the
-    unused clusters have too few: the scenario would be more homogeneous than declared.
+    unused clusters have too few facts for the rest: the scenario would be more homogeneous than declared.
     """
     members: dict[int, deque[int]] = {}
     for index, number in enumerate(clusters):

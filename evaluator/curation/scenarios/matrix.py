@@ -33,10 +33,10 @@ def combinations(
 
 
 def matrix(scenarios: Scenarios, requested: Sequence[ScenarioParams], *, once: bool = False) -> ClaimsByScenario:
-    """Return a list of claims for each requested scenario, in the order of `requested`.
+    """Return (parameters, claims) of each requested scenario, in the order of `requested`.
 
-    once: True if no pair may be in two scenarios. A scenario then depends also on those made before it, in the order of
-    transparency. Raises UsageError that names every scenario that is impossible.
+    once: True if no pair may be in two scenarios. A scenario then depends also on the scenarios made before it, in the
+    order of transparency. Raises one UsageError that names every scenario that cannot be made.
     """
     claims_by_params: dict[ScenarioParams, list[Claim]] = {}
     errors = []
@@ -74,7 +74,10 @@ def decimal(number: Number) -> str:
 
 
 def matrix_statistics(scenarios: Scenarios, params: ScenarioParams, claims: Sequence[Claim]) -> dict[str, Any]:
-    """Return one scenario's statistics as plain JSON values: counts of claims, mean degrees of entities, clusters."""
+    """Return one scenario's statistics as plain JSON values: counts of claims, mean degrees of entities, clusters.
+
+    claims: the claims of the scenario.
+    """
     graph = scenarios.graph
     true = [claim for claim in claims if claim.label]
     false = [claim for claim in claims if not claim.label]
@@ -129,7 +132,7 @@ def degenerate(statistics: dict[str, Any]) -> str | None:
 
 
 def recurrence(by_scenario: ClaimsByScenario) -> float:
-    """Return the AUROC of predicting a claim's label by how often its pair occurs in all scenarios: .5 is no help."""
+    """Return the AUROC of predicting a claim's label from how often its pair occurs in all scenarios; .5 is chance."""
     all_claims = [claim for _, claims in by_scenario for claim in claims]
     times = Counter((claim.subject, claim.object) for claim in all_claims)
     seen = Counter((times[claim.subject, claim.object], claim.label) for claim in all_claims)

@@ -18,9 +18,9 @@ _TABLE = 1 << 24
 class Paths:
     """Sequence of all paths of one to three steps from one entity to another, each once, as codes of `WalkSteps`.
 
-    The order is fixed. A path visits no entity twice, and may go along or against a triple. There are thousands of
-    paths between hubs, of which few are walked. So paths are stored as numbers, with one digit per step, and decoded on
-    access.
+    The order is fixed. A path visits no entity twice, and may go along or against a triple. Between hubs there are
+    thousands of paths, and few of them are walked. So paths are stored as numbers, with one digit per step, and decoded
+    on access.
     """
 
     def __init__(self, steps: WalkSteps, begin: int, end: int) -> None:
@@ -70,7 +70,10 @@ def path_codes(number: int, n_codes: int) -> Path:
 
 
 def _reversed(numbers: Ints, base: int) -> Ints:
-    """Return the numbers of the same paths walked in the other direction, from their ends to their beginnings."""
+    """Return the numbers of the same paths walked in the other direction, from their ends to their beginnings.
+
+    base: the base in which a path's number has one digit per step: the step's code + 1.
+    """
     rest, result = numbers, np.zeros_like(numbers)
     for _ in range(LONGEST):
         rest, digit = np.divmod(rest, base)
@@ -93,8 +96,9 @@ def _with_last_step(base: int, known: Ints, meeting: Ints, before: Ints, last: I
 
     A path is extended once by each triple between the neighbour and the end.
 
-    base: the base in which a path's number has one digit per step, the step's code + 1. known: the paths' numbers so
-    far; meeting: the entities they reach. before: the end's neighbours, sorted; last: the codes from them to the end.
+    base: the base in which a path's number has one digit per step: the step's code + 1. known: the numbers of the paths
+    to neighbours; meeting: the neighbour that each of them reaches. before: the end's neighbours, sorted, one for each
+    step to the end; last: the codes of these steps.
     """
     low, high = np.searchsorted(before, meeting, "left"), np.searchsorted(before, meeting, "right")
     indices = _ranges(low, high - low)
@@ -118,9 +122,10 @@ def _ranges(first: Ints, lengths: Ints) -> Ints:
 
 
 def walk(steps: WalkSteps, begin: int, path: Path, rng: random.Random) -> int | None:
-    """Return the end of a random walk from `begin` along the path, or None if an entity on it has no such step.
+    """Return the end of a random walk from `begin` along the path; None if an entity on the way has no step of the
+    path's.
 
-    If a code leads to several entities, one of them is chosen at random.
+    path: the codes of the steps. If a code leads to several entities, one of them is chosen at random.
     """
     entity = begin
     for code in path:

@@ -24,14 +24,20 @@ def pair_popularity(subject_degree: Any, object_degree: Any, mean_degree: float)
 
 
 def popularity(graph: Graph, facts: Ints) -> Numbers:
-    """Return the popularity of each fact of a predicate (`pair_popularity`). facts: all of them, shape (facts, 2)."""
+    """Return the popularity of each fact of a predicate (`pair_popularity`).
+
+    facts: all facts of the predicate, (subject, object) as entity numbers, shape (facts, 2).
+    """
     degrees = graph.degrees
     scores: Numbers = pair_popularity(degrees[facts[:, 0]], degrees[facts[:, 1]], mean_degree(graph, facts))
     return scores
 
 
 def mean_degree(graph: Graph, facts: Ints) -> float:
-    """Return G(p), the mean degree of the predicate's entities. facts: all facts of the predicate."""
+    """Return G(p), the mean degree of a predicate's entities.
+
+    facts: all facts of the predicate, (subject, object) as entity numbers, shape (facts, 2).
+    """
     return float(graph.degrees[np.unique(facts)].mean())
 
 

@@ -36,10 +36,11 @@ def relation_statistics(graph: Graph, relation: str) -> dict[str, Any]:
 
 
 def path_frequencies(graph: Graph, relation: str, *, sample: int, seed: int) -> tuple[dict[str, Any], Ints, Ints]:
-    """Return (counts as JSON values, numbers of the distinct paths, number of facts with each), most frequent first.
+    """Return (counts as JSON values, numbers of the distinct paths, number of facts with each path), most frequent
+    first.
 
     Paths have one to three steps of other relations, in either direction, from the subject to the object of a fact. At
-    most `sample` facts are looked at, chosen at random.
+    most `sample` facts are searched, chosen at random by the seed. `path_names` decodes the numbers.
     """
     facts = graph.facts(relation)
     if len(facts) > sample:
@@ -59,6 +60,9 @@ def path_frequencies(graph: Graph, relation: str, *, sample: int, seed: int) -> 
 
 
 def path_names(graph: Graph, number: int) -> list[str]:
-    """Return the relations of a path; `REVERSED` is before one that is followed from object to subject."""
+    """Return the relations of a path, each after `REVERSED` if it is followed from object to subject.
+
+    number: the path's number, from `path_frequencies`.
+    """
     codes = path_codes(number, 2 * len(graph.predicates))
     return [(REVERSED if code % 2 else "") + graph.predicates[code // 2] for code in codes]

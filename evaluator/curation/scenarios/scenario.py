@@ -72,7 +72,7 @@ class MatrixParams:
 class Scenarios:
     """Generator of scenarios over one predicate, with caches shared between them.
 
-    types: the types of entities, by name. vectors: returns one row per entity of the graph; it is called only if
+    types: name of an entity -> its types. vectors: returns one row per entity of the graph; it is called only if
     clusters are needed. avoid: pairs (subject, object) that no claim may have. Raises UsageError for an unknown
     predicate or invalid values.
     """
@@ -118,7 +118,10 @@ class Scenarios:
         return popularity(self.graph, self.facts)
 
     def claims(self, params: ScenarioParams) -> list[Claim]:
-        """Return the scenario's claims, true ones first. Raises UsageError where the graph has too few."""
+        """Return the scenario's claims, true ones first.
+
+        Raises UsageError for invalid parameters, and where the graph has too few true or false pairs for them.
+        """
         share = exact("transparency", params.transparency)
         positives = self.positives(params)
         clusters = self._clusters_of(params) if params.homogeneity is not None else {}
@@ -143,7 +146,7 @@ class Scenarios:
     def positives(self, params: ScenarioParams) -> list[Pair]:
         """Return the (subject, object) pairs of the scenario's true claims, as entity numbers.
 
-        Raises UsageError where the graph has too few.
+        Raises UsageError where the predicate has too few facts that can be used.
         """
         free = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in self._used]
         if len(free) < self.n_positives:
@@ -163,11 +166,11 @@ class Scenarios:
         return [pairs[index] for index in indices]
 
     def named(self, facts: Ints) -> list[tuple[str, str]]:
-        """Return the names of subject and object of each fact. facts: shape (n, 2)."""
+        """Return the names of subject and object of each fact. facts: entity numbers, shape (n, 2)."""
         return [(self.graph.entities[s], self.graph.entities[o]) for s, o in _pairs(facts)]
 
     def clustered(self, flavour: str) -> list[tuple[str, str, str]]:
-        """Return (subject, object, cluster) of the clustered facts, sorted by cluster; 0 is the largest cluster.
+        """Return (subject, object, cluster number as text) of the clustered facts, sorted by cluster; 0 is the largest.
 
         flavour: the popularity that decides which facts are clustered, one of POPULARITIES.
         """
@@ -176,7 +179,10 @@ class Scenarios:
         return [(self.graph.entities[s], self.graph.entities[o], str(number)) for (s, o), number in rows]
 
     def _order(self, flavour: str) -> Ints:
-        """Return indices into `facts`, the facts that the popularity prefers first, without the pairs of `avoid`."""
+        """Return the indices of the predicate's facts in order of preference, without the pairs that no claim may have.
+
+        flavour: the popularity that decides the order, one of POPULARITIES. Raises UsageError for another value.
+        """
         if flavour not in POPULARITIES:
             raise UsageError(f"popularity is {shown(flavour)}, expected one of: {', '.join(POPULARITIES)}")
         if flavour not in self._orders:
@@ -186,9 +192,9 @@ class Scenarios:
         return self._orders[flavour]
 
     def _clusters_of(self, params: ScenarioParams) -> dict[Pair, int]:
-        """Return the cluster of each fact in the scenario's pool (the facts that its popularity prefers).
+        """Return the cluster number of each fact in the scenario's pool; 0 is the largest cluster.
 
-        0 is the largest cluster.
+        The pool is the set of facts that come first in the order of the scenario's popularity.
         """
         pool = max(self.params.pool, self.n_positives)
         indices = self._order(params.popularity)[:pool].copy()
@@ -203,7 +209,8 @@ class Scenarios:
     def _plausible(self, params: ScenarioParams, positives: list[Pair], n: int) -> list[tuple[Plausible, Pair]]:
         """Return the first n plausible false pairs, each with the true pair from which it is derived.
 
-        Scenarios that differ only in transparency share them: a more transparent one has fewer, the same first ones.
+        Scenarios that differ only in transparency share these pairs: a more transparent one has fewer, the first ones.
+        Raises UsageError if there are fewer than n.
         """
         if not n:
             return []
@@ -221,9 +228,10 @@ class Scenarios:
         return candidates[:n]
 
     def _batches(self, params: ScenarioParams, positives: list[Pair]) -> Iterator[list[Pair]]:
-        """Yield the facts to derive plausible false claims from: the true claims, then the predicate's other facts.
+        """Yield the facts to derive false claims from: the true claims, then the predicate's other facts.
 
-        The other facts follow in the order of the popularity, in batches of as many as there are true claims.
+        The other facts follow in the order of the scenario's popularity, in batches of as many as there are true
+        claims.
         """
         yield positives
         sample = set(positives)

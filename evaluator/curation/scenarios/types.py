@@ -1,4 +1,4 @@
-"""Type test: whether an entity can replace another one in a claim."""
+"""Type test: decides if an entity can replace another one in a false claim."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ENOUGH = 4
 
 
 class Types:
-    """The types of a graph's entities, which decide what may replace what in a negative claim.
+    """The types of a graph's entities, which decide which entity may replace which in a false claim.
 
-    entities: the graph's entities, in the order of their numbers. types: {entity: its types}; an entity that is missing
-    has no type.
+    entities: the names of the graph's entities, in the order of their numbers. types: name of an entity -> its types;
+    an entity that is missing has no type.
     """
 
     def __init__(self, entities: Sequence[str], types: Mapping[str, Collection[str]]) -> None:
@@ -27,7 +27,8 @@ class Types:
         self._passing: dict[int, Bools] = {}
 
     def pass_for(self, entity: int, others: Ints) -> Bools:
-        """Return a mask of the x in `others` that pass the type test: |T(entity) ∩ T(x)| >= min(4, |T(entity)|).
+        """Return a mask of the entities x in `others` that pass the type test: |T(entity) ∩ T(x)| >= min(4,
+        |T(entity)|).
 
         T(x) is the set of types of x.
         """
@@ -42,6 +43,6 @@ class Types:
         return passing
 
     def same(self, entity: int, others: Ints) -> Bools:
-        """Return a mask of the entities in `others` that have exactly the types of the entity."""
+        """Return a mask of the entities in `others` that have exactly the types of `entity`."""
         same: Bools = self.kind[others] == self.kind[entity]
         return same

@@ -47,7 +47,10 @@ def write(by_scenario: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, s
 
 
 def write_graph(by_scenario: ClaimsByScenario, graph: Graph, predicate: str, open_: Open) -> None:
-    """Write graph.tsv: the graph without the true claims of any scenario."""
+    """Write graph.tsv: the graph without the true claims of any scenario.
+
+    predicate: the predicate of the claims. open_: opens an output file by its name.
+    """
     hidden = {(claim.subject, claim.object) for _, claims in by_scenario for claim in claims if claim.label}
     ends, predicates = graph.entities, graph.predicates
     rows = zip(graph.subjects.tolist(), graph.predicates_of.tolist(), graph.objects.tolist(), strict=True)
@@ -60,7 +63,10 @@ def write_graph(by_scenario: ClaimsByScenario, graph: Graph, predicate: str, ope
 def _line(
     claim: Claim, params: ScenarioParams, scenarios: Scenarios, key: bytes
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a claim's lines of gold.jsonl and origins.jsonl. Neither id nor group depends on the label."""
+    """Return a claim's lines of gold.jsonl and origins.jsonl. Neither id nor group depends on the label.
+
+    key: the secret from which ids and groups are derived.
+    """
     scenario, predicate = name(params, scenarios), scenarios.predicate
     slices: dict[str, Any] = {"relation": predicate, "transparency": float(params.transparency)}
     if params.homogeneity is not None:

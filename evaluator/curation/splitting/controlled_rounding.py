@@ -1,8 +1,8 @@
 """Controlled rounding of a table of fractions: entries and column sums are rounded down or up, and row totals stay.
 
-A solution always exists (Bacharach 1966). It is reached along cycles of entries that alternate between steps in a row
-and in a column: an amount is added to and subtracted from the entries in turn, so that the sums of rows and columns do
-not change, until one of the entries is an integer.
+A solution always exists (Bacharach 1966). It is reached along cycles of entries, in which one neighbour is in the same
+row and the other in the same column: an amount is added to and subtracted from the entries in turn, so that the sums of
+rows and columns do not change, until one of the entries is an integer.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Entry = tuple[int, int]
 def round_table(
     totals: Mapping[Hashable, int], shares: Sequence[Fraction], rng: random.Random
 ) -> dict[Hashable, list[int]]:
-    """Return one whole number per share for each row; they add up to the row's total.
+    """Return, for each row, one whole number per share; the numbers of a row add up to the row's total.
 
-    totals: the total of each row, by its name. shares: of each column, with sum 1. Each number, and each column sum, is
-    its share of the total rounded down or up. Of the two directions along a cycle the one that ends nearer to the
-    shares is taken; rng breaks ties.
+    totals: name of a row -> its total. shares: the share of each column, with sum 1. Each number is the row's total
+    times the column's share, rounded down or up, and so is each column sum with the sum of totals. Of the two
+    directions along a cycle the one that ends nearer to the exact fractions is taken; rng breaks ties.
     """
     table = _Table([*totals.values()], shares)
     for index in range(len(totals)):
@@ -77,7 +77,9 @@ class _Table:
         return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, deviations, strict=True))
 
     def _cycle(self, row: int) -> list[Entry]:
-        """Return a cycle of fractional entries, reached from the row: neighbours share a row and a column in turn."""
+        """Return a cycle of fractional entries, reached from the row: neighbours are in one row and in one column in
+        turn.
+        """
         path: list[Entry] = []
         row_steps: dict[int, int] = {}
         column_steps: dict[int, int] = {}

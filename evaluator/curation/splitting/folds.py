@@ -30,9 +30,10 @@ def round_robin(documents: Iterable[Id], folds: int = FOLDS) -> dict[Id, int]:
 
 
 def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
-    """Parse a text such as `train=1-3,dev=4,test=5` into the folds of each part.
+    """Parse a text such as `train=1-3,dev=4,test=5` or `train=1+3,test=2` into name of a part -> its folds.
 
-    Raises UsageError for another form, and unless each fold from 1 to `folds` is in exactly one part.
+    folds: the number of folds. Raises UsageError for another form, and unless each fold from 1 to `folds` is in exactly
+    one part.
     """
     parts: dict[str, tuple[int, ...]] = {}
     for piece in text.split(","):
@@ -42,7 +43,7 @@ def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
                 f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST; a name has letters, digits, _ and -"
             )
         if name in parts:
-            raise UsageError(f"the part {name} is given twice, expected different names")
+            raise UsageError(f"the part {name} is given twice; each part needs its own name")
         parts[name] = tuple(fold for number in numbers.split("+") for fold in _folds(name, number, folds))
     if sorted(fold for part in parts.values() for fold in part) != list(range(1, folds + 1)):
         raise UsageError(f"parts are {shown(text)}, expected each fold from 1 to {folds} once")

@@ -1,8 +1,8 @@
 """Random hold-out splits: groups stay whole, and every stratum has its share in every part.
 
-If every row is a group of its own, each part has its share to within one row, in every stratum and overall. Larger
-groups allow that only approximately: they are assigned so that the squared difference between target and actual number
-of rows, summed over parts and strata (all rows count as one more stratum), is small.
+If every group has one row, each part has its share to within one row, in every stratum and overall. Larger groups allow
+that only approximately: they are assigned so that the squared difference between target and actual number of rows,
+summed over parts and strata (all rows count as one more stratum), is small.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Size = Sequence[tuple[Hashable, int]]
 class Holdouts:
     """A hold-out split.
 
-    part_of: the name of each group's part, such as test. rows: the number of rows for each (part, stratum).
+    part_of: group -> name of its part, such as test. rows: (part, stratum) -> its number of rows.
     """
 
     part_of: dict[Id, str]
@@ -43,11 +43,11 @@ def holdouts(
     shares: Mapping[str, Fraction | float | str],
     seed: int,
 ) -> Holdouts:
-    """Assign groups to parts at random.
+    """Assign groups to parts at random, so that each part has about its share of every stratum.
 
-    groups, strata: one per row; None: all rows are in one stratum. shares: each part's share of the rows, above 0, with
-    sum 1, read exactly as its decimal is written. The order of rows does not matter.
-    Raises UsageError for invalid shares, or where a part would be empty.
+    groups, strata: one per row; strata None: all rows are in one stratum. shares: name of a part -> its share of the
+    rows, above 0, with sum 1, read exactly as its decimal is written. The order of rows does not matter. Raises
+    UsageError for invalid shares, or where a part would be empty.
     """
     fractions = _shares(shares)
     if strata is None:
@@ -69,9 +69,10 @@ def holdouts(
 def _one_by_one(
     sizes: Mapping[Id, Mapping[Hashable, int]], order: Sequence[Id], shares: Mapping[str, Fraction], seed: int
 ) -> dict[Id, str]:
-    """Assign groups of one row each: first decide how many rows of each stratum each part gets, then which ones.
+    """Return group -> part for groups of one row each.
 
-    sizes: each group's number of rows by stratum. order: the groups in random order. shares: by the name of the part.
+    How many rows of each stratum each part gets is decided first, then which rows. sizes: group -> number of its rows
+    by stratum. order: the groups in random order. shares: name of a part -> its share.
     """
     members: dict[Hashable, list[Id]] = defaultdict(list)
     for group in order:
@@ -88,7 +89,11 @@ def _one_by_one(
 def _whole(
     sizes: Mapping[Id, Mapping[Hashable, int]], order: Sequence[Id], shares: Mapping[str, Fraction], seed: int
 ) -> dict[Id, str]:
-    """Assign each group to the part with the lowest cost (`_PartExcess`), then move groups while that lowers costs."""
+    """Return group -> part: each group goes to the part with the lowest cost, then groups move while that lowers costs.
+
+    sizes: group -> number of its rows by stratum. order: the groups in random order. shares: name of a part -> its
+    share. Costs are those of `_PartExcess`.
+    """
     counted = {group: [*size.items(), (_ALL, sum(size.values()))] for group, size in sizes.items()}
     totals: Counter[Hashable] = Counter()
     for size in counted.values():
@@ -107,7 +112,7 @@ def _whole(
 
 
 class _PartExcess:
-    """Excess of each part: the rows that it has of each stratum, less those that its share of the stratum demands.
+    """Excess of each part: its number of rows in each stratum, less its share of the stratum.
 
     The numbers are rows times the shares' common denominator, so that they are integers.
     """
@@ -122,9 +127,9 @@ class _PartExcess:
         }
 
     def add(self, size: _Size, turn: int) -> str:
-        """Assign a group to the part with the lowest `_cost`; return the part. turn: decides which part wins ties.
+        """Assign a group to the part with the lowest `_cost`; return the part.
 
-        size: the group's number of rows in each stratum.
+        size: the group's number of rows in each stratum. turn: decides which part wins ties.
         """
         first = turn % len(self.parts)
         part = min(self.parts[first:] + self.parts[:first], key=lambda part: self._cost(part, size))
@@ -132,9 +137,9 @@ class _PartExcess:
         return part
 
     def move(self, size: _Size, part: str) -> tuple[str, bool]:
-        """Move a group from `part` to the part with the lowest `_cost`; return that part, and True if it is another.
+        """Move a group from `part` to the part with the lowest `_cost`; return (this part, True if it is not `part`).
 
-        On a tie the group stays where it is.
+        size: the group's number of rows in each stratum. On a tie the group stays where it is.
         """
         self._take(part, size, -1)
         best = min(self.parts, key=lambda other: (self._cost(other, size), other != part))

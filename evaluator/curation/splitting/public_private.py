@@ -33,7 +33,8 @@ def split_public_private(
     their side, even where that leaves a side empty; new groups are assigned at random so that the share comes as close
     as possible.
 
-    Raises UsageError for fewer than two groups, or a share or seed out of range.
+    Raises UsageError for fewer than two groups, for a share or seed out of range, and if `previous` has a group on both
+    sides.
     """
     fraction = _share(share)
     if seed < 0:

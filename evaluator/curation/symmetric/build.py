@@ -21,7 +21,10 @@ _DIGITS = 16
 
 
 class Pair(NamedTuple):
-    """A claim and its evidence sentence. line: from 1. label: of an original; "" for a contrary pair."""
+    """A claim and its evidence sentence.
+
+    line: the line number in the file, from 1. label: the label of an original pair; empty for a contrary pair.
+    """
 
     line: int
     id: Id
@@ -35,9 +38,10 @@ def quadruples(
 ) -> list[dict[str, Any]]:
     """Return gold lines of fact-verification, sorted by their salted ids.
 
-    originals: human-written pairs, labelled SUPPORTS or REFUTES. contraries: the written pair for each, under the
-    original's id. salt: a secret of MIN_SALT characters or more: ids and groups made with it reveal neither which
-    member a line is nor which original it comes from. files: the names of the files of originals and contraries.
+    originals: human-written pairs, labelled SUPPORTS or REFUTES. contraries: the contrary pair that was written for
+    each original, under the same id. salt: a secret of MIN_SALT characters or more: ids and groups made with it reveal
+    neither which member a line is nor which original it comes from. files: the names of the files of originals and
+    contraries.
 
     Raises GoldError with the line number for an invalid label, id or text, and for a set that fails the checks for
     publishing; UsageError for a short salt.
@@ -113,7 +117,8 @@ def _members(original: Pair, contrary: Pair, group: str, salt: str) -> list[dict
 def _check(lines: list[dict[str, Any]], sources: Mapping[str, Pair], file: str) -> None:
     """Raise GoldError if the set fails the checks for publishing, or has a claim and sentence with both labels.
 
-    sources: the original pair of each group. Messages name groups by the originals' ids, not by the salted ones.
+    lines: the gold lines. sources: salted group -> its original pair. file: the name of the file of originals. Messages
+    name groups by the originals' ids, not by the salted ones.
     """
     problems = ProblemList(file, GoldError)
     for index, problem in symmetric_problems(lines):

@@ -38,7 +38,10 @@ class Pairwise:
 
 
 def percent_agreement(units: Units) -> float:
-    """Return the share of equal pairs among all pairs of values of one unit; NaN without pairs."""
+    """Return the share of equal pairs among all pairs of values of one unit, from 0 to 1; NaN without pairs.
+
+    units: the values that annotators gave to each unit.
+    """
     pairs = same = 0
     for values in units:
         pairs += math.comb(len(values), 2)
@@ -60,7 +63,10 @@ def pairwise(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairwise:
 
 
 def each_pair(judged: Mapping[Value, Mapping[Hashable, Hashable]]) -> dict[tuple[Value, Value], Pairwise]:
-    """Return the agreement of each pair of annotators with a common unit. judged: {annotator: {unit: value}}."""
+    """Return (annotator, annotator) -> their agreement, for each pair of annotators with a common unit.
+
+    judged: annotator -> unit -> value.
+    """
     comparisons = {}
     for a, b in itertools.combinations(judged, 2):
         common = [unit for unit in judged[a] if unit in judged[b]]
@@ -74,7 +80,7 @@ def alpha(units: Units, level: str) -> float:
 
     units: each unit's values, from any annotators. level: nominal (values are equal or not), ordinal (numbers compared
     by order) or interval (by distance). Raises UsageError for another level, and for values other than numbers at the
-    last two.
+    levels ordinal and interval.
     """
     if level not in LEVELS:
         raise UsageError(f"the level is {shown(level)}, expected one of: {', '.join(LEVELS)}")
@@ -110,10 +116,10 @@ def _nominal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
 
 
 def _ordinal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
-    """Return the matrix of squared distances between values, in ranks, for ordinal alpha.
+    """Return the matrix of squared distances between values, for ordinal alpha.
 
-    The distance of two values is the number of judgements between them, plus half the number of those equal to either.
-    names: the values, ascending. totals: how often each one was given.
+    The distance of two values is the number of judgements between them, plus half the number of judgements equal to
+    either. names: the values, ascending. totals: how often each value was given.
     """
     middle = np.cumsum(totals) - totals / 2
     return np.asarray((middle[:, None] - middle[None, :]) ** 2, dtype=np.float64)
@@ -132,7 +138,7 @@ _DISTANCES: dict[str, Callable[[Sequence[Hashable], Numbers], Numbers]] = {
 
 
 def by_annotator(judgements: Iterable[tuple[Hashable, Value, Hashable]]) -> dict[Value, dict[Hashable, Hashable]]:
-    """Return {annotator: {unit: value}} of judgements, given as (unit, annotator, value)."""
+    """Return annotator -> unit -> value. judgements: (unit, annotator, value)."""
     judged: dict[Value, dict[Hashable, Hashable]] = defaultdict(dict)
     for unit, annotator, value in judgements:
         judged[annotator][unit] = value

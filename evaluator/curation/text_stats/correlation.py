@@ -1,4 +1,4 @@
-"""Pearson's and Spearman's correlation of two columns, None where either is constant."""
+"""Pearson's and Spearman's correlation of two columns; None where either column is constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Transfer of cues to other claims: correlation of p(label | n-gram), and coverage (Schuster et al. 2019)."""
+"""Transfer of cues from one file of claims to another (Schuster et al. 2019).
+
+Cues are n-grams that predict a label. Two measures show how well the cues of one file work in another: the correlation
+of p(label | n-gram) in the two files, and the share of a file's claims that contain one of the strongest cues
+(coverage).
+"""
 
 from __future__ import annotations
 
@@ -18,9 +23,9 @@ TOPS = (10, 20, 50, 100, 200, 500, 1000)
 def correlations(table: CueTable, other: CueTable, label: str) -> Iterator[tuple[int, float | None, float | None]]:
     """Yield (number of n-grams, Pearson's correlation, Spearman's correlation) for each number in TOPS.
 
-    Correlated are the values of p(label | n-gram) in both tables. The n-grams are those with the highest LMI in
-    `table`; `other` has the same rows (see `cues.recount`). An n-gram that does not occur in `other` has p = 0 there.
-    Numbers above the length of the table are left out, and a correlation of constants is None.
+    Correlated are the values of p(label | n-gram) in both tables, over the n-grams with the highest LMI in `table`;
+    `other` has the same rows (see `cues.recount`). An n-gram that does not occur in `other` has p = 0 there. Numbers
+    above the length of the table are left out, and a correlation is None where all values of a table are equal.
     """
     column, order = table.labels.index(label), table.order(label)
     first, second = table.probabilities()[order, column], other.probabilities()[order, column]
@@ -31,10 +36,10 @@ def correlations(table: CueTable, other: CueTable, label: str) -> Iterator[tuple
 def coverage(
     table: CueTable, texts: Sequence[str], labels: Sequence[str], label: str, *, n: int, drop: Collection[str]
 ) -> list[tuple[int, float | None]]:
-    """Return (number of n-grams, share of the label's texts that contain one of them) for each of TOPS.
+    """Return (number of n-grams, share of the label's texts that contain one of these n-grams) for each number in TOPS.
 
-    The n-grams are those with the highest LMI in `table`. n, drop: as in `cues.cue_table`, which made the table. The
-    share is None if no text has the label.
+    The n-grams are those with the highest LMI in `table`; numbers above its length are left out. n, drop: as in the
+    call of `cues.cue_table` that made the table. The share is None if no text has the label.
     """
     chosen = [text for text, name in zip(texts, labels, strict=True) if name == label]
     rank_of = {table.ngrams[row]: rank for rank, row in enumerate(table.order(label).tolist())}

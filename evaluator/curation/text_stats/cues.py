@@ -39,9 +39,9 @@ class Cue(NamedTuple):
 class CueTable:
     """Occurrences of n-grams by label.
 
-    counts: one row per n-gram, one column per label; only frequent n-grams, in alphabetical order. of_label: the
-    occurrences of all n-grams, including rare ones, in claims of each label. Both are sums of weights if claims have
-    weights.
+    counts: occurrences of frequent n-grams, one row per n-gram of `ngrams`, in alphabetical order, one column per
+    label. of_label: occurrences of all n-grams, including rare ones, in claims of each label. Both are sums of weights
+    if claims have weights.
     """
 
     ngrams: list[str]
@@ -127,8 +127,8 @@ def recount(
 ) -> CueTable:
     """Count a cue table's n-grams in other texts, or in the same texts with weights; return a table with equal rows.
 
-    n, drop: as for the table. weights: one per text, None: all are 1; an occurrence counts as much as its text weighs.
-    Raises UsageError for a label that the table does not have.
+    n, drop: as in the call of `cue_table` that made the table. weights: one per text; an occurrence counts as much as
+    its text weighs. None: all are 1. Raises UsageError for a label that the table does not have.
     """
     if unknown := sorted(set(labels) - set(table.labels)):
         raise UsageError(f"a text has the label {shown(unknown[0])}, expected one of: {', '.join(table.labels)}")

@@ -23,8 +23,10 @@ _PAIRS = 20
 def statistics(judgements: Judgements) -> dict[str, Any]:
     """Return the statistics of agreement between annotators as JSON values, by name.
 
-    These are the share of pairs of judgements on one item that are equal, Krippendorff's alpha, and, for the pairs of
-    annotators with the most items in common, the number of these items (n), agreement and Cohen's kappa.
+    They are the numbers of items, of items judged twice or more, and of annotators; the share of equal pairs among all
+    pairs of judgements on one item (`percent`); Krippendorff's alpha by level of measurement; and, for the pairs of
+    annotators with the most items in common, the number of these items (n), the share of equal judgements and Cohen's
+    kappa.
     """
     units = judgements.units
     values = list(units.values())
@@ -103,9 +105,10 @@ def _unknown_items(split: Split, units: dict[Id, list[Any]], file: str) -> list[
 
 
 def _against_majority(split: Split, units: dict[Id, list[Any]]) -> tuple[int, list[Finding]]:
-    """Return the number of items whose gold label is not the one that most annotators chose, and findings.
+    """Return (number of items whose gold label is not the label that most annotators chose, findings on these items).
 
-    Items with one judgement, or without a single most frequent label, are not counted.
+    Items with one judgement, or without a single most frequent label, are not counted. (0, []) if the gold's answers
+    are not labels.
     """
     index_of = {name: index for index, name in enumerate(split.ids)}
     answers = [str(value).lower() for value in split.secrets[0].values]

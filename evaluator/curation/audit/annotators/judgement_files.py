@@ -43,7 +43,7 @@ class Judgements:
 
     @property
     def units(self) -> dict[Id, list[Any]]:
-        """Lists of the values that annotators gave, by item id, both in the order of the file."""
+        """Item id -> the values that annotators gave to the item. Items and values are in the order of the file."""
         units: dict[Id, list[Any]] = defaultdict(list)
         for name, _, value in self.rows:
             units[name].append(value)
@@ -56,7 +56,7 @@ class Judgements:
 
 
 def read_judgements(stream: BinaryIO, file: str) -> Judgements:
-    """Read judgements. file: the name for messages.
+    """Read judgements. file: the file's name, for error messages.
 
     The first line determines the layout and the kind of value, labels or scores, of all lines. Raises GoldError for a
     line of another layout or kind, if an annotator judges an item twice, or if two lines list the values of the same
@@ -106,7 +106,11 @@ def _value(line: RawLine, kind: str, problems: ProblemList) -> Any:
 
 
 def _lists(lines: list[RawLine], problems: ProblemList, id_key: str, key: str) -> Judgements:
-    """Return the judgements of lines that each list all values of an item. Empty labels, as in SNLI, are left out."""
+    """Return the judgements of lines that each list all values of an item. Empty labels, as in SNLI, are left out.
+
+    id_key: the JSON key of the item's id. key: the JSON key of the list, RATINGS or ANNOTATOR_LABELS. Raises the error
+    class of `problems` for an invalid line or a repeated id.
+    """
     kind, expected = _LISTS[key]
     values: dict[Id, list[Any]] = {}
     for line in lines:

@@ -30,8 +30,8 @@ def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> 
     """Yield findings on judgements that do not fit the gold: wrong kind of value, unknown labels, reversed annotators.
 
     A reversed annotator clearly disagrees with the gold, probably by a reversed scale or swapped labels. Nothing is
-    yielded for tasks whose answers are sets. scores: True if values are numbers, False if they are labels. file: the
-    name of the file of judgements.
+    yielded for tasks whose answers are sets. rows: (item id, annotator, value). scores: True if values are numbers,
+    False if they are labels. file: the name of the file of judgements.
     """
     if split.answer_kind is AnswerKind.SET:
         return
@@ -86,7 +86,11 @@ def _unknown(split: Split, rows: Sequence[Row], file: str) -> Iterator[Finding]:
 
 
 def _association(judged: Sequence[Hashable], gold: Sequence[Hashable], scores: bool) -> float:
-    """Return Spearman's rank correlation of scores, or Cohen's kappa of labels; 0 where it is undefined."""
+    """Return Spearman's rank correlation of scores, or Cohen's kappa of labels; 0 where it is undefined.
+
+    judged, gold: one annotator's values and the gold's values of the same items. scores: True if they are scores, False
+    if they are labels.
+    """
     if not scores:
         kappa = pairwise(judged, gold).kappa
         return 0.0 if math.isnan(kappa) else kappa

@@ -13,7 +13,7 @@ _NAMED = 10
 def shared_names(split: Split, train: Split) -> Iterator[Finding]:
     """Yield findings on ids, groups and evidence sentences that are in the split and in the training file.
 
-    Groups that are named by the id of their line are left out, since ids are compared already. The string "1" and the
+    A group whose name is the id of its own line is left out, since ids are compared already. The string "1" and the
     integer 1 are different.
     """
     own_ids = split.has_ids and train.has_ids

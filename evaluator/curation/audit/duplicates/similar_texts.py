@@ -80,7 +80,7 @@ class _Sets:
     """Texts as sets of bigrams.
 
     A bigram is represented by its rank, where 0 is the bigram that occurs in the fewest texts. sizes: each text's
-    number of bigrams. shared: the lowest rank of a bigram that occurs in more than one text.
+    number of distinct bigrams. shared: the lowest rank of a bigram that occurs in more than one text.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -130,10 +130,10 @@ class _Sets:
 
 
 def _similar(sets: _Sets, border: int | None, threshold: float) -> Iterator[tuple[list[Pair], int]]:
-    """Yield, for each text, its near-duplicate pairs with earlier texts, and the number of texts it was compared with.
+    """Yield, for each text, (its near-duplicate pairs, the number of texts it was compared with).
 
-    border: index of the first of the other texts; each text before it is compared only with the other texts. None: all
-    texts are compared with each other.
+    border: the index at which the second list of texts begins; each text before it is compared only with the texts from
+    it on. None: there is one list, and each text is compared only with earlier ones.
     """
     texts_by_gram: dict[int, list[int]] = defaultdict(list)  # the texts that have the bigram among their rarest ones
     sizes = sets.sizes

@@ -64,7 +64,10 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
 
 
 def _by_texts(split: Split, train: Split, threshold: float) -> Iterable[tuple[int, int]]:
-    """Yield (index of a leaking line in the split, index of its strictest level in LEVELS)."""
+    """Yield (index of a leaking line in the split, index of its strictest level in LEVELS).
+
+    threshold: the Jaccard similarity from which texts are near-duplicates.
+    """
     exact = {*train.questions}
     words = {as_words(question) for question in train.questions}
     both = split.texts and train.texts

@@ -45,7 +45,10 @@ def _evaluated(split: Split) -> Iterable[OpenTriple]:
 
 
 def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
-    """Return a count, as JSON, and findings: the lines whose subject and object are those of a training triple."""
+    """Return a count and findings: the split's lines whose subject and object occur together in a training triple.
+
+    The count is {"pairs_in_training": number of these lines}.
+    """
     known = {(s, o) for triples in train.triples for s, _, o in triples}
     indices = [index for index, triples in enumerate(split.triples) if any((s, o) in known for s, _, o in triples)]
     counts = {"pairs_in_training": len(indices)}
@@ -99,7 +102,7 @@ def unknown_relations(split: Split, train: Split) -> list[Finding]:
 
 
 def shared_facts(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
-    """Return counts of the split's facts that training texts state too, and findings.
+    """Return counts of the split's distinct facts and of those that training texts state too, and findings.
 
     Both are empty unless the task extracts facts from texts.
     """

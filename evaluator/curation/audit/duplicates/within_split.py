@@ -17,8 +17,9 @@ _NAMED = 10
 def duplicates(split: Split, *, threshold: float) -> tuple[dict[str, Any], list[Finding]]:
     """Return counts of duplicates, and findings.
 
-    exact: questions that repeat another one exactly; same_words: in the same lower-cased words. near: counts of the
-    `near_pairs` of the questions' texts; None if they have no texts. threshold: Jaccard similarity of near-duplicates.
+    exact: the number of questions that repeat an earlier one exactly; same_words: the number that repeat one in the
+    same lower-cased words. near: counts of the near-duplicate pairs among the questions' texts (`near_pairs`); None if
+    questions have no texts. threshold: the Jaccard similarity from which texts are near-duplicates.
     """
     letters = _equal_keys(list(split.questions))
     words = _equal_keys([as_words(question) for question in split.questions])
@@ -36,7 +37,7 @@ def duplicates(split: Split, *, threshold: float) -> tuple[dict[str, Any], list[
 
 
 def _equal_keys(keys: list[Hashable]) -> list[list[int]]:
-    """Return, for each key that occurs twice or more, its indices; None does not count as a key."""
+    """Return, for each key that occurs twice or more, the list of its indices in `keys`. None is not a key."""
     indices_of: dict[Hashable, list[int]] = defaultdict(list)
     for index, key in enumerate(keys):
         if key is not None:

@@ -18,7 +18,7 @@ _N_PERMUTATIONS = 20
 
 @dataclass(frozen=True)
 class Effect:
-    """An effect size. share: from 0 (nothing is leaked) to 1 (guessing is always right). text: the effect in words."""
+    """An effect size. share: from 0 (nothing is leaked) to 1 (guesses are always right). text: the effect in words."""
 
     share: float
     text: str
@@ -27,8 +27,8 @@ class Effect:
 class EffectSizes:
     """Effect sizes of guessing the values of one confidential column, such as the label, from public features.
 
-    values: one per line; numbers are guessed as ranks, anything else as classes. permutations: random permutations of
-    the lines, to estimate how often adjacent lines agree by chance.
+    values: one per line; if all are floats, their ranks are guessed, otherwise each value is a class. permutations:
+    random permutations of the lines, to estimate how often adjacent lines agree by chance.
     """
 
     def __init__(self, values: Sequence[str | float | None], permutations: Permutations) -> None:
@@ -43,11 +43,12 @@ class EffectSizes:
     def by_value(self, codes: Indices) -> Effect:
         """Return the effect of guessing a line's hidden value from the code that a public feature has on the line.
 
-        The guess is the most frequent class, or for numbers the mean rank, among the lines with the same code.
+        The guess is the most frequent class, or for numbers the mean rank, among the lines with the same code. codes:
+        the feature's code of each line.
 
-        codes: the feature's code of each line. The share is (right - majority) / (1 - majority) for classes, where
-        right is the share of right guesses and majority that of the most frequent class, and the explained share of the
-        variance for ranks.
+        For classes the share is (right - majority) / (1 - majority), where `right` is the share of right guesses and
+        `majority` the share of the most frequent class. For numbers it is the share of the ranks' variance that the
+        codes explain.
         """
         if self.numeric:
             sizes = np.bincount(codes)
@@ -69,10 +70,11 @@ class EffectSizes:
         )
 
     def trend(self, order: Indices) -> Effect:
-        """Return the effect of guessing hidden values from a line's position in an order. order: indices of lines.
+        """Return the effect of guessing a line's hidden value from the line's position in an order.
 
-        For numbers, the share is the absolute Spearman correlation. For classes, it is 1 if each class is contiguous;
-        otherwise the order is cut into equal parts, and the most frequent class of each part is guessed.
+        order: the indices of all lines, from the first position to the last. For numbers, the share is the absolute
+        Spearman correlation of value and position. For classes, it is 1 if each class is contiguous; otherwise the
+        order is cut into equal parts, and the most frequent class of each part is guessed.
         """
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -88,7 +90,8 @@ class EffectSizes:
     def neighbours(self, order: Indices) -> Effect:
         """Return the effect of adjacent lines having equal hidden values more often, or less often, than by chance.
 
-        order: the indices of lines, in the order. The chance level is the mean over random permutations.
+        order: the indices of all lines, from the first position to the last. For numbers, "equal" means correlated
+        ranks. The chance level is the mean over random permutations.
         """
         random = np.random.default_rng(0)
         observed = self._alike(order, None)
@@ -104,8 +107,8 @@ class EffectSizes:
     def _alike(self, order: Indices, permutation: Indices | None) -> float:
         """Return the share of adjacent lines with equal classes, or for numbers the correlation of adjacent ranks.
 
-        Lines are adjacent in `order`. permutation: moves the values among the lines first; None: each line keeps its
-        own.
+        Lines are adjacent in `order`. permutation: for each line, the index of the line whose value it gets first;
+        None: each line keeps its own.
         """
         indices = order if permutation is None else permutation[order]
         if self.numeric:

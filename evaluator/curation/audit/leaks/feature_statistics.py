@@ -14,10 +14,10 @@ PERIODS = (2, 3, 4, 5)
 
 
 def by_value(name: str, codes: Indices) -> Feature:
-    """Return the public feature with these codes; its statistic is high if they go with different hidden values.
+    """Return a `Feature` whose test statistic is high if lines with different codes have different hidden values.
 
     The statistic is the cube root of Pearson's chi-square for classes, and of the Kruskal-Wallis statistic, up to
-    constants, for ranks. codes: one per line, from 0.
+    constants, for ranks. name: the feature's name. codes: the feature's code of each line, from 0.
     """
     sizes = np.bincount(codes).astype(np.float64)
 
@@ -34,10 +34,11 @@ def by_value(name: str, codes: Indices) -> Feature:
 
 
 def along(name: str, order: Indices) -> list[Feature]:
-    """Return the features of an order of lines: trend, neighbours, and one for each of PERIODS.
+    """Return the features of one order of the lines: trend, neighbours, and one for each of PERIODS.
 
     The trend relates hidden values to positions, neighbours relates adjacent hidden values, and a period k relates
-    hidden values to positions modulo k. order: the indices of lines, in the order.
+    hidden values to positions modulo k; orders of fewer than 5 k lines have no period k. name: the order's name, with
+    which the features' names begin. order: the indices of all lines, from the first position to the last.
     """
     n = len(order)
     ranks = np.empty(n)

@@ -1,4 +1,4 @@
-"""Public features of a split's lines that may leak hidden values: of columns besides the task's fields, and of texts.
+"""Public features of a split's lines that may leak hidden values: properties of texts and of further columns.
 
 Each feature is an array with one integer code per line; lines have the same code where the feature is the same.
 """
@@ -27,8 +27,8 @@ def column_features(values: Sequence[Any]) -> dict[str, Indices]:
     """Return the features of a column by name.
 
     Features: "value"; "present or missing", where null and "" count as missing; "length" of the value as JSON, in
-    characters; and, if all values are numbers or numerals, "size", in twenty bins. Rare values and lengths share a
-    code. Constant features are left out, and so are features with the same codes as an earlier one. values: one JSON
+    characters; and, if all values are numbers or numerals, "size", in up to twenty bins. Rare values and lengths share
+    a code. Constant features are left out, and so are features with the same codes as an earlier one. values: one JSON
     value per line; None: the line lacks the column, or has null.
     """
     texts = [json.dumps(value, sort_keys=True, ensure_ascii=False) for value in values]
@@ -44,9 +44,10 @@ def column_features(values: Sequence[Any]) -> dict[str, Indices]:
 
 
 def texts_by_field(split: Split) -> dict[str, list[str]]:
-    """Return field of the inputs -> its text on each line of the split ("" if there is none), as the server writes it.
+    """Return a map from each text field of the split's public inputs to its texts, one per line of the split.
 
-    Items of a list are separate fields: `question 1`, `question 2`.
+    The inputs are those that `Task.public_inputs` makes from the gold. A text is "" where a line lacks the field or has
+    another type of value. Items of a list are separate fields: `question 1`, `question 2`.
     """
     key = split.task.id_key
     index_of = {name: index for index, name in enumerate(split.ids)}
@@ -66,8 +67,9 @@ def texts_by_field(split: Split) -> dict[str, list[str]]:
 def surface_features(texts: Sequence[str], split: Split) -> dict[str, Indices]:
     """Return the surface features of texts by name: length, last character, letter case, white space, first word.
 
-    Constant features are left out, and so are features with the same codes as an earlier one. texts: one per line of
-    the split, from `texts_by_field`.
+    Constant features are left out, and so are features with the same codes as an earlier one. Lengths, letter case and
+    first word are tested only for tasks in which they should not depend on the answer. texts: one per line of the
+    split, from `texts_by_field`.
     """
     values: dict[str, Sequence[Hashable]] = {
         "last character": ["" if (end := text.strip()[-1:]).isalnum() else end for text in texts],

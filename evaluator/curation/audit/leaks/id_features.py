@@ -26,7 +26,7 @@ def _number(text: str) -> int:
 
 
 def _shape(text: str) -> str:
-    """Return the text with each run of letters as `a` and each run of digits as `9`: `12-ab` gives `9-a`."""
+    """Return the text with each run of letters as `a` and each run of digits as `9`: `12-ab` becomes `9-a`."""
     return re.sub(r"9+", "9", re.sub(r"[A-Za-z]+", "a", re.sub(r"[0-9]", "9", text)))[:40]
 
 
@@ -69,7 +69,7 @@ def id_parts(ids: Sequence[Id]) -> dict[str, Indices]:
 
 
 def _values(texts: Sequence[str]) -> Iterator[tuple[str, Sequence[Hashable]]]:
-    """Yield (name of a feature, its value for each id, in order)."""
+    """Yield (name of a feature, its value for each of the texts, in order). texts: the ids as text."""
     for name, part in _PARTS.items():
         yield name, [part(text) for text in texts]
     numbers = [("last number", [_number(text) for text in texts])]

@@ -33,9 +33,9 @@ _SERIOUS = 0.5
 
 @dataclass
 class _PublicSource:
-    """A public source of leaks (the order of lines, the ids, a column or a text) and the features that are tested.
+    """A public source of leaks (the order of lines, the ids, a column or a text) and its features to test.
 
-    codes, orders: the arrays from which the features were made, by the name of the feature or the order.
+    codes, orders: the arrays from which the features were made, by the name of the feature or of the order.
     """
 
     name: str
@@ -68,9 +68,10 @@ class _PublicSource:
 
 @dataclass(frozen=True)
 class LeakReport:
-    """Result of the tests. findings: one for each source and hidden column that it leaks.
+    """Result of the tests. findings: one for each pair of a source and a hidden column that it leaks.
 
-    tested: the level, the hidden columns, and the numbers of permutations and of features, as JSON values.
+    tested: the significance level, the names of the hidden columns, and the numbers of permutations and of features, as
+    JSON values.
     """
 
     findings: list[Finding]
@@ -82,8 +83,9 @@ def find_label_leaks(
 ) -> LeakReport:
     """Test whether public sources reveal hidden values better than chance, and report those that do.
 
-    order: the indices of lines, in public order. columns: the values of each further column, in the split's order.
-    order_is_public: False if the server will write the inputs in another order; then a leak by order is a warning only.
+    order: the indices of lines, in public order. columns: name -> values, one per line of the split, of each public
+    column that is not a field of the task. order_is_public: False if the server will write the inputs in another order;
+    then a leak by order is a warning only. seed: for the permutations.
 
     The family-wise error is at most LEVEL: the max-T test of a hidden column corrects for all features, and LEVEL is
     divided by the number of hidden columns (Bonferroni). Splits of fewer than ten lines are not tested.

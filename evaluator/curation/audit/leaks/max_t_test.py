@@ -29,7 +29,7 @@ class Hidden:
     """The hidden values of a column, such as the labels, prepared for tests.
 
     values: one per line: the standardised rank of a number, or the code of a class. Classes beyond the 20 most frequent
-    are merged into one. shares: the share of lines of each class; None for numbers.
+    are merged into one. shares: the share of lines of each class; None if the values are numbers.
     """
 
     values: Numbers | Indices
@@ -43,8 +43,8 @@ Statistic = Callable[[Hidden], float]
 class Feature:
     """A public feature that may reveal hidden values.
 
-    statistic: computes the test statistic, which is high if the feature reveals the hidden values. signed: True if a
-    low statistic reveals them too, so that the test is two-sided.
+    statistic: computes the test statistic from the hidden values; it is high if the feature reveals them. signed: True
+    if a low statistic reveals them too, so that the test is two-sided.
     """
 
     name: str
@@ -91,7 +91,7 @@ def encode_by_frequency(values: Sequence[Hashable], *, most: int, least: int = 1
     """Return one integer code per value, equal for equal values: 0 for the most frequent value, and so on.
 
     Values beyond the `most` most frequent ones, and values that occur fewer than `least` times, share the last code.
-    Among equally frequent values a digest of the value decides which of them share it: if the order of lines decided,
+    Among equally frequent values, a digest of the value decides which of them share it: if the order of lines decided,
     the codes would seem to reveal the order.
     """
     numbers: dict[Hashable, int] = {}
@@ -118,7 +118,7 @@ class TestResult:
     """Test of one feature.
 
     p: the p-value, adjusted for all features. z: the observed statistic, in standard deviations from its mean over the
-    permutations.
+    permutations; its absolute value if the test is two-sided.
     """
 
     name: str
@@ -138,7 +138,7 @@ def max_t_test(
     """Return the max-T permutation test of each feature, in the order of `features`.
 
     p = (1 + k) / (1 + n_permutations), where k is the number of permutations whose largest z over all features is at
-    least the observed z of the feature. steps: counts the permutations, to report progress.
+    least the observed z of the feature. secret: the hidden values. steps: counts the permutations, to report progress.
     """
     random = np.random.default_rng(seed)
     statistics = np.empty((n_permutations + 1, len(features)))

@@ -50,7 +50,7 @@ def test_parts_are_parsed_as_ranges():
         ("train=3-1,dev=4-5", "expected FIRST-LAST, such as 1-2, within 1 to 5"),
         ("train=1-x", 'the folds of the part train are "1-x", expected FOLD or FIRST-LAST'),
         ("train", "expected NAME=FOLD"),
-        ("a=1-3,a=4-5", "the part a is given twice, expected different names"),
+        ("a=1-3,a=4-5", "the part a is given twice; each part needs its own name"),
         ("../a=1-5", "expected NAME=FOLD"),
         ("", "expected NAME=FOLD"),
     ],
