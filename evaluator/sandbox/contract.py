@@ -11,7 +11,7 @@ from typing import Any, Protocol
 class Verdict(enum.StrEnum):
     """How a job ended.
 
-    A verdict other than DONE is the job's own fault and final: a retry would end in the same way.
+    If the verdict is not DONE, the job itself is at fault, and a retry would end in the same way.
     """
 
     DONE = "done"

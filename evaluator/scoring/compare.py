@@ -26,10 +26,10 @@ from evaluator.statistics.permutation_test import p_values
 class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Comparison of two systems, a and b, by one measure on one slice. None: the number does not exist.
 
-    a, b: the measure of each system; difference: a - b; low, high: the ends of the difference's confidence interval; p:
-    the two-sided p-value of the permutation test, not adjusted for multiple testing; p_mcnemar: the two-sided p-value
-    of McNemar's exact test, for measures of independent units that are either right or wrong; n: the number of gold
-    units; n_groups: the number of groups with a row of either system.
+    a, b: the value of the measure for each system; difference: a - b; low, high: the ends of the difference's
+    confidence interval; p: the two-sided p-value of the permutation test, not adjusted for multiple testing; p_mcnemar:
+    the two-sided p-value of McNemar's exact test, for measures of independent units that are either right or wrong; n:
+    the number of gold units; n_groups: the number of groups with a row of either system.
     """
 
     measure: str
@@ -66,7 +66,7 @@ def compare_outcomes(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Comparison]:
-    """Compare two systems by every measure on every slice, in the order of `score_outcomes`: the whole first.
+    """Compare two systems by every measure on every slice, in the order of `score_outcomes`: the whole gold first.
 
     cross: two dimensions whose two-way slices are added; None: no two-way slices. resamples: the number of bootstrap
     resamples and the number of permutations; with 0, low, high and p are None. Exchanging a and b only changes the sign
@@ -156,9 +156,10 @@ def _intervals(
     seed: int,
     steps: Steps,
 ) -> tuple[Numbers, Numbers]:
-    """Return (lower ends, upper ends) of the differences' intervals: for each slice, each of its measures.
+    """Return (lower ends, upper ends) of the differences' intervals, for each measure of each slice.
 
-    groups: for each slice, the groups with a row of either system in it. differences: the observed ones, in this order.
+    groups: for each slice, the groups with a row of either system in it. differences: the observed differences, in the
+    same order as the results.
     """
     ends = np.cumsum([len(slice_.measures) for slice_ in slices])
     points = np.split(differences, ends[:-1])

@@ -23,7 +23,7 @@ MOST_TEXT = 600
 
 
 class AgreementCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Numbers of units of one slice that both, only one or neither of two systems (a and b) has right.
+    """Numbers of the units of one slice that both, only one or neither of two systems (a and b) has right.
 
     measure: the name of a measure that is a proportion of right units, such as accuracy.
     """
@@ -53,9 +53,9 @@ class _Line(msgspec.Struct):
 
 
 def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[AgreementCounts]:
-    """Yield how many units both, only one or neither of two systems has right, for the whole and each one-way slice.
+    """Yield how many units both, only one or neither of two systems has right, on the whole gold and one-way slices.
 
-    It does so for every measure that is a proportion of right units. Raises UsageError if the outcomes a and b belong
+    This is done for every measure that is a proportion of right units. Raises UsageError if the outcomes a and b belong
     to different golds.
     """
     check_alike(a, b)

@@ -1,4 +1,4 @@
-"""Scores computed from outcomes: every measure on the whole and on every slice, with its interval and n."""
+"""Scores computed from outcomes: every measure on the whole gold and on every slice, with its interval and n."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +47,10 @@ class Score:
 
 
 def existing(measures: Sequence[Measure], facts: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """Return the measures that exist for a gold: their `requires` is None, or true in `facts`, its `Outcomes.facts`."""
+    """Return the measures that exist for a gold: those whose `requires` is None, or the key of a true value in `facts`.
+
+    facts: the gold's `Outcomes.facts`.
+    """
     return tuple(measure for measure in measures if measure.requires is None or facts.get(measure.requires))
 
 
@@ -59,7 +62,7 @@ def score_outcomes(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Score]:
-    """Return every score of the outcomes: the whole first, then each dimension's slices, then the two-way slices.
+    """Return every score of the outcomes: on the whole gold, then on each dimension's slices, then on two-way slices.
 
     cross: two dimensions for the two-way slices; None: no such slices. resamples: the number of bootstrap resamples; 0:
     no intervals. Raises UsageError if a dimension of `cross` does not exist, SandboxError for a value outside its
@@ -107,7 +110,7 @@ def _intervals(
 ) -> tuple[Sequence[float], Sequence[float]]:
     """Return (lower ends, upper ends) of the intervals, in the order of `points`; NaN: no interval.
 
-    points: the observed values: for each slice, each of its measures.
+    points: the observed values of each slice's measures, slice by slice.
     """
     if resamples == 0 or outcomes.n_groups < 2:
         nothing = [math.nan] * len(points)

@@ -1,4 +1,4 @@
-"""Answers of a prediction file, unit by unit, in a form that allows comparing two files.
+"""Answers of a prediction file, unit by unit, in a form in which two files can be compared.
 
 There are two forms. `CategoricalAnswers` has one answer per unit, such as a label or the first-ranked mention; two
 answers are equal or different. `ScoredAnswers` has one score per unit, of which only the order is meaningful.
@@ -37,7 +37,10 @@ class CategoricalAnswers:
 
 @dataclass(frozen=True)
 class ScoredAnswers:
-    """Scores of which only the order counts, one per gold unit, in gold order. errs: True where a score is an error."""
+    """Scores of which only the order counts, one per gold unit, in gold order.
+
+    errs: True where a score is an error, as `by_score` defines it.
+    """
 
     scores: Numbers
     errs: npt.NDArray[np.bool_]

@@ -42,7 +42,7 @@ class Option:
 class DimensionDoc:
     """The description of a dimension that every gold of the task has, whether or not its lines declare slices.
 
-    name: the dimension's; doc: for readers.
+    name: the name of the dimension. doc: the description, for readers.
     """
 
     name: str
@@ -81,10 +81,10 @@ CROSS = Option("cross", "Adds a slice for each pair of values of two dimensions 
 
 
 def parse_options(options: Iterable[Option], texts: Mapping[str, str], owner: str) -> dict[str, Any]:
-    """Return name -> value of all of `options`, with the default of those that are not set.
+    """Return name -> value of all of `options`, with the default value for options that are not set.
 
-    texts: name -> text of the options that are set. owner: the name for messages. Raises UsageError for an unknown name
-    or an invalid value.
+    texts: name -> text of the options that are set. owner: the name of the task or system that has the options, for
+    error texts. Raises UsageError for an unknown name or an invalid value.
     """
     known = {option.name: option for option in options}
     for name in texts:
@@ -115,7 +115,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     item_statistic: the name of the column of outcomes that is 1 on one row per gold line, in gold order, and 0 on other
     rows. Empty: there is no such column.
     item_result: how single gold lines are rated, for lists of them; None: they are not rated.
-    label_keys: the keys of the label in gold lines and in predictions, in a task with labels, else None.
+    label_keys: (key of the label in gold lines, key in predictions), in a task with labels; otherwise None.
     input_parts: the key under which an input line lists its parts, such as a document's passages; empty: none.
     samples: pairs of a small gold file and a small predictions file, which exercise every path of the task. A sandbox
     runs them once at its start, because its jobs cannot import anything later.
@@ -146,7 +146,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         return (*self.own_options, CROSS)
 
     def parse_options(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Return name -> value of all options of the task, with the default of those that are not set.
+        """Return name -> value of all options of the task, with the default value for options that are not set.
 
         texts: name -> text of the options that are set. Raises UsageError for an unknown name or an invalid value.
         """
@@ -174,8 +174,8 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
         """Parse gold.
 
-        Raises GoldError if it is invalid, UsageError if an option does not fit this gold. limits: of the file; None:
-        the default ones.
+        file: the file's name, for error texts. limits: limits on the file's size; None: the default ones. Raises
+        GoldError if the gold is invalid, UsageError if an option does not fit it.
         """
 
     @abstractmethod
@@ -184,7 +184,8 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     ) -> ValidationData:
         """Parse the public inputs; return the data that predictions are validated against where there is no gold.
 
-        Raises InputsError. limits: of the file; None: the default ones.
+        file: the file's name, for error texts. facts: the public facts about the gold. limits: limits on the file's
+        size; None: the default ones. Raises InputsError.
         """
 
     @abstractmethod
@@ -198,14 +199,15 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     def read_predictions(
         self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
-        """Parse and validate predictions. known: the data of `validation_data` or `read_inputs`.
+        """Parse and validate predictions.
 
-        Raises PredictionError.
+        file: the file's name, for error texts. known: the result of `validation_data` or `read_inputs`. limits: limits
+        on the file's size; None: the default ones. Raises PredictionError.
         """
 
     @abstractmethod
     def empty_answers(self, gold: Gold) -> Answers:
-        """Return predictions without answers, for the outcomes of a gold before any submission."""
+        """Return predictions without answers, to compute the outcomes of a gold before there is any submission."""
 
     @abstractmethod
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
@@ -246,23 +248,24 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         return iter(())
 
     def test_gold_problems(self, lines: Iterable[Line], dimensions: Collection[str]) -> list[str]:
-        """Return the reasons why valid gold of a test split must not be published, one sentence each, if any.
+        """Return the reasons why valid gold of a test split must not be published, one sentence each; may be empty.
 
-        lines: the gold's lines, decoded when they are iterated. dimensions: the names of its slices' dimensions.
+        lines: the gold's lines, decoded when they are iterated. dimensions: the names of the dimensions of the gold's
+        slices.
         """
         return []
 
     def prediction_format_for(self, facts: Facts, dimensions: Mapping[str, Collection[str]]) -> str:
-        """Return `prediction_format` without the parts that predictions for a certain gold do not need.
+        """Return the text `prediction_format` without the parts that predictions for a certain gold do not need.
 
-        facts: the gold's public facts. dimensions: the values of each of its dimensions.
+        facts: the gold's public facts. dimensions: name -> values of each dimension of the gold.
         """
         return self.prediction_format
 
     def sample_answer(self, line: Line, facts: Facts) -> Line | None:
-        """Return a valid, but uninformed, line of predictions for a line of the inputs; None: the task has none.
+        """Return a valid, but uninformed, line of predictions for a line of the inputs; None: the task has no sample.
 
-        facts: the gold's public facts.
+        line: the line of the inputs. facts: the gold's public facts.
         """
         return None
 

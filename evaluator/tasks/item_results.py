@@ -17,7 +17,7 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ItemRows:
-    """The rows of the outcomes that belong to the items of a gold, all or those of a slice.
+    """The rows of the outcomes that belong to the items of a gold, or to those items that are in a slice.
 
     rows: indices of rows; items: for each of them, the index of its item; n_items: number of items of the gold.
     """
@@ -46,9 +46,9 @@ class ItemRows:
 class Results:
     """Results of the items of a gold.
 
-    shares: 1 for an item that is right, 0 for one that is wrong, between if it is partly right; NaN if it counts
-    nothing. values: title -> one number per item, NaN for none. cells: each item's cell of the confusion matrix, as
-    (gold label, predicted label); None: the outcomes have no labels.
+    shares: 1 for an item that is right, 0 for one that is wrong, a number between if it is partly right; NaN if the
+    item does not count. values: title -> one number per item, NaN for none. cells: each item's cell of the confusion
+    matrix, as (gold label, predicted label); None: the outcomes have no labels.
     """
 
     shares: Numbers
@@ -58,9 +58,10 @@ class Results:
 
 @dataclass(frozen=True)
 class ItemValue:
-    """A number that is shown with an item's result: a ratio of sums over the item's rows, none where `below` is 0.
+    """A number that is shown with an item's result: a ratio of sums over the item's rows.
 
-    below: None: 1. Outcomes without one of the statistics have no such value.
+    above, below: numerator and denominator. If `below` is None, the number is the numerator alone; if the denominator
+    is 0, there is none. Outcomes without one of the statistics have no such value.
     """
 
     title: str
@@ -110,14 +111,15 @@ class ByMeasure(ItemResult):
 
 @dataclass(frozen=True)
 class ByRank(ItemResult):
-    """Rates an item by the rank that its score gives it, where gold and the system give each item one number.
+    """Rates an item by the rank that its score gives it, in tasks where gold and the system give each item one number.
 
     Rank 1 is the highest. Items with equal scores have the mean of their ranks. Items with equal gold, such as all true
-    claims, share a range of ranks; an item is right if its rank by score is in the range. Otherwise its share is
-    1 - d / (n - 1), where d is the number of ranks to the range, and n the number of items.
+    claims, share a range of ranks; an item is right if its rank by score is in this range. Otherwise its share is 1 - d
+    / (n - 1), where d is the number of ranks between its rank and the range, and n the number of items.
 
     gold, score: names of statistics, with one row per item. labels: the label of each number of the gold, in tasks with
-    labels; the predicted label is then that of the items to whom the rank belongs.
+    labels, otherwise None. The predicted label of an item is the gold label at its rank, if the items are ordered by
+    gold.
     """
 
     doc: str
@@ -147,7 +149,11 @@ class ByRank(ItemResult):
     def _cells(
         self, rows: ItemRows, ordered: Numbers, gold: Numbers, rank: Numbers
     ) -> Sequence[tuple[str, str]] | None:
-        """Return the cells. ordered: the numbers of the gold by rank; rank: of each row, a whole number."""
+        """Return each item's cell of the confusion matrix; None in tasks without labels.
+
+        ordered: the negated numbers of the gold, ascending. gold: the negated number of each row. rank: the rank of
+        each row, a whole number.
+        """
         if self.labels is None:
             return None
         predicted = ordered[rank.astype(np.int64) - 1]

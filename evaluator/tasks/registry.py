@@ -47,7 +47,10 @@ class MissingTaskError(KeyError):
 
 @dataclass(frozen=True)
 class TaskProblem:
-    """An entry point that cannot be used. name: the entry point's. package: its distribution's name and version."""
+    """An entry point that cannot be used.
+
+    name: the name of the entry point. package: the name and version of its distribution. why: the reason.
+    """
 
     name: str
     package: str
@@ -76,7 +79,7 @@ class Tasks(Mapping[str, AnyTask]):
         self._loaded: _Installed | None = None
 
     def __getitem__(self, name: str) -> AnyTask:
-        """Return the task of that name. Raises MissingTaskError."""
+        """Return the task with this name. Raises MissingTaskError if there is none."""
         task = self.built_in.get(name) or self._installed().tasks.get(name)
         if task is None:
             raise MissingTaskError(name)
@@ -96,7 +99,7 @@ class Tasks(Mapping[str, AnyTask]):
     def leave_out(self, name: str, why: str) -> None:
         """Remove a package's task from this process after it has failed in use.
 
-        name: the task's. why: the reason, which `problems` then gives.
+        name: the name of the task. why: the reason, which `problems` then gives.
         """
         installed = self._installed()
         task = installed.tasks.pop(name)
@@ -191,7 +194,7 @@ TASKS = Tasks(
 
 
 def find_task(name: str) -> AnyTask:
-    """Return the task of that name. Raises UsageError if there is none."""
+    """Return the task with this name. Raises UsageError if there is none."""
     if name not in TASKS:
         reason = "".join(f" ({problem})" for problem in TASKS.problems if problem.name == name)
         raise UsageError(f"unknown task {shown(name)}, expected one of: {', '.join(TASKS)}{reason}")

@@ -156,5 +156,5 @@ LABELS_OPTION = Option("labels", "Labels to learn and predict.", ",".join(LABELS
 
 
 def strength_option(default: float) -> Option:
-    """Return the option for the strength of the L2 regularization, which is 1 / C in scikit-learn."""
+    """Return the option `strength` of the L2 regularization: 1 / C in scikit-learn. default: its value if not set."""
     return Option("strength", "Strength of the L2 regularization.", f"{default:g}", _strength)

@@ -141,9 +141,9 @@ class Walks:
         return self._key_counts[np.searchsorted(self._keys, entities * self.steps + steps)]
 
     def _between(self, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return all steps from `starts` to `ends`, both sorted, as arrays (index of start, of step, of end).
+        """Return all steps from `starts` to `ends`, both sorted, as arrays: index of start, of step and of end.
 
-        For speed, only the steps of `starts` or those of `ends` are read, whichever are fewer.
+        For speed, the steps of `starts` are read or those of `ends`, whichever are fewer.
         """
         if self.degrees[starts].sum() > self.degrees[ends].sum():
             last, middle, first = self._between_from(ends, starts)

@@ -15,7 +15,7 @@ REQUIRED = ("no_new_privs", "rlimits", "seccomp", "descriptors")
 class Layers:
     """The best-effort layers: True (or an ABI version) for those that worked when the server started.
 
-    Those that worked are applied to every job. A job to which one of them cannot be applied does not run.
+    These are applied to every job. A job to which one of them cannot be applied does not run.
     """
 
     user_namespace: bool
@@ -26,9 +26,9 @@ class Layers:
     landlock: int  # version of the ABI; 0: no Landlock
 
     def report(self) -> dict[str, bool | str]:
-        """Return all layers, required ones included, by name, as they are stored with a run.
+        """Return layer name -> state of all layers, including the required ones, in the form that is stored with a run.
 
-        A value is True, False or, for Landlock, a text such as `abi 4`.
+        A state is True, False or, for Landlock, a text such as `abi 4`.
         """
         layers: dict[str, bool | str] = dict.fromkeys(REQUIRED, True)
         layers |= {name: value for name, value in vars(self).items() if isinstance(value, bool)}
@@ -39,7 +39,7 @@ class Layers:
 def find(plan: Plan, pids: JobPids | None) -> Layers:
     """Try each best-effort layer in a throw-away process, and return those that work on this machine.
 
-    plan: the namespaces that the caller has already unshared. pids: None if jobs get no pid namespaces.
+    plan: the namespaces that the caller has already unshared. pids: the pid namespaces of jobs; None if jobs get none.
     """
     abi = landlock.abi()
     return Layers(

@@ -58,9 +58,10 @@ def _checked(result: int, name: str) -> int:
 
 
 def call(name: str, *arguments: object) -> int:
-    """Make a system call of NUMBERS by its number. Integer arguments are passed as C longs.
+    """Make a system call by its name in NUMBERS. Integer arguments are passed as C longs.
 
-    Raises OSError if the call fails, KeyError for an unknown call or an architecture other than x86_64 and aarch64.
+    Returns the result of the call. Raises OSError if the call fails, KeyError for an unknown name or an architecture
+    other than x86_64 and aarch64.
     """
     column = {"x86_64": 0, "aarch64": 1}[machine()]
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
@@ -95,7 +96,7 @@ def pivot_root(new: str, old: str) -> None:
 
 
 def drop_capabilities() -> None:
-    """Drop every capability of this process, which is always permitted. Raises OSError."""
+    """Drop every capability of this process. This needs no privilege. Raises OSError."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
     nothing = (ctypes.c_uint32 * 6)()
     call("capset", header, nothing)

@@ -93,7 +93,7 @@ class JobExistsError(SandboxError):
 
 
 class JobMissingError(SandboxError):
-    """The backend has no such job (any more), or its worker died while it submitted it."""
+    """The backend does not have this job (any more), or the worker that submitted it died before the job started."""
 
 
 class ContainerBackend(ABC):
@@ -116,31 +116,32 @@ class ContainerBackend(ABC):
 
         keep_going: called about once a second until the job is submitted; if it returns False, the job is cancelled.
         None: never called. Raises ImageError, UsageError, JobExistsError, ImageMissingError, CancelledError and
-        SandboxError; then nothing of the job is left. An image that cannot be started may also become a job that has
-        ended.
+        SandboxError; then nothing of the job is left. If the engine cannot start the image, the job may also be
+        submitted and have ended.
         """
 
     @abstractmethod
     def poll(self, job: Job, *, seconds: float = 0.0) -> JobStatus:
-        """Return the job's state, after waiting up to `seconds` for its end.
+        """Return the job's status, after waiting up to `seconds` for its end.
 
-        A running job is ended at its time limit by the engine, or by `poll` itself, which has to be called in time.
-        Raises SandboxError.
+        A running job is ended at its time limit by the engine, or by `poll` itself, which therefore has to be called in
+        time. Raises SandboxError.
         """
 
     @abstractmethod
     def collect(self, job: Job) -> SystemResult:
         """Copy an ended job's output files into those of `job.output_files`, and return the result.
 
-        At most `job.limits.output_bytes` are written; they are valid only if the verdict is DONE. Raises
+        At most `job.limits.output_bytes` are written; the copied files are valid only if the verdict is DONE. Raises
         JobMissingError unless the job has ended, KilledError, SandboxError.
         """
 
     @abstractmethod
     def cancel(self, name: str) -> bool:
-        """Kill a job by its name, and remove all that it has on the engine. Return False if it has nothing there.
+        """Kill a job and remove all that it has on the engine. Return False if it has nothing there.
 
-        What cannot be removed is left to `reap`. Raises SandboxError if the engine does not respond.
+        name: the job's `execution_id`. What cannot be removed is left to `reap`. Raises SandboxError if the engine does
+        not respond.
         """
 
     @abstractmethod
@@ -149,11 +150,11 @@ class ContainerBackend(ABC):
     ) -> list[str]:
         """Remove the jobs of dead workers: all that carry this site's name on the engine, except those in `keep`.
 
-        keep: names of jobs, or a function that returns them. The function is called after the engine has been queried,
-        so it protects a job until its deadline if it returns the job's name from before the job is submitted. After
-        its deadline a job is removed even if it is in `keep`. min_age_seconds: younger jobs stay, unless they are past
-        their deadline. It may be 0 if no worker of this site runs, or if `keep` is such a function. Returns
-        descriptions of the removed containers and volumes. Raises SandboxError.
+        keep: names of jobs, or a function that returns them. The function is called after the engine has been queried.
+        So it protects a job if it returns the job's name already before the job is submitted. After its deadline a job
+        is removed even if it is in `keep`. min_age_seconds: younger jobs stay, unless they are past their deadline. It
+        may be 0 if no worker of this site runs, or if `keep` is such a function. Returns descriptions of the removed
+        containers and volumes. Raises SandboxError.
         """
 
     # Images
@@ -163,7 +164,7 @@ class ContainerBackend(ABC):
         """Load an image that `image_reader.read_image` has read. Loading it twice is harmless; no tag is set or moved.
 
         Raises SandboxError; ImageError if the loaded image differs from the archive's config, or if a healthy engine
-        does not load it within its time limit.
+        does not load it within the time limit for loading.
         """
 
     @abstractmethod
@@ -189,7 +190,7 @@ class ContainerBackend(ABC):
     def layers(self) -> Mapping[str, bool | str]:
         """Run the health check: start a container confined like a system's, and inspect it.
 
-        Return whether each layer of confinement is active, by the layer's name; for `runtime`, the runtime's name.
+        Return layer of confinement -> True if it is active, False if not; for the layer `runtime`, the runtime's name.
 
         Raises SandboxError if a required layer or the runtime is missing, if a promise is broken that is not waived, or
         if the engine fails.
@@ -205,7 +206,7 @@ class ContainerBackend(ABC):
     @property
     @abstractmethod
     def processors(self) -> float:
-        """The most processors that a job may request. Raises SandboxError."""
+        """The maximum number of processors that a job may request. Raises SandboxError."""
 
     @property
     @abstractmethod
@@ -224,9 +225,9 @@ class ContainerBackend(ABC):
     ) -> SystemResult:
         """Run a system to its end and write its predictions file, unchanged, to `predictions`.
 
-        At most `output_bytes` are written; they are valid only if the verdict is DONE. keep_going: called about once a
-        second while the container runs (for example to renew a lease); if it returns False, the execution is cancelled.
-        None: never called.
+        At most `output_bytes` are written; the predictions are valid only if the verdict is DONE. keep_going: called
+        about once a second while the container runs (for example to renew a lease); if it returns False, the execution
+        is cancelled. None: never called.
 
         Raises errors as `submit` and `collect` do. In any case all containers and volumes of the execution are removed,
         unless the engine itself is gone; then `reap` removes them later.
@@ -260,8 +261,8 @@ class ContainerBackend(ABC):
     def follow(self, job: Job, keep_going: KeepGoing | None = None, *, began: float | None = None) -> SystemResult:
         """Wait for the end of a job that this or another worker has submitted; remove it and return its result.
 
-        began: monotonic time of its submission; None: now. Raises errors as `collect` does, CancelledError and
-        SandboxError; the job is removed in any case.
+        keep_going: as for `run`. began: the monotonic time at which the job was submitted; None: now. Raises errors as
+        `collect` does, CancelledError and SandboxError; the job is removed in any case.
         """
         now = time.monotonic()
         began = now if began is None else began
@@ -291,7 +292,7 @@ class ContainerBackend(ABC):
             return False
 
     def check_job(self, job: Job) -> None:
-        """Raise UsageError if the job asks for too many processors, SandboxError if an input file is not readable."""
+        """Raise UsageError if a job requests too many processors, SandboxError if an input file is not readable."""
         if job.limits.cpus > self.processors:
             raise UsageError(f"{job.limits.cpus:g} CPUs are requested, but the engine has {self.processors:g}")
         try:
@@ -310,14 +311,14 @@ class ContainerBackend(ABC):
             )
 
     def waivers(self) -> dict[str, bool | str]:
-        """Return the promises that this backend breaks, as a result's layers list them: `without_` and the name."""
+        """Return `without_PROMISE` -> True for each promise that this backend breaks, for the layers of a result."""
         return {f"without_{name}": True for name in self.broken}
 
 
 def check_needed(job: Job, keep_going: KeepGoing | None) -> None:
-    """Call `keep_going`, and raise CancelledError if it returns False: the caller no longer needs the job.
+    """Call `keep_going`, and raise CancelledError if it returns False, since the caller no longer needs the job.
 
-    None: nothing is called or raised.
+    keep_going: None: nothing is called or raised.
     """
     if keep_going and not keep_going():
         raise CancelledError(f"execution {job.execution_id} was cancelled")

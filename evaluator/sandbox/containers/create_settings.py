@@ -23,10 +23,11 @@ _VOLUME_HOLDER_PROCESSES = 64
 
 
 def output_volume(output_bytes: int, output_files: int) -> dict[str, str]:
-    """Return the options of a tmpfs volume with limited bytes and inodes.
+    """Return the options of a tmpfs volume for output files, with a limited size and number of files.
 
-    The volume's mode is 0777, since the container's user may have another uid on the host (user namespaces). No other
-    job's container mounts the volume, and on the host it is below a folder that only root can access.
+    output_bytes: the maximum size in bytes. output_files: the maximum number of files and folders (inodes). The
+    volume's mode is 0777, since the container's user may have another uid on the host (user namespaces). No other job's
+    container mounts the volume, and on the host it is below a folder that only root can access.
     """
     size = -(-output_bytes // 4096) * 4096
     limits = f"size={size},nr_inodes={output_files + 1},mode=0777"
@@ -108,7 +109,10 @@ def volume_holder(
 
 
 def reservation(image: str, *, labels: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of a container that is never started. The name that it is created with reserves a GPU."""
+    """Return the settings of a container that is never started. The name with which it is created reserves a GPU.
+
+    image: the id of any image that the engine has. labels: the labels to set.
+    """
     return {"Image": image, "Entrypoint": ["/none"], "User": NOBODY, "Labels": dict(labels), "NetworkDisabled": True}
 
 
@@ -131,7 +135,10 @@ def probe(image: str, *, runtime: str, architecture: str, labels: Mapping[str, s
 
 
 def _confined(runtime: str, architecture: str) -> dict[str, Any]:
-    """Return the `HostConfig` that all containers share. runtime: empty: the engine's default runtime."""
+    """Return the `HostConfig` that all containers share.
+
+    runtime: the name of the OCI runtime; empty: the engine's default. architecture: amd64 or arm64.
+    """
     return {
         "NetworkMode": "none",
         "ReadonlyRootfs": True,

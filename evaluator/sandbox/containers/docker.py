@@ -174,7 +174,7 @@ class DockerSandbox(ContainerBackend):
         return engine_images.pull(self._engine, target, limits=self.image_limits, architecture=self.architecture)
 
     def has_free_gpus(self, n: int, memory_bytes: int = 0) -> bool:
-        """Return True if `n` offered GPUs with at least this memory each are not reserved. Raises SandboxError."""
+        """Return True if `n` of the offered GPUs are not reserved and have this memory each. Raises SandboxError."""
         if not n:
             return True
         taken = {name for row in self._engine.containers(reaper.GPU_LABEL) for name in row.get("Names") or ()}

@@ -86,7 +86,10 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _until(deadline: float, pieces: Iterable[_Piece]) -> Iterator[_Piece]:
-    """Yield the pieces of a response. Raises EngineTimeoutError for one after `deadline`, a monotonic time."""
+    """Yield the pieces of a response. Raises EngineTimeoutError for a piece that arrives after `deadline`.
+
+    deadline: a monotonic time.
+    """
     for piece in pieces:
         if time.monotonic() > deadline:
             raise EngineTimeoutError("loading an image: the engine did not finish in time")
@@ -201,7 +204,7 @@ class Engine:
     def save(self, image: str) -> Iterator[bytes]:
         """Yield an image's archive as `docker save` writes it.
 
-        Raises NotFoundError, before the first piece, if it is missing.
+        Raises NotFoundError, before the first piece, if the engine does not have the image.
         """
         with _translated_errors("saving an image"):
             yield from self.client.get_image(image)
@@ -298,9 +301,10 @@ class Engine:
             self.client.put_archive(container, folder, iter(archive))
 
     def get(self, container: str, path: str) -> Generator[bytes, None, None]:
-        """Yield a file or folder of a container as tar. Raises NotFoundError, before the first piece, if it is missing.
+        """Yield a file or folder of a container as tar.
 
-        Close the generator after use: until the stream ends, the engine answers no other request about this container.
+        Raises NotFoundError, before the first piece, if `path` does not exist. Close the generator after use: until the
+        stream ends, the engine answers no other request about this container.
         """
         with _translated_errors("reading from a volume"):
             pieces, _ = self.client.get_archive(container, path)

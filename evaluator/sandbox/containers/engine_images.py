@@ -40,8 +40,8 @@ def load(
     """Implement `backend.ContainerBackend.load`.
 
     has_containerd_store: True if the engine keeps images in containerd's store. Then an image's id is the digest of its
-    manifest; otherwise it is the digest of its config, which is known from the archive. seconds: the time limit. probe:
-    runs the health check and returns True if it passes.
+    manifest; otherwise it is the digest of its config, which is known from the archive. seconds: the time limit for
+    loading. probe: runs the health check and returns True if it passes.
     """
     try:
         ids = engine.load(archive.clean(), seconds)
@@ -95,7 +95,7 @@ def forget(engine: Engine, image: str) -> bool:
 
 
 def _fetch(engine: Engine, reference: Reference, most: int) -> None:
-    """Pull an image. most: the maximum bytes of its compressed layers.
+    """Pull an image. most: the maximum number of bytes of its compressed layers.
 
     Raises TooLargeError, which aborts the pull, for a larger image; RegistryReferenceError if the registry has no such
     image or does not allow reading it; EngineError.

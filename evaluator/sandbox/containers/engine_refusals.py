@@ -25,10 +25,11 @@ class Step(enum.StrEnum):
 
 @dataclass(frozen=True)
 class _Row:
-    """A message for which the image is at fault. pattern: a regular expression. reason: the fault, for its author.
+    """A message of the engine for which the image is at fault.
 
-    step: the operation that gives the message. is_ambiguous: True if a broken engine can give the message too; then the
-    image is at fault only if the engine passes its health check.
+    step: the operation that gives the message. pattern: a regular expression for the message. reason: the fault, for
+    the image's author. is_ambiguous: True if a broken engine can give the message too; then the image is at fault only
+    if the engine passes its health check.
     """
 
     step: Step
@@ -108,7 +109,7 @@ def find(step: Step, error: EngineError) -> Refusal | None:
 
 
 def is_bad_layer(message: str) -> bool:
-    """Return True if Podman's message says that a file of a layer cannot be unpacked. Docker uses the same words."""
+    """Return True if the message, from Podman or Docker, says that a file of a layer cannot be unpacked."""
     return bool(re.search(rf"processing tar file\((?s:.*)({_TAR})", message)) and not _HOST.search(message.casefold())
 
 

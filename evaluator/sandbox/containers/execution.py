@@ -68,7 +68,8 @@ class Run:
         """Create and start the containers.
 
         keep_going: called about once a second meanwhile; if it returns False, CancelledError is raised. None: never
-        called. `clean_up` must be called after it, also if it raises an exception. Raises ImageError, SandboxError.
+        called. `clean_up` must be called after `submit`, even if `submit` raises an exception. Raises ImageError,
+        SandboxError.
         """
         allowed = self.limits.wall_seconds + _ENGINES_SHARE
         try:
@@ -136,15 +137,18 @@ class Run:
         self._measurements.shutdown(wait=False)  # the last one may still be in progress
 
     def _count_from(self, began: float, *, late: float = 0.0) -> None:
-        """Set the start and the deadline. late: seconds of the time limit that were used up before the start."""
+        """Set the start and the deadline of the container.
+
+        began: the monotonic time of the start. late: seconds of the time limit that were used up before the start.
+        """
         self._began, self._deadline = began, began - late + self.limits.wall_seconds
 
     def _start(self, system: str, seconds: float) -> str:
         """Start the container. Return an empty string, or the reason why the image could not be started.
 
-        Raises AmbiguousFailureError if either the image or the engine may be at fault: engines report a WORKDIR that is
-        not a folder and a broken runtime in the same words, and a start may take longer than `seconds` for many
-        reasons. Raises EngineError for any other failure.
+        system: the container's id. Raises AmbiguousFailureError if either the image or the engine may be at fault:
+        engines report a WORKDIR that is not a folder and a broken runtime in the same words, and a start may take
+        longer than `seconds` for many reasons. Raises EngineError for any other failure.
         """
         try:
             self.engine.start(system, seconds)
@@ -164,7 +168,10 @@ class Run:
         return ""
 
     def _wait(self, system: str, until: float) -> bool:
-        """Wait until the container ends, at most until a monotonic time, and measure it; return True if it ended."""
+        """Wait for the container's end, at most until a monotonic time; return True if it ended.
+
+        Meanwhile, the container's resource usage is measured. system: the container's id.
+        """
         while (left := until - (now := time.monotonic())) > 0:
             if self.engine.wait(system, min(left, self.meter.gap)):
                 return True
@@ -235,10 +242,11 @@ class Run:
 
 
 def judge(job: Job, code: int, *, in_time: bool, is_out_of_memory: bool) -> tuple[Verdict, str]:
-    """Return the verdict on a container that has ended with the exit status `code`, and the explanation for its author.
+    """Return (verdict on a container that has ended with the exit status `code`, explanation for the image's author).
 
-    DONE: its output is to be read. in_time: it was not stopped at its time limit. is_out_of_memory: a process of it was
-    killed because memory was short; the container may have gone on. Raises KilledError.
+    The verdict DONE means that the output is to be read. in_time: False if the container was stopped at its time limit.
+    is_out_of_memory: True if one of the container's processes was killed because memory was short; the container may
+    have gone on. Raises KilledError.
     """
     if not in_time:
         return Verdict.TIME, f"it was stopped at its limit of {job.limits.wall_seconds:g} seconds"
@@ -254,7 +262,7 @@ def judge(job: Job, code: int, *, in_time: bool, is_out_of_memory: bool) -> tupl
 
 
 def result_of(verdict: Verdict, explanation: str, outputs: Sequence[Output], **facts: Any) -> SystemResult:
-    """Return the result of a container. outputs: its copied output files. facts: the other fields of the result."""
+    """Return the result of a container. outputs: its copied output files. facts: all other fields of SystemResult."""
     first = outputs[0] if outputs else Output("", 0, "")
     return SystemResult(
         verdict=verdict,

@@ -44,7 +44,11 @@ class Gpu:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Usage of one GPU. busy: fraction of the last sample period (at most 1 s) in which it computed; None: unknown."""
+    """Usage of one GPU.
+
+    memory_bytes: the memory in use. busy: the fraction of the last sample period (at most 1 s) in which the GPU
+    computed; None: unknown.
+    """
 
     busy: float | None
     memory_bytes: int
@@ -87,7 +91,7 @@ class Gpus:
         return sorted((gpu for gpu in gpus if gpu.id not in in_mig_mode), key=lambda gpu: gpu.index)
 
     def samples(self) -> dict[str, Sample]:
-        """Return the present usage of all GPUs by id. Raises SandboxError if nvidia-smi fails."""
+        """Return id -> current usage of all GPUs of the host. Raises SandboxError if nvidia-smi fails."""
         return {
             row["uuid"]: Sample(busy=_share(row["utilization.gpu"]), memory_bytes=_bytes(row["memory.used"]))
             for row in self._query(_SAMPLED)
@@ -113,11 +117,11 @@ class Gpus:
 
 
 class GpusBusyError(SandboxError):
-    """Other executions have reserved the GPUs. The caller should retry later."""
+    """Other executions have reserved the GPUs. The caller should request them again later."""
 
 
 def fitting(gpus: Sequence[Gpu], n: int, memory_bytes: int) -> list[Gpu]:
-    """Return the GPUs with at least this memory, the smallest first, so that larger ones stay free.
+    """Return the GPUs that have at least `memory_bytes` each, the smallest first, so that larger ones stay free.
 
     Raises UsageError if there are fewer than `n`.
     """
@@ -175,8 +179,8 @@ def environment(runtime: str, gpus: Sequence[Gpu]) -> dict[str, str]:
 class GpuMeter:
     """Samples of the usage of one execution's GPUs, which no other program uses.
 
-    gpus: the execution's GPUs. sample: `Gpus.samples`. The first sample is taken when the object is created; its
-    memory, which the driver uses, is subtracted from later samples.
+    gpus: the execution's GPUs. sample: the function `Gpus.samples`. The first sample is taken when the object is
+    created; the memory in use at that time is the driver's, and is subtracted from later samples.
     """
 
     def __init__(self, gpus: Sequence[Gpu], sample: Callable[[], Mapping[str, Sample]]) -> None:
@@ -189,7 +193,7 @@ class GpuMeter:
         self._last = time.monotonic()
 
     def begin(self) -> None:
-        """Start the time that the next sample covers. To be called when the container starts."""
+        """Set the start of the period that the next sample covers to now. To be called when the container starts."""
         self._last = time.monotonic()
 
     def look(self) -> None:

@@ -20,7 +20,8 @@ def examine(
 ) -> dict[str, bool | str]:
     """Run a probe container, confined like a system's, and return its layers of confinement.
 
-    image: the volume holder's image, which has the probe. info: the result of `Engine.info`. labels: the container's.
+    image: the volume holder's image, which includes the probe. info: the result of `Engine.info`. labels: those of the
+    container.
 
     Raises SandboxError if a required layer is missing, if the probe fails, or if it ran under another runtime. Under
     runc the probe must see the host's kernel, under runsc another one. This detects an engine that silently uses the

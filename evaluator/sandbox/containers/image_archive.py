@@ -52,9 +52,9 @@ class Archive:
             raise ImageArchiveError(f"the image is not an archive from `docker save`: {problem}") from None
 
     def read(self, name: str, most: int) -> bytes:
-        """Return a member's content.
+        """Return the content of the member `name`.
 
-        Raises TooLargeError if it has over `most` bytes, ImageArchiveError if it is missing.
+        Raises TooLargeError if it has more than `most` bytes, ImageArchiveError if there is no such member.
         """
         member = self._find(name)
         if member.size > most:
@@ -62,7 +62,7 @@ class Archive:
         return b"".join(self.pieces(name))
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """Return a member's content in pieces. Raises ImageArchiveError if it is missing or truncated."""
+        """Yield the content of the member `name` in pieces. Raises ImageArchiveError if it is missing or truncated."""
         member = self._find(name)
         return _range(self._descriptor, member.offset, member.size)
 

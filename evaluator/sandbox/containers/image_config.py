@@ -112,11 +112,10 @@ def this_architecture() -> str:
 
 
 def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple[dict[str, Any], list[str]]:
-    """Return (the checked config, with the keys of its two upper levels in lower case; the digests of the layers, base
-    first).
+    """Return (the checked config, the digests of the layers, base first).
 
-    architecture: the one that the image must have, such as amd64. Raises ConfigError or one of its subclasses, or
-    LayerCountError.
+    The keys in the two upper levels of the config are in lower case. architecture: the one that the image must have,
+    such as amd64. Raises ConfigError or one of its subclasses, or LayerCountError.
     """
     config = read_json(content, "the image's config")
     if not isinstance(config, dict):
@@ -162,12 +161,11 @@ def check_layers(count: int, most: int) -> None:
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """Check the settings with which an image is run; the case of their keys is ignored. Raises ConfigError,
-    VolumeError.
+    """Check the settings with which an image is run. Raises ConfigError, VolumeError.
 
-    Types and sizes of all settings are checked, so that engines accept them quickly. The values of USER, HEALTHCHECK,
-    STOPSIGNAL, labels and ports are not checked, since they are overridden when the image is run, nor those of ONBUILD,
-    which then has no effect.
+    The case of the settings' keys is ignored. Types and sizes of all settings are checked, so that engines accept them
+    quickly. Some values are not checked: those of USER, HEALTHCHECK, STOPSIGNAL, labels and ports, which are overridden
+    when the image is run, and that of ONBUILD, which then has no effect.
     """
     settings = {key.casefold(): value for key, value in settings.items()}
     if volumes := settings.get("volumes"):
@@ -196,13 +194,13 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def _check_count(name: str, value: object) -> None:
-    """Raise ConfigError for a list or object with more than MOST_ENTRIES entries."""
+    """Raise ConfigError if the setting `name` is a list or object with more than MOST_ENTRIES entries."""
     if isinstance(value, list | dict) and len(value) > MOST_ENTRIES:
         raise ConfigError(f"the image's {name} has {len(value)} entries, expected at most {MOST_ENTRIES}")
 
 
 def _check_bytes(name: str, value: list[str] | Mapping[str, object] | None) -> None:
-    """Raise ConfigError for a list or object whose strings together have too many bytes. value: None: not set."""
+    """Raise ConfigError if the strings of the setting `name` together have too many bytes. value: None: not set."""
     most = _MOST_LABEL_BYTES if name == "labels" else _MOST_BYTES
     texts = list(value or ())
     if isinstance(value, Mapping):
@@ -213,7 +211,7 @@ def _check_bytes(name: str, value: list[str] | Mapping[str, object] | None) -> N
 
 
 def _check_name(name: str, value: str) -> None:
-    """Raise ConfigError for a string that is too long or has control characters."""
+    """Raise ConfigError if the setting `name` is a string that is too long or has control characters."""
     size = len(value.encode())
     if size > _MOST_NAME_BYTES:
         raise ConfigError(f"the image's {name} has {size} bytes, expected at most {_MOST_NAME_BYTES}")
@@ -238,7 +236,10 @@ def _check_folder(folder: str) -> None:
 
 
 def _typed(value: Mapping[str, Any], kind: type[_Type], what: str) -> _Type:
-    """Convert parsed JSON to one of Docker's types. Raises ConfigError that names the first value of a wrong type."""
+    """Convert parsed JSON to one of Docker's types. Raises ConfigError that names the first value of a wrong type.
+
+    what: the name of the JSON value, for the error text.
+    """
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as problem:
@@ -246,9 +247,9 @@ def _typed(value: Mapping[str, Any], kind: type[_Type], what: str) -> _Type:
 
 
 def _folded(config: Mapping[str, Any], *settings: str) -> dict[str, Any]:
-    """Return the config with the keys inside `healthcheck` in lower case, as those of the two levels above it are.
+    """Return the config with lower-case keys inside `healthcheck`, which is one level below the keys lowered before.
 
-    settings: the keys of the config whose values are settings, in which `healthcheck` may be.
+    settings: those keys of the config whose values may have the key `healthcheck`.
     """
     folded = dict(config)
     for name in settings:
@@ -260,11 +261,11 @@ def _folded(config: Mapping[str, Any], *settings: str) -> dict[str, Any]:
 
 
 def read_json(content: bytes, what: str) -> Any:
-    """Return parsed JSON, with the keys of the two upper levels of objects in lower case. what: its name in errors.
+    """Return parsed JSON, with the keys of the two upper levels of objects in lower case.
 
-    Raises ConfigError for invalid JSON, for duplicate keys, for strings with NUL or half a surrogate pair, and for
-    deep nesting. Keys that differ only in case are duplicates: engines ignore case (by Unicode case folding) and take
-    the last of equal keys.
+    what: the name of the JSON text in errors. Raises ConfigError for invalid JSON, for duplicate keys, for strings with
+    NUL or half a surrogate pair, and for deep nesting. Keys that differ only in case are duplicates: engines ignore
+    case (by Unicode case folding) and take the last of equal keys.
     """
 
     def refuse(why: str) -> NoReturn:

@@ -22,9 +22,9 @@ GZIP = b"\x1f\x8b"
 class RemainingLimits:
     """The limits that remain for the layers that are not read yet.
 
-    bytes, members: uncompressed bytes and files that all these layers together may have; initially the limits of the
-    image, which remain in `most_bytes` and `most_members`. ratio: the maximum of uncompressed to compressed bytes of
-    each layer.
+    bytes, members: uncompressed bytes and files that all these layers together may have; at first the limits of the
+    whole image, which are also in `most_bytes` and `most_members`. ratio: the maximum ratio of uncompressed to
+    compressed bytes of each layer.
     """
 
     bytes: int
@@ -54,9 +54,9 @@ class RemainingLimits:
 
 
 def plain(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -> Iterator[bytes]:
-    """Yield the bytes that an engine would unpack: gzip data decompressed, other data as it is.
+    """Yield the bytes that an engine would unpack: gzip data decompressed, other data unchanged.
 
-    allowance: its `bytes` are reduced by those that are yielded. what: the name of the data in error texts. Raises
+    allowance: its `bytes` are reduced by the number of bytes yielded. what: the name of the data in error texts. Raises
     TooLargeError; LayerContentError for damaged gzip data or another compression.
     """
     first = next(pieces, b"")
@@ -108,8 +108,8 @@ def _gunzipped(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -
 def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: RemainingLimits, what: str) -> int:
     """Check a layer and return its uncompressed size in bytes.
 
-    diff_id: the digest that the layer must have. allowance: the layer's bytes and files are subtracted from it. what:
-    the layer's name in error texts. Raises LayerDigestError, LayerContentError, TooLargeError.
+    pieces: the layer's bytes. diff_id: the digest that the layer must have. allowance: reduced by the layer's bytes and
+    files. what: the layer's name in error texts. Raises LayerDigestError, LayerContentError, TooLargeError.
     """
     digest = hashlib.sha256()
     size = 0

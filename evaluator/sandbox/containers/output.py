@@ -49,8 +49,8 @@ def fetch(engine: Engine, holder: str, output_file: OutputFile) -> Output | None
 def read(folder: Path, output_file: OutputFile) -> Output | None:
     """Copy an output file from a folder of this host, as `fetch` does; an ended container could write anything there.
 
-    Return None if it is missing and not required. Only a file itself is opened: no link is followed, and a FIFO does
-    not block. Raises OutputError.
+    Return None if the file is missing and not required. Only a regular file is opened: no link is followed, and a FIFO
+    does not block. Raises OutputError.
     """
     for path in output_file.paths:
         name = PurePosixPath(path).name
@@ -81,9 +81,10 @@ def read(folder: Path, output_file: OutputFile) -> Output | None:
 
 
 def copy(archive: Iterable[bytes], name: str, most: int, into: BinaryIO) -> Output:
-    """Copy the only file of a tar to `into`, an open file; return its size and digest. name: for the error's text.
+    """Copy the only file of a tar to `into`, an open file; return its name, size and digest.
 
-    Raises OutputError unless it is a regular file of at most `most` bytes.
+    name: the file's name in the result and in error texts. Raises OutputError unless it is a regular file of at most
+    `most` bytes.
     """
     reader = tar.Reader(archive)
     try:

@@ -82,9 +82,9 @@ class Podman:
         self._command = ["podman", *options]
 
     def run(self, *arguments: str, seconds: float = _SECONDS, archive: Iterable[bytes] = ()) -> bytes:
-        """Run a command and return its standard output. archive: a file that is its standard input.
+        """Run a command of Podman and return its standard output. archive: the bytes of the command's standard input.
 
-        Raises EngineTimeoutError after `seconds`, when the command is killed; PodmanError.
+        Raises EngineTimeoutError after `seconds`, when the command is killed; PodmanError if the command fails.
         """
         doing = " ".join(argument for argument in arguments[:2] if not argument.startswith("-"))
         is_late = threading.Event()
@@ -193,7 +193,10 @@ class _Running:
             self.cgroups = (root / groups[""][1:], root / groups[""][1:])
 
     def wait(self, until: float) -> bool:
-        """Wait until the first process ends, at most until a monotonic time; return True if it ended. Measure usage."""
+        """Wait until the first process ends, at most until a monotonic time; return True if it ended.
+
+        Meanwhile, the container's resource usage is measured.
+        """
         if self.pidfd < 0:
             return True
         waiting = select.poll()
@@ -514,7 +517,7 @@ class PodmanSandbox(ContainerBackend):
         return LoadedImage(id=archive.id, size=int(image.get("Size") or 0))
 
     def pull(self, reference: str) -> LoadedImage:
-        """Raise UsageError: no image is pulled, since Podman cannot limit the bytes of a pull."""
+        """Raise UsageError: images cannot be pulled here, since Podman cannot limit the bytes of a pull."""
         raise UsageError(
             f"{reference} is a registry's reference, expected an image file as `docker save` writes it: "
             "Podman pulls images without a size limit"
@@ -631,8 +634,8 @@ def _write(folder: Path, files: Sequence[InputFile]) -> None:
 def _check_user_file(root: Path, path: str) -> None:
     """Raise EngineRefusalError unless /etc/passwd or /etc/group is a small regular file: Podman would hang at a FIFO.
 
-    root: the root folder of a container that is not running, inside which links are resolved. path: one of the files. A
-    missing file is accepted.
+    root: the root folder of a container that is not running; links are resolved inside it. path: /etc/passwd or
+    /etc/group. A missing file is accepted.
     """
     parts, resolved, links = path.strip("/").split("/"), root, 0
     while parts:
@@ -663,7 +666,7 @@ def _number(path: Path) -> int:
 
 
 def _field(text: str, name: str) -> str:
-    """Return VALUE of the line `NAME VALUE` of the text; "0" if there is no such line."""
+    """Return VALUE from the line `NAME VALUE` of the text, where NAME is `name`; "0" if there is no such line."""
     return next((line.split()[1] for line in text.splitlines() if line.split()[:1] == [name]), "0")
 
 

@@ -39,8 +39,8 @@ class Engine(Protocol):
 def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str, str]:
     """Return the labels of a container or volume.
 
-    part: its purpose, such as `output` or `system`. seconds: the time from now to its deadline, after which it is an
-    orphan.
+    instance: the site's name. execution: the id of the execution to which it belongs. part: its purpose, such as
+    `output` or `system`. seconds: the time from now to its deadline, after which it is an orphan.
     """
     deadline = str(int(time.time() + seconds))
     return {INSTANCE: instance, EXECUTION: execution, PART: part, DEADLINE: deadline}
@@ -95,7 +95,10 @@ def remove_execution(engine: Engine, instance: str, execution: str) -> bool:
 
 
 def _removed(engine: Engine, kind: str, found: list[tuple[str, dict[str, str]]]) -> list[str]:
-    """Remove containers or volumes, given by their names and labels; return descriptions of those removed."""
+    """Remove containers or volumes; return descriptions of those that were removed.
+
+    kind: `container` or `volume`. found: (name or id, labels) of each.
+    """
     removed: list[str] = []
     in_use: set[str] = set()  # executions with a container that could not be removed, which may use its GPUs
     for name, labels in sorted(found, key=lambda item: item[1].get(PART) == GPU):

@@ -28,7 +28,7 @@ class Meter:
         self._last = time.monotonic()
 
     def look(self, stats: Mapping[str, Any]) -> None:
-        """Add a sample. stats: the engine's response. It is ignored if it has no figures, as for an ended container."""
+        """Add a sample. stats: the engine's response; one without figures, as for an ended container, is ignored."""
         self.gap = min(self.gap * 2, _MOST_GAP)
         if self.gpus is not None:
             self.gpus.look()

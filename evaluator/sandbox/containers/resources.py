@@ -108,10 +108,10 @@ class Resources:
         The first is the volume holder, which runs; through it the job's input files were copied into the volumes. The
         second is the job's container, which is not started yet.
 
-        create_seconds: the most that creating the job's container may take. still_needed: called about once a second
-        until then; it may raise an exception, which ends the waiting. Raises EngineRefusalError if the image is at
-        fault; AmbiguousFailureError if it may be, for example because the container was not created in time;
-        GpusBusyError; UsageError if the GPUs are not offered here; SandboxError.
+        create_seconds: the maximum time for creating the job's container. still_needed: called about once a second
+        until the container is created; an exception that it raises ends the waiting. Raises EngineRefusalError if the
+        image is at fault; AmbiguousFailureError if it may be, for example because the container was not created in
+        time; GpusBusyError; UsageError if the GPUs are not offered here; SandboxError.
         """
         limits = self.job.limits
         if self.job.gpus:
@@ -228,12 +228,12 @@ class Resources:
         self.gpu_meter = GpuMeter(self.gpus, self.offered_gpus.samples)
 
     def adopt_gpus(self) -> None:
-        """Take over the GPUs that another process reserved for the job. Their usage is no longer measured."""
+        """Take over the GPUs that another process reserved for the job. Their usage is not measured from then on."""
         own = (f"{reaper.INSTANCE}={self.instance}", f"{reaper.EXECUTION}={self.job.execution_id}", reaper.GPU_LABEL)
         self._reservations = [row["Id"] for row in self.engine.containers(*own)] if self.job.gpus else []
 
     def _is_reserved(self, name: str) -> bool:
-        """Reserve a GPU by creating the container with this name; return True, or False if the name is taken."""
+        """Try to reserve a GPU by creating the container with this name; return False if the name is taken."""
         # A reservation outlives the execution's other containers, also when their deadline has passed.
         labels = reaper.labels(
             self.instance, self.job.execution_id, reaper.GPU, self.job.limits.wall_seconds + 2 * GRACE

@@ -33,8 +33,8 @@ class ScorerExecution:
     execution_id, image: as for `system_contract.SystemExecution`. gold, predictions: open read-only descriptors of
     regular files; they are not closed, and their offsets do not change. task_version: the version of the custom scorer,
     in place of a task's version; `scores.json` must repeat it. measures: each with the keys "name", "title", "doc",
-    "lower", "upper" and "higher_is_better". primary: the name of the measure that ranks systems. dimensions: those of
-    the gold, with their values. scores_bytes: the maximum size of `scores.json`.
+    "lower", "upper" and "higher_is_better". primary: the name of the measure that ranks systems. dimensions: name ->
+    values of each dimension of the gold. scores_bytes: the maximum size of `scores.json`.
     """
 
     execution_id: str

@@ -96,7 +96,7 @@ class SystemExecution:
 
 
 def check_names(execution_id: str, image: str) -> None:
-    """Raise ValueError for an execution id that is no valid name, or an image that is not given by its id."""
+    """Raise ValueError unless `execution_id` is a valid name and `image` is an image's id (`sha256:...`)."""
     if not _EXECUTION_ID.fullmatch(execution_id):
         raise ValueError(f"execution_id is {execution_id!r}, expected 1 to 64 of A-Z a-z 0-9 _ . -")
     if not _IMAGE_ID.fullmatch(image):
@@ -173,7 +173,7 @@ class KilledError(SandboxError):
 
 
 class CancelledError(SandboxError):
-    """The execution was cancelled, because `keep_going` returned False. It has no valid output."""
+    """The execution was cancelled because `keep_going` returned False. It has no valid output."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -130,7 +130,10 @@ def _padded(size: int) -> int:
 
 
 def _checked(block: bytes, at: int) -> tuple[bytes, int]:
-    """Return the type and size in a header, which ends at byte `at`. Raises TarError if its checksum is wrong."""
+    """Return (type, size) from a header. Raises TarError if its checksum is wrong.
+
+    at: the number of bytes of the archive up to the end of the header.
+    """
     stated = _number(block[148:156], at)
     if stated != sum(block[:148]) + 8 * 32 + sum(block[156:]):
         raise TarError(f"there is no tar header at byte {at - BLOCK}: the checksum is wrong")
@@ -138,7 +141,10 @@ def _checked(block: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _number(field: bytes, at: int) -> int:
-    """Return the number in a field of the header that ends at byte `at`. Raises TarError."""
+    """Return the number in a field of a header. Raises TarError if the field is not a number.
+
+    at: the number of bytes of the archive up to the end of the header.
+    """
     if field[0] & 0x80:
         value = int.from_bytes(bytes([field[0] & 0x7F]) + field[1:], "big")
         if field[0] & 0x40 or value >> 62:

@@ -26,7 +26,7 @@ _PIPE_BYTES = 1 << 20  # fewer reads for a large attachment; the kernel may gran
 
 
 class ProcessSandbox:
-    """Client that has jobs run by the sandbox server at `socket_path`, each in a child process of the server.
+    """Client of the sandbox server at `socket_path`, which runs each job in a child process of its own.
 
     patience: seconds to wait until a job has started, or for any other reply of the server.
     """
@@ -112,7 +112,7 @@ class ProcessSandbox:
     def _send(connection: socket.socket, packets: list[bytes], descriptors: list[int]) -> None:
         """Send packets to the server, the last one with the descriptors.
 
-        Raises SandboxError if the server closes the connection, with its reason if it sent one.
+        Raises SandboxError if the server closes the connection, with the server's reason if it sent one.
         """
         try:
             for packet in packets[:-1]:

@@ -104,7 +104,7 @@ class RunningJob:
         self._announced = False
 
     def read_status(self) -> bool:
-        """Read from the status pipe. Return False if the pipe has ended or the maximum size is read.
+        """Read from the job's status pipe. Return False if the pipe has ended or its maximum size has been read.
 
         When the job first reports that it is ready, its wall time starts and the client is informed.
         """

@@ -1,4 +1,4 @@
-"""Start of the sandbox server as a separate program, with an environment of its own and no inherited descriptors."""
+"""Start of the sandbox server as a separate program, with a new environment and no inherited descriptors."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LIMITS = ("HOLDOUT_MAX_FILE_MB", "HOLDOUT_MAX_LINES")
 def environment() -> dict[str, str]:
     """Return all environment variables of the server.
 
-    Only the limits of files are inherited from this process, whose variables may hold secrets. Each BLAS library gets
-    one thread, pyarrow none.
+    Of the variables of this process, which may hold secrets, the server inherits only those that limit the sizes of
+    files. Each BLAS library gets one thread, pyarrow none.
     """
     limits = {name: os.environ[name] for name in LIMITS if name in os.environ}
     return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | _ARROW | dict.fromkeys(_ONE_THREAD, "1") | limits
@@ -97,9 +97,10 @@ def start(
 
 
 def _words(descriptor: int, timeout: float) -> dict[str, object]:
-    """Read the JSON object that the server writes when it is ready or refuses to start; empty if none comes in time.
+    """Return the JSON object that the server writes when it is ready or refuses to start; empty if none comes in time.
 
-    descriptor: the end of a pipe. timeout: seconds to wait.
+    If the server ends without writing one, the result has the key `error`. descriptor: the reading end of a pipe.
+    timeout: seconds to wait.
     """
     deadline = time.monotonic() + timeout
     received = b""

@@ -13,11 +13,12 @@ _NAMED = 10
 
 @dataclass
 class GroupedFinding:
-    """One kind of fault, and where it occurs.
+    """One kind of fault, and the lines on which it occurs.
 
     what: what the lines have in common, as the rest of a sentence that begins with "3 lines", such as "have no text".
-    severity, code, meaning, advice: as for `Finding`. one_of: the plural noun in place of "lines", such as "facts".
-    indices: the index of the line of each occurrence. examples: texts that describe the first occurrences.
+    severity, code, meaning, advice: as for `Finding`. one_of: the plural noun that replaces "lines" in this sentence,
+    such as "facts". indices: the index of the line of each occurrence. examples: texts that describe the first
+    occurrences.
     """
 
     severity: Severity

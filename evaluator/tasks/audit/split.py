@@ -33,7 +33,7 @@ class AnswerKind(enum.Enum):
 
 
 class QueriedTriple(NamedTuple):
-    """A triple that a line asks about; its missing subject or object is replaced by an answer.
+    """A triple that a line asks about; an answer replaces its missing subject or object.
 
     subjects, objects: all known mentions of the missing subject or of the missing object. Both are empty if the line
     asks about a complete triple.
@@ -121,7 +121,7 @@ class Split(AuditColumns):
     def of(cls, task: Task[Any, Any, Any], file: str, gold: Any) -> Split:
         """Build a split from gold that `Task.read_gold` has returned.
 
-        If lines have a slice `origin`, it becomes a further secret column.
+        file: the path of the gold file. If lines have a slice `origin`, it becomes a further secret column.
         """
         split = cls(task=task, file=file, gold=gold, **vars(task.audit_columns(gold)))
         # The origin is a line's role in its group, which can reveal the answer. Other slices say how a line was chosen.
@@ -142,7 +142,7 @@ class Split(AuditColumns):
 
     @property
     def measure(self) -> Measure:
-        """The task's measure that ranks systems on this gold."""
+        """The measure of the task that ranks systems on this gold."""
         return self.task.measure(self.task.primary(self.task.facts(self.gold)))
 
     @property
@@ -155,9 +155,9 @@ class Split(AuditColumns):
         return index + self.first_line
 
     def queried(self, index: int) -> str:
-        """Return what a gold line asks, as participants see it, as text of at most 160 characters.
+        """Return the question of a gold line, as participants see it, as text of at most 160 characters.
 
-        index: the gold line's.
+        index: the index of the gold line.
         """
         question = self.questions[index]
         parts = question if isinstance(question, tuple) else (question,)

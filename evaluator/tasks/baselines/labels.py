@@ -24,7 +24,7 @@ def most_frequent(labels: Sequence[str], order: Sequence[str]) -> str:
 
 
 def majority_share(split: Split) -> float:
-    """Return the accuracy of predicting the split's most frequent answer for every line."""
+    """Return the accuracy of a system that predicts the split's most frequent answer for every line."""
     return max(Counter(split.answers).values()) / len(split)
 
 

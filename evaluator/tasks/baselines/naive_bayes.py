@@ -27,7 +27,7 @@ class CountedTexts:
         self._ngrams = [occurrences(texts, n=n) for n in (1, 2)]
 
     def predicted(self, learnt: Marks) -> npt.NDArray[np.int64]:
-        """Return the most probable label of every text as an index into `names`; among ties the first.
+        """Return the most probable label of every text, as an index into `names`; of equally probable labels the first.
 
         learnt: a mask over the texts: True for those to train on.
         """

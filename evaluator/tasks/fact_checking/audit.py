@@ -1,7 +1,7 @@
 """Audit of fact-checking gold: its columns, and checks of single claims.
 
-Found are claims with an empty part, with one entity as subject and object, that are false but true with the two
-swapped, and those of rare relations.
+The checks find claims with an empty part, claims with one entity as subject and object, false claims that are true with
+subject and object swapped, and claims of rare relations.
 """
 
 from __future__ import annotations

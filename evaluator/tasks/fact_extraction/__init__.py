@@ -94,7 +94,10 @@ class FactExtraction(Task[Gold, ValidationData, Answers]):
         return score(self.name, self.version, gold, answers)
 
     def item_rows(self, gold: Gold, answers: Answers, outcomes: Outcomes) -> Indices:
-        """Return the index of each row's text: its own row is followed by those of its relations."""
+        """Return for each row of the outcomes the index of its text.
+
+        Each text has its own row, which the rows of its relations follow.
+        """
         return np.cumsum(outcomes.statistics[self.item_statistic]).astype(np.int64) - 1
 
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:

@@ -1,7 +1,7 @@
 """Audit of fact-extraction gold: its columns, and checks of single texts.
 
-Found are facts with an empty part, lines without text, facts whose object does not occur in the text, subjects that do
-not occur in it, and lines without facts.
+The checks find facts with an empty part, lines without text, lines without facts, and facts and lines whose object or
+subject does not occur in the text.
 """
 
 from __future__ import annotations

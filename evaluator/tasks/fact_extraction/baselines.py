@@ -28,7 +28,8 @@ def _known_facts(data: BaselineInput) -> Iterable[Line] | None:
 def _commonest_fact(data: BaselineInput) -> Iterable[Line] | None:
     """Predict for each text one fact per relation: the relation's most frequent object in public gold.
 
-    None if there is no public gold with facts, or no input names its subject.
+    Texts whose line in the inputs names no subject get no facts. None if there is no public gold with facts, or if no
+    line names a subject.
     """
     objects: dict[str, Counter[str]] = defaultdict(Counter)
     for train in data.train_splits:

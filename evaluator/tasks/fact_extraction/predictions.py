@@ -20,8 +20,8 @@ from evaluator.tasks.fact_extraction.tallies import tally
 class Answers:
     """Parsed predictions: counts of predicted facts. The facts themselves are not stored.
 
-    tallies: an array with a row for each text and each relation that was predicted for it. The five columns are the
-    index of the text, the code of the relation, and the numbers of predicted, found and verifiable facts (`Tally`).
+    tallies: an array with a row for each pair of a text and a relation that was predicted for it. The five columns are
+    the index of the text, the code of the relation, and the numbers of predicted, found and verifiable facts (`Tally`).
     """
 
     tallies: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64))

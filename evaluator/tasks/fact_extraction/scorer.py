@@ -54,7 +54,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
 def _keys_of(gold: Gold, width: int) -> Indices:
     """Return for each gold fact a number that identifies its text and relation: text * width + 1 + relation code.
 
-    width: the number of such keys of a text: 1 for its own row, then one per relation.
+    width: the number of keys that each text has: 1 for its own row, then one per relation.
     """
     code = gold.relations
     keys = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
@@ -77,8 +77,9 @@ def _sums(rows: Indices, n_rows: int, values: Indices | None = None) -> Numbers:
 def _text_columns(own_rows: Indices, texts: Indices, correct: Numbers, verifiable: Numbers) -> dict[str, Numbers]:
     """Return three columns of outcomes by name, which are 0 except on each text's own row.
 
-    `text` is 1 there. `verifiable_text` is 1 if gold can verify at least one predicted fact of the text.
-    `text_accuracy` is the share of correct facts among the text's verifiable ones.
+    On this row, `text` is 1; `verifiable_text` is 1 if gold can verify at least one predicted fact of the text;
+    `text_accuracy` is the share of correct facts among the text's verifiable ones. own_rows: the index of each text's
+    own row. texts: the index of each row's text. correct, verifiable: the numbers of such predicted facts on each row.
     """
     n_found, n_verifiable = np.bincount(texts, weights=correct), np.bincount(texts, weights=verifiable)
     columns = {name: np.zeros(len(texts)) for name in ("text", "verifiable_text", "text_accuracy")}

@@ -18,10 +18,10 @@ relation, so that gold can judge it.
 
 
 def tally(predicted: Iterable[Fact], gold: Facts, relations: Mapping[str, int]) -> list[Tally]:
-    """Return the counts (`Tally`) of one text's predicted facts, one for each predicted relation, by rising code.
+    """Return the counts (`Tally`) of one text's predicted facts, one for each predicted relation, by ascending code.
 
-    gold: the gold facts of the text. relations: relation -> code, of the relations in the gold; all other relations
-    share the code OTHER and one tally.
+    gold: the gold facts of the text. relations: relation -> code for each relation in the gold; all other relations
+    together have one tally, with the code OTHER.
     """
     pairs = {fact[:2] for fact in gold}
     counts: dict[int, list[int]] = {}

@@ -122,7 +122,10 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
         return CategoricalAnswers(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))
 
     def prediction_format_for(self, facts: Facts, dimensions: Mapping[str, Collection[str]]) -> str:
-        """Return the format with the labels that the gold has, and with evidence only if the gold has evidence."""
+        """Return the format, with evidence only if the gold has evidence.
+
+        The labels are those of the dimension `label`, or all labels if the gold does not have this dimension.
+        """
         values = dimensions.get("label", LABELS)
         labels = [label for label in LABELS if label in values] or list(LABELS)
         text = f"One answer per line, for every id: id and predicted_label ({' or '.join(labels)}, in any case)"

@@ -1,6 +1,6 @@
 """Audit of fact-verification gold: its columns, and checks of single claims and of symmetric sets.
 
-Found are empty claims, evidence that does not fit its label or lacks a page, and groups that are not symmetric.
+The checks find empty claims, evidence that does not fit its label or lacks a page, and groups that are not symmetric.
 """
 
 from __future__ import annotations

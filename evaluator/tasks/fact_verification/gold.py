@@ -104,8 +104,8 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
 def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | None) -> ValidationData:
     """Parse public inputs. Raises InputsError.
 
-    share: the gold lines that have evidence: `all`, `some` or `none` of them. Without gold, predictions need evidence
-    only if it is `all`.
+    share: how many gold lines have evidence: `all`, `some` or `none`. Where there is no gold to read, predictions need
+    evidence only if `share` is `all`.
     """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)

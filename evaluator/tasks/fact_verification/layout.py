@@ -68,7 +68,7 @@ PREDICTIONS = Format(
 
 
 def label_code(text: str) -> int:
-    """Return the index of the text in LABELS, or -1 if it is no label. The case of ASCII letters is ignored."""
+    """Return the index of the text in LABELS, or -1 if it is not a label. The case of ASCII letters is ignored."""
     code = _CODES.get(text)
     if code is None:
         return _CODES.get(text.upper(), -1) if text.isascii() else -1

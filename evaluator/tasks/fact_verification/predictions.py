@@ -69,5 +69,5 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
 
 
 def _without_evidence(lines: Iterable[Answer] | None, needs_evidence: npt.NDArray[np.bool_]) -> bool:
-    """Return True if no line has evidence, and none needs it. lines: None: no line."""
+    """Return True if no line has evidence, and no claim needs evidence. lines: None: there are no lines."""
     return not needs_evidence.any() and all(line.predicted_evidence is msgspec.UNSET for line in lines or ())

@@ -81,8 +81,8 @@ def _evidence_columns(
 def _compare(sets: Sequence[Sequence[GoldSentence]], predicted: Sequence[tuple[str, int]]) -> tuple[float, bool]:
     """Return (the share of predicted sentences that are in any gold evidence set, True if a complete set was found).
 
-    sets: the claim's gold evidence sets. Without predicted sentences the share is 1. An empty set counts as found;
-    without any set the result is False.
+    sets: the claim's gold evidence sets. predicted: (page, line) pairs. Without predicted sentences the share is 1. An
+    empty set counts as found; without any set the second value is False.
     """
     if not predicted:
         return 1.0, not all(sets)
@@ -117,8 +117,8 @@ def _symmetric_columns(gold: Gold, groups: Codes, correct: npt.NDArray[np.bool_]
 def _wholes(codes: npt.NDArray[Any], correct: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Numbers]:
     """Return two columns that count sets of rows, such as groups: both are 0 except on the first row of each set.
 
-    There the first column is 1, and the second is 1 if all rows of the set are correct. codes: the number of each row's
-    set.
+    On this row the first column is 1, and the second is 1 if all rows of the set are correct. codes: the number of the
+    set to which each row belongs.
     """
     _, first = np.unique(codes, return_index=True)
     mark = np.zeros(len(codes), dtype=np.bool_)

@@ -92,7 +92,10 @@ def _group_problems(members: list[Line]) -> Iterator[str]:
 
 
 def _both_labels(groups: Mapping[Any, list[Line]]) -> Iterator[tuple[Any, str]]:
-    """Yield (group, description) for each group with a claim and evidence that an earlier group labels differently."""
+    """Yield (group, description) for each group that contradicts an earlier one.
+
+    Two groups contradict each other if they have the same claim and evidence with different labels.
+    """
     seen: dict[tuple[Any, Any], tuple[Any, Any]] = {}
     for name, members in groups.items():
         labels = {
@@ -119,7 +122,8 @@ def _origin(member: Line) -> Any:
 def _one_sided(field: str, members: list[Line]) -> Iterator[str]:
     """Yield a description of each text, unigram or bigram that does not occur equally often with both labels.
 
-    field: the field whose texts are examined, `claim` or `evidence_text`.
+    If there are not exactly two labels, only this fault is yielded. field: the field whose texts are examined, `claim`
+    or `evidence_text`.
     """
     labels = sorted({member["label"] for member in members})
     if len(labels) != 2:

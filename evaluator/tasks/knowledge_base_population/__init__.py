@@ -120,9 +120,9 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
         return documents
 
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        """Return answers whose units are facts.
+        """Return answers whose units are the predicted and the gold facts.
 
-        Two facts are the same only if their passages, spans and URIs are equal.
+        Two facts are the same only if their passages, properties, spans and URIs are equal.
         """
         predicted = self.read_predictions(stream, file, gold.validation_data(), options).facts
         return predicted_or_gold(predicted.rows(), gold.facts.rows())

@@ -1,6 +1,6 @@
 """Audit of knowledge-base-population gold: its columns, and checks of its facts and passages.
 
-Faults are those of offsets and spans of text, of properties, dates and links, and repeated facts.
+The checks find faulty offsets and spans of text, faulty properties, dates and links, and repeated facts.
 """
 
 from __future__ import annotations
@@ -236,9 +236,10 @@ class _Documents:
                 self.undated.add(index, shown(_object_text(text, fact)))
 
     def _span(self, text: str, passage: Any, start: int, end: int, said: Any) -> GroupedFinding | None:
-        """Return the most severe fault of a fact's span of text; None if it has none.
+        """Return the kind of the most severe fault of a fact's span of text; None if it has none.
 
-        text: the document's; said: the text that the gold gives for the span, if any.
+        text: the document's text. start, end: the offsets of the span in it. said: the text that the gold gives for the
+        span, if any.
         """
         if start >= end:
             return self.inverted

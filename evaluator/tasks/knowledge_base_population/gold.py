@@ -20,10 +20,10 @@ FOLDS = range(1, 6)
 
 @dataclass(frozen=True)
 class KnownDocument:
-    """The properties of a document that its predictions are validated against.
+    """The data of a document against which its predictions are validated.
 
-    passages: passage id -> index of the passage in the file. length: the number of code points of the document's text.
-    evaluated: True if the document is scored: its fold was chosen, or all folds are.
+    passages: passage id -> index among all passages of the file. length: the number of code points of the document's
+    text. evaluated: True if the document is scored, because its fold was chosen or all folds are scored.
     """
 
     passages: dict[str, int]

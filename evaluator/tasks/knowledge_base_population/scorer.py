@@ -69,7 +69,7 @@ def _count(rows: Indices, n_rows: int) -> npt.NDArray[np.float64]:
 def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return a mask over the predicted facts: True for those that can count as false positives.
 
-    A predicted fact can if its property has a gold fact in any passage, and is exhaustively annotated in its own
+    These are the facts whose property has a gold fact in any passage, and is exhaustively annotated in the fact's
     passage.
     """
     has_gold = np.zeros(annotated.shape[1], dtype=np.bool_)

@@ -42,7 +42,7 @@ def _random(data: BaselineInput) -> Iterable[Line]:
 def _by_questions(data: BaselineInput) -> Iterable[Line] | None:
     """Answer (i, k, ?) with the mentions j of questions (?, k, j), and (?, k, j) with the i of questions (i, k, ?).
 
-    None in an audit with public gold, where baselines that learn from it are shown instead.
+    None in an audit with public gold: the audit then shows the baselines that learn from public gold instead.
     """
     if data.own is not None and _known(data):  # audits show the baselines from public gold instead
         return None

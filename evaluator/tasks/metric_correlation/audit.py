@@ -45,7 +45,7 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def _contradicting_ratings(split: Split) -> Iterator[Finding]:
-    """Yield a finding if equal texts with equal references have ratings in both the lowest and the highest quarter."""
+    """Yield one finding if equal texts with equal references are rated in both the lowest and the highest quarter."""
     ratings = np.array(split.gold.ratings, dtype=np.float64)
     ordered, quarter = np.sort(ratings), len(ratings) // 4
     low, high = ordered[quarter], ordered[-1 - quarter]

@@ -54,7 +54,7 @@ class ScoreTask(Task[Gold, IdIndex, Scores]):
 
     @abstractmethod
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """Return a mask over the gold lines: True for those, such as true claims, that should score above the rest."""
+        """Return a mask over the gold lines: True for those that should score above the rest, such as true claims."""
 
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         scores = self.read_predictions(stream, file, self.validation_data(gold), options)

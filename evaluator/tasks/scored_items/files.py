@@ -83,9 +83,10 @@ Line = TypeVar("Line", bound=Named)
 
 
 def salted_order(lines: Iterable[Line], salt: str) -> list[Line]:
-    """Return the lines of public inputs in the order of a digest of their ids. salt: the digest's key, not secret.
+    """Return the lines of public inputs in the order of a digest of their ids.
 
-    The order depends neither on the gold's order nor on the alphabetical order of the ids.
+    salt: the key of the digest, which is not secret. The order depends neither on the gold's order nor on the
+    alphabetical order of the ids.
     """
     key = salt.encode()
     return sorted(lines, key=lambda line: hashlib.blake2b(repr(line.id).encode(), key=key).digest())

@@ -45,7 +45,7 @@ CONFIGURE = "nvidia-ctk config --set accept-nvidia-visible-devices-envvar-when-u
 
 @dataclass(frozen=True)
 class Seen:
-    """The result of a container: `found` is the output of `program.main`, `usage` the sandbox's measurements."""
+    """The result of a container: `found` is the parsed output of `program.main`, `usage` the sandbox's measurements."""
 
     found: Mapping[str, Any]
     usage: Usage = field(default_factory=Usage)
@@ -66,16 +66,16 @@ class Host(Protocol):
         """Run the health check of the container engine, and return its layers of confinement by name."""
 
     def run(self, gpus: list[Gpu], do: str = "look") -> Seen:
-        """Run `program` in a container with exactly these GPUs. do: its option, `look`, `use` or `wait`.
+        """Run `program` in a container with exactly these GPUs, and return what it saw and used.
 
-        Raises UsageError, GpusBusyError.
+        do: the command-line option for `program`: `look`, `use` or `wait`. Raises UsageError, GpusBusyError.
         """
 
     def are_free(self, gpus: list[Gpu]) -> bool:
         """Return True if none of these GPUs is reserved."""
 
     def holding(self, gpus: list[Gpu]) -> Any:
-        """Return a context manager that runs a container with these GPUs, so that they are reserved inside it."""
+        """Return a context manager that runs a container with these GPUs; inside the context they are reserved."""
 
 
 class CheckError(Exception):
@@ -88,7 +88,7 @@ class CheckError(Exception):
 
 
 def driver(host: Host) -> str:
-    """Check that the driver lists the GPUs that HOLDOUT_GPUS selects, at least one."""
+    """Check that the driver lists the GPUs that HOLDOUT_GPUS selects, at least one; return their names and sizes."""
     try:
         gpus = host.gpus()
     except SandboxError as error:
@@ -119,7 +119,7 @@ def engine(host: Host) -> str:
 
 
 def runtime(host: Host) -> str:
-    """Check that the engine starts a container with a GPU, and that CUDA works in it; return the GPU's name."""
+    """Check that the engine starts a container with a GPU, and that CUDA works in it."""
     try:
         seen = host.run(host.gpus()[:1])
     except SandboxError as error:
@@ -135,7 +135,7 @@ def runtime(host: Host) -> str:
 
 
 def each(host: Host) -> str:
-    """Check that a container sees exactly the GPUs that it asks for: for each GPU alone, and for all together."""
+    """Check that a container sees exactly the GPUs that it asks for: for each GPU alone, and for all GPUs together."""
     gpus = host.gpus()
     for asked in [*([gpu] for gpu in gpus), *([gpus] if len(gpus) > 1 else [])]:
         seen = host.run(asked).found
@@ -213,7 +213,10 @@ After the first that fails, the rest are not run: most depend on the ones before
 
 
 def check(host: Host, say: Callable[[str], object]) -> bool:
-    """Run the checks and report each; return True if all passed."""
+    """Run the checks, up to the first that fails, and report each; return True if all passed.
+
+    say: called with each line of the report.
+    """
     for function in CHECKS:
         try:
             text = function(host)
