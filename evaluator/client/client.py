@@ -39,9 +39,10 @@ Submission = str | Mapping[str, Any]
 class Client:
     """Client of one server.
 
-    Every method raises `RefusedError` if the server refuses the request: `code` and `message` say why, `problems` has
-    the invalid lines of a file. It raises `UnavailableError` if the server does not respond, and `UsageError` for
-    invalid arguments. Methods that return a DataFrame need pandas: `pip install 'holdout-eval[notebook]'`.
+    Benchmarks and phases are given by their names in addresses, such as `mirror-claims` and `test`. Every method that
+    sends a request raises `RefusedError` if the server refuses it: `code` and `message` say why, `problems` has the
+    invalid lines of a file. It raises `UnavailableError` if the server does not respond, and `UsageError` for invalid
+    arguments. Methods that return a DataFrame need pandas: `pip install 'holdout-eval[notebook]'`.
 
         >>> client = Client("https://board.example")
         >>> inputs = client.inputs("mirror-claims", "dev")
@@ -87,7 +88,9 @@ class Client:
         return response
 
     def inputs(self, benchmark: str, phase: str) -> DataFrame:
-        """Return the inputs of a phase: one row per line, one column per key. Keys that a line lacks are missing.
+        """Return the inputs of a phase: one row per line of the inputs, one column per key.
+
+        A cell is missing if the line does not have the key.
 
             >>> client.inputs("mirror-claims", "dev").columns
             Index(['id', 'claim', 'evidence_text'], dtype='str')
@@ -167,8 +170,8 @@ class Client:
     def wait(self, submission: Submission) -> dict[str, Any]:
         """Wait until a submission is finished, and return it as the API represents it.
 
-        `state` is `done`, `rejected`, `failed` or `cancelled`. A rejected one has `problems`; one that is on the board
-        has `result`, with its `rank`.
+        Its `state` is `done`, `rejected`, `failed` or `cancelled`. A rejected submission has `problems`; a submission
+        that is on the board has `result`, with its `rank`.
         """
         return poll.wait_until_finished(self._server, _id(submission))
 

@@ -83,7 +83,10 @@ def score_rows(scores: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def slice_name(values: Mapping[str, Any]) -> str:
-    """Return a slice as text: `all`, or such as `property=CEO, origin=web`."""
+    """Return a slice as text: `all` for the whole gold, otherwise a text such as `property=CEO, origin=web`.
+
+    values: dimension -> value.
+    """
     return ", ".join(f"{dimension}={slice_text(value)}" for dimension, value in values.items()) or "all"
 
 

@@ -108,8 +108,9 @@ class Server:
     ) -> Any:
         """Send a request and return the response's JSON; None if the response is empty.
 
-        path: below `/api/v1/`. body: bytes, or an open file, which is sent whole. headers: additional ones. seconds:
-        the timeout. Raises RefusedError, UnavailableError.
+        verb: the HTTP method. path: below `/api/v1/`. query: the parameters; None: none. body: bytes, or an open file,
+        which is sent whole; None: no body. content_type: that of the body. headers: additional ones. seconds: the
+        timeout. Raises RefusedError, UnavailableError.
         """
         headers = {"Accept": "application/json", **(headers or {})}
         if body is not None:

@@ -20,7 +20,7 @@ def read_list(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
 
 
 def read_board(server: Server, benchmark: str, phase: str, query: Mapping[str, str]) -> dict[str, Any]:
-    """Return a board as the API represents it, with the rows of all its pages."""
+    """Return a board as the API represents it, with the rows of all its pages. query: the request's parameters."""
     return {**read_pages(server, f"{phase_path(benchmark, phase)}/leaderboard/", query, "rows"), "next": None}
 
 

@@ -39,7 +39,7 @@ def find_token(address: str, file: str | None = None) -> str | None:
 def from_file(path: str) -> str:
     """Return the API token in a file.
 
-    Raises UsageError if it cannot be read; the message does not quote its content.
+    Raises UsageError if the file cannot be read; the message does not quote the file's content.
     """
     try:
         return Path(path).read_text(encoding="ascii").strip()

@@ -136,9 +136,10 @@ def with_intervals(
 ) -> tuple[list[Score], list[str]]:
     """Return (the scores as boards show them, the names of the measures that have per-unit values).
 
-    scores: the content of scores.json; table: the per-unit outcomes. Scores of measures with per-unit values get the
-    value and the interval that are computed from the table; the others are as in scores.json, without interval. Raises
-    ScorerError if the mean of a measure's per-unit values differs from its value in scores.json by more than TOLERANCE.
+    scores: the content of scores.json; table: the per-unit outcomes; resamples, seed: those of the bootstrap. Scores of
+    measures with per-unit values get the value and the interval that are computed from the table; all other scores are
+    as in scores.json, without interval. Raises ScorerError if the mean of a measure's per-unit values differs from its
+    value in scores.json by more than TOLERANCE.
     """
     measures = [measure for measure in measures_of(expected.measures) if measure.name in table.statistics]
     computed = score_outcomes(table, measures, resamples=resamples, seed=seed)

@@ -94,7 +94,8 @@ SliceKey = tuple[tuple[str, str, SliceValue], ...]
 def slice_key(slice_: Mapping[str, SliceValue]) -> SliceKey:
     """Return a hashable key of a slice.
 
-    It ignores the order of the slice's dimensions, and distinguishes the values 1, 1.0, true and "1".
+    slice_: dimension -> value. The key does not depend on the order of the dimensions, and distinguishes the values 1,
+    1.0, true and "1".
     """
     return tuple(sorted((name, type(value).__name__, value) for name, value in slice_.items()))
 

@@ -36,8 +36,8 @@ class Dimension:
     def build(cls, column: list[SliceValue | None], groups: Codes, *, declared: bool) -> "Dimension":
         """Build a dimension from a column with one value per row, None for rows without one.
 
-        Values are distinct as in JSON: 1, 1.0, true and "1" are four values. They are ordered: booleans, numbers,
-        strings.
+        groups: the index of each row's group. declared: True if the gold file has the dimension in `slices`. Values are
+        distinct as in JSON: 1, 1.0, true and "1" are four values. They are ordered: booleans, numbers, strings.
         """
         indices: dict[Any, int] = {}
         keys: list[Any] = column

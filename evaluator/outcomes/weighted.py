@@ -118,7 +118,7 @@ class View(Remembering):
 
 
 class Sample(Remembering):
-    """A view with weights of shape groups x resamples: the number of times that each group was drawn."""
+    """A view with weights: an array groups x resamples with the number of times that each group was drawn."""
 
     def __init__(self, view: View, weights: Numbers) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ class Sample(Remembering):
 
     @cached_property
     def is_plain(self) -> bool:
-        """True if every row counts once, in one resample: the outcomes as they are."""
+        """True if there is one resample, in which every group counts once, as in the outcomes themselves."""
         return self.n_resamples == 1 and bool(np.all(self.weights == 1))
 
     @cached_property

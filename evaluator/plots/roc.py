@@ -89,9 +89,9 @@ def _height(curve: Roc, at: int, vertex: int, steps: int) -> int:
 def steps_for(n_groups: int, n_positive: int, n_negative: int) -> int | None:
     """Return the number of steps, in each direction, of the lattice to which a ROC curve is rounded.
 
-    It is the square root of the number of groups, as for the steps of the disclosure policy Ladder, or of twice the
-    number of rows of the rarer class if that is smaller; at most MOST_STEPS. None: there would be fewer than
-    LEAST_STEPS.
+    n_positive, n_negative: the numbers of rows with each label. The number of steps is the square root of the number of
+    groups, as for the steps of the disclosure policy Ladder, or of twice the number of rows of the rarer label if that
+    is smaller; at most MOST_STEPS. None: there would be fewer than LEAST_STEPS.
     """
     steps = min(MOST_STEPS, isqrt(min(n_groups, 2 * n_positive, 2 * n_negative)))
     return steps if steps >= LEAST_STEPS else None

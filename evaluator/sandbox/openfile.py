@@ -10,7 +10,7 @@ from typing import Any
 
 
 def check_readable(name: str, descriptor: int) -> None:
-    """Raise ValueError unless the descriptor is a regular file opened read-only."""
+    """Raise ValueError unless the descriptor is a regular file opened read-only. name: for the error text."""
     try:
         kind = os.fstat(descriptor).st_mode
         access = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE

@@ -130,7 +130,7 @@ def _compare(
 
 
 def _groups(alone: tuple[Sample, Sample], slice_: Slice) -> Rows:
-    """Return the indices of the groups of which either system has a row in the slice."""
+    """Return the indices of the groups of which either system has a row in the slice. alone: the systems' samples."""
     return np.union1d(*(slice_.sample(whole).view.groups for whole in alone))
 
 

@@ -125,7 +125,11 @@ def _intervals(
     resamples: int,
     seed: int,
 ) -> list[tuple[float, float]]:
-    """Return the ends (low, high) of each pair's interval, from the same resamples of groups for all systems."""
+    """Return the ends (low, high) of each pair's interval, from the same resamples of groups for all systems.
+
+    differences: the observed difference of each pair. resamples, seed: those of the bootstrap; 0 resamples: both ends
+    are NaN.
+    """
     if not resamples or _groups(tables) < 2:
         return [(np.nan, np.nan)] * len(pairs)
     views = [View.whole(table) for table in tables]

@@ -164,7 +164,10 @@ class ByRank(ItemResult):
 
 
 def _rank_range(values: Numbers, ordered: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the first and the last rank, from 1, that each value shares with those equal to it."""
+    """Return (first rank, last rank), from 1, that each of `values` shares with the numbers equal to it.
+
+    ordered: all numbers, ascending.
+    """
     first = np.asarray(np.searchsorted(ordered, values, side="left"), dtype=np.float64)
     last = np.asarray(np.searchsorted(ordered, values, side="right"), dtype=np.float64)
     return first + 1.0, last

@@ -58,7 +58,8 @@ def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
 def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[float], None] = time.sleep) -> None:
     """Send the bytes of the archive that the server does not have yet.
 
-    Raises RefusedError, and UnavailableError after ATTEMPTS failures in a row.
+    upload: the upload's id. pause: a function that sleeps for a number of seconds. Raises RefusedError, and
+    UnavailableError after ATTEMPTS failures in a row.
     """
     progress, failures, received = Progress(), 0, 0
     while True:

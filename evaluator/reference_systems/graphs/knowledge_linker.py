@@ -166,7 +166,10 @@ class _Network:
         self._tree = _spanning_tree(heads, tails, weights) if closure == "ultrametric" else None
 
     def costs(self, sources: Ints) -> Numbers:
-        """Return the least cost of a path from each source to each entity, the entity's own weight included."""
+        """Return the least cost of a path from each source to each entity, including that entity's weight.
+
+        sources: numbers of entities. The result has the shape (sources, entities).
+        """
         if self._tree is not None:
             return self._greatest(sources, self._tree)
         from scipy.sparse.csgraph import dijkstra
@@ -177,15 +180,16 @@ class _Network:
     def to(self, costs: Numbers, entity: int, source: int) -> float:
         """Return the least cost of a path from `source` to `entity`, without the weight of `entity`.
 
-        costs: the row of the result of `costs` for this source.
+        costs: the row of the result of the method `costs` for this source.
         """
         if entity == source:
             return 0.0
         return float(costs[self._tails[self._first[entity] : self._first[entity + 1]]].min(initial=np.inf))
 
     def cost_without_edge(self, source: int, entity: int) -> float:
-        """Return the least cost, by the metric closure, of a path from `source` to its neighbour `entity` that does not
-        follow the edge between them.
+        """Return the least cost of a path from an entity to its neighbour that does not follow the edge between them.
+
+        source, entity: the two entities. The cost is by the metric closure, without the weight of `entity`.
         """
         first, last = self._first[source : source + 2]
         edge = first + np.searchsorted(self._tails[first:last], entity)
@@ -196,9 +200,9 @@ class _Network:
         return self.to(costs, entity, source)
 
     def to_all(self, costs: Numbers) -> Numbers:
-        """Return the least cost of a path to each entity, without that entity's weight.
+        """Return the least cost of a path from one source to each entity, without the weight of that entity.
 
-        costs: a row of the result of `costs`, whose source is where the paths start.
+        costs: the row of the result of the method `costs` for this source.
         """
         least = np.full(len(self._weights), np.inf)
         joined = np.flatnonzero(np.diff(self._first))
@@ -230,8 +234,9 @@ class _Network:
 def _spanning_tree(heads: Ints, tails: Ints, weights: Numbers) -> tuple[Ints, Ints]:
     """Return a minimum spanning tree as (entities, the parent of each), children before their parents.
 
-    Of all paths between two entities, the one in the tree has the smallest greatest weight. The root is an additional
-    node, number len(weights), that joins the components of the graph: one entity of each component is its child.
+    heads, tails: the two ends of each edge. weights: one per entity. Of all paths between two entities, the one in the
+    tree has the smallest greatest weight. The root is an additional node, number len(weights), that joins the
+    components of the graph: one entity of each component is its child.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree

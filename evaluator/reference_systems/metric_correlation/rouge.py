@@ -51,7 +51,11 @@ def words(text: str) -> list[str]:
 
 
 def ngram_overlap(generated: Sequence[str], reference: Sequence[str], n: int) -> Overlap:
-    """Return the overlap of n-grams. Of a repeated n-gram, the smaller of its counts in the two texts is in both."""
+    """Return the overlap of two texts in n-grams.
+
+    An n-gram that occurs several times counts as often as in the text that has it less often. generated, reference: the
+    words of each text.
+    """
     ours, theirs = (Counter(zip(*(text[i:] for i in range(n)), strict=False)) for text in (generated, reference))
     return Overlap((ours & theirs).total(), ours.total(), theirs.total())
 

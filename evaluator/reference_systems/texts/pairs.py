@@ -64,7 +64,7 @@ class TextFeatures:
         return features
 
     def of_pair(self, subject: int, object_: int) -> Iterator[str]:
-        """Yield the features of a pair of mentions, given by their indices."""
+        """Yield the features of a pair of mentions. subject, object_: the indices of the two mentions."""
         mentions = self.mentions
         left, right = (subject, object_) if subject < object_ else (object_, subject)
         order = ">" if subject < object_ else "<"

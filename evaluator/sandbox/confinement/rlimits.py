@@ -31,7 +31,7 @@ def table(limits: Limits, *, size: int, descriptors: int) -> dict[int, tuple[int
 
 
 def apply(limits: Limits, *, size: int, descriptors: int) -> None:
-    """Set the limits of this process.
+    """Set the resource limits of this process. size, descriptors: as for `table`.
 
     Raises OSError or ValueError if a limit cannot be set, or has another value when it is read back.
     """

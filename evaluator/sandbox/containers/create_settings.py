@@ -48,9 +48,9 @@ def work(
 ) -> dict[str, Any]:
     """Return the settings of a system's or scorer's container.
 
-    folders: mount point -> name of its volume. output: the name of the volume for /output. labels: the labels to set.
-    image_labels: the names of the image's own labels, which are blanked. gpus: the GPUs reserved for the container.
-    gpu_runtime: one of `gpu.RUNTIMES`.
+    folders: mount point -> name of its volume. output: the name of the volume for /output. runtime: the engine's OCI
+    runtime. architecture: amd64 or arm64. labels: the labels to set. image_labels: the names of the image's own labels,
+    which are blanked. gpus: the GPUs reserved for the container. gpu_runtime: one of `gpu.RUNTIMES`.
     """
     limits = job.limits
     host = _confined(runtime, architecture) | {
@@ -93,7 +93,8 @@ def volume_holder(
 ) -> dict[str, Any]:
     """Return the settings of the volume holder, which keeps the tmpfs volume in existence while it runs.
 
-    folders, output, labels: as for `work`; here the folders are writable and /output is read-only.
+    image: the id of its image. folders, output, architecture, labels: as for `work`; here the folders are writable and
+    /output is read-only.
     """
     host = _confined("", architecture) | {
         "Memory": _VOLUME_HOLDER_MEMORY_BYTES,

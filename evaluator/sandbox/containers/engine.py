@@ -210,7 +210,10 @@ class Engine:
             yield from self.client.get_image(image)
 
     def pull(self, repository: str, digest: str) -> Iterator[dict[str, Any]]:
-        """Pull an image and yield the engine's progress messages."""
+        """Pull an image and yield the engine's progress messages.
+
+        repository: the image's name with the registry. digest: `sha256:...`.
+        """
         with _translated_errors("pulling an image"):
             for message in self.client.pull(repository, tag=digest, stream=True, decode=True):
                 if "error" in message:
@@ -225,7 +228,7 @@ class Engine:
             self.client.remove_image(image, noprune=False)
 
     def create_volume(self, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
-        """Create a volume and return its name, which the engine chooses."""
+        """Create a volume and return its name, which the engine chooses. options: those of the driver `local`."""
         with _translated_errors("creating a volume"):
             volume = self.client.create_volume(driver="local", driver_opts=dict(options), labels=dict(labels))
         return str(volume["Name"])
@@ -311,11 +314,11 @@ class Engine:
             yield from pieces
 
     def file_status(self, container: str, path: str) -> dict[str, Any]:
-        """Return the engine's description of a file in a container without opening it.
+        """Return the engine's description of a file in a container without opening the file.
 
-        Its keys are `mode`, as of Go's os.FileMode, `size`, and `linkTarget`, which is empty unless it is a symlink.
-        Docker's client only offers it with the file's content, for which an engine would look up the file's owner in
-        the container's own /etc/passwd and /etc/group. Raises NotFoundError.
+        The keys of the description are `mode`, as of Go's os.FileMode, `size`, and `linkTarget`, which is empty unless
+        the file is a symlink. Docker's client only offers this together with the file's content, for which an engine
+        would look up the file's owner in the container's own /etc/passwd and /etc/group. Raises NotFoundError.
         """
         url = f"{self.client.base_url}/v{self.client.api_version}/containers/{container}/archive"
         with _translated_errors("inspecting a file"):

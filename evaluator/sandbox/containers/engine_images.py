@@ -64,7 +64,10 @@ def load(
 
 
 def pull(engine: Engine, reference: Reference, *, limits: ImageLimits, architecture: str) -> LoadedImage:
-    """Implement `backend.ContainerBackend.pull`. A pulled image that must not be run is removed again."""
+    """Implement `backend.ContainerBackend.pull`. A pulled image that must not be run is removed again.
+
+    limits: limits on the image. architecture: the one that the image must have, such as amd64.
+    """
     _fetch(engine, reference, limits.archive_bytes)
     image = inspect_image(engine, str(reference))
     loaded = LoadedImage(id=str(image["Id"]), size=_size(image))

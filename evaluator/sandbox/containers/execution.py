@@ -276,7 +276,7 @@ def result_of(verdict: Verdict, explanation: str, outputs: Sequence[Output], **f
 
 
 def _lasted(state: dict[str, Any]) -> float:
-    """Return the container's duration in seconds by the engine's clock; 0 if unknown."""
+    """Return a container's duration in seconds by the engine's clock; 0 if unknown. state: the engine's `State`."""
     started, finished = (_moment(state, name) for name in ("StartedAt", "FinishedAt"))
     return max((finished - started).total_seconds(), 0.0) if started and finished else 0.0
 

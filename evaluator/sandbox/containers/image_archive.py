@@ -31,8 +31,8 @@ class Archive:
         """Index an archive, which is first decompressed to an unnamed file in the folder `scratch` if it is compressed.
 
         descriptor: an open descriptor of a regular file. most_bytes: the maximum size, compressed and uncompressed.
-        scratch: None: the system's folder for temporary files. Raises ImageArchiveError, UnsafeMemberError,
-        DuplicateMemberError, TooLargeError or LayerContentError.
+        most_members: the maximum number of members. scratch: None: the system's folder for temporary files. Raises
+        ImageArchiveError, UnsafeMemberError, DuplicateMemberError, TooLargeError or LayerContentError.
         """
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

@@ -114,8 +114,9 @@ def this_architecture() -> str:
 def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple[dict[str, Any], list[str]]:
     """Return (the checked config, the digests of the layers, base first).
 
-    The keys in the two upper levels of the config are in lower case. architecture: the one that the image must have,
-    such as amd64. Raises ConfigError or one of its subclasses, or LayerCountError.
+    The keys in the two upper levels of the config are in lower case. content: the config as JSON. architecture: the one
+    that the image must have, such as amd64. most_layers: the maximum number of layers. Raises ConfigError or one of its
+    subclasses, or LayerCountError.
     """
     config = read_json(content, "the image's config")
     if not isinstance(config, dict):

@@ -35,7 +35,10 @@ class RemainingLimits:
         self.most_bytes, self.most_members = self.bytes, self.members
 
     def take_bytes(self, count: int, what: str) -> None:
-        """Subtract uncompressed bytes of the layer `what` from what remains. Raises TooLargeError if too few remain."""
+        """Subtract `count` uncompressed bytes from what remains. Raises TooLargeError if fewer remain.
+
+        what: the name of the layer that has these bytes, for the error text.
+        """
         self.bytes -= count
         if self.bytes < 0:
             raise TooLargeError(
@@ -44,7 +47,10 @@ class RemainingLimits:
             )
 
     def take_member(self, what: str) -> None:
-        """Subtract one file of the layer `what` from what remains. Raises TooLargeError if none remains."""
+        """Subtract one file from what remains. Raises TooLargeError if none remains.
+
+        what: the name of the layer that has the file, for the error text.
+        """
         self.members -= 1
         if self.members < 0:
             raise TooLargeError(

@@ -31,7 +31,8 @@ class Reference:
 def parse_reference(text: str, allowed: Iterable[str]) -> Reference:
     """Parse a reference of the form `registry/name@sha256:...`. allowed: registries as `host` or `host:port`.
 
-    The registry must be given. Otherwise an engine would look on Docker Hub. Raises RegistryReferenceError.
+    A reference without a registry is refused, since an engine would look for it on Docker Hub. Raises
+    RegistryReferenceError.
     """
     allowed = sorted(allowed)
     match = _REFERENCE.fullmatch(text) if len(text) <= 400 else None

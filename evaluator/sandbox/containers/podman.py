@@ -408,7 +408,10 @@ class PodmanSandbox(ContainerBackend):
         running.deadline = running.began + limits.wall_seconds
 
     def _follow(self, running: _Running, inspected: dict[str, Any]) -> None:
-        """Compute the job's deadline from the container's start, and watch the container if it has not ended."""
+        """Compute the job's deadline from the container's start, and watch the container if it has not ended.
+
+        inspected: Podman's description of the container.
+        """
         state = inspected["State"]
         age = max(time.time() - _moment(state["StartedAt"]).timestamp(), 0.0)
         running.began = time.monotonic() - age

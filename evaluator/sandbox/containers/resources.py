@@ -66,7 +66,11 @@ def not_started(error: EngineError, reason: str) -> AmbiguousFailureError:
 
 
 def container_name(instance: str, execution: str, part: str) -> str:
-    """Return the name of a job's container, by which any process finds it. part: the job's kind, or `keeper`."""
+    """Return the name of a job's container, by which any process finds it.
+
+    instance: the site's name. execution: the job's `execution_id`. part: the job's kind, or `keeper` for the volume
+    holder.
+    """
     return f"holdout-{instance}-{execution}-{part}"
 
 
@@ -280,7 +284,7 @@ def _await(future: Future[Any], still_needed: Callable[[], None]) -> None:
 
 
 def _packed(files: Sequence[InputFile]) -> Iterator[bytes]:
-    """Yield the files of a folder as tar. Raises ValueError if the size of a file changes while it is read."""
+    """Yield the files of a folder as tar, in pieces. Raises ValueError if a file's size changes while it is read."""
     for file in files:
         if isinstance(file.content, bytes):
             yield from tar.file(file.name, [file.content], len(file.content))

@@ -191,7 +191,7 @@ def _check_rest(reader: Reader) -> None:
 
 
 def header(name: str, size: int, *, mode: int = 0o444) -> bytes:
-    """Return the tar header of a regular file that root owns, with the modification time 0."""
+    """Return the tar header of a regular file of `size` bytes that root owns, with the modification time 0."""
     info = tarfile.TarInfo(name)
     info.size, info.mode = size, mode
     return info.tobuf(tarfile.GNU_FORMAT)

@@ -79,7 +79,7 @@ def receive(connection: socket.socket) -> tuple[protocol.Order, list[int]]:
 
 
 def _work(job: Job, arguments: dict[str, Any], files: dict[str, BinaryIO], limits: Limits) -> int:
-    """Run the job, write its report and return the exit status. Nothing is raised: a traceback could quote gold."""
+    """Run the job, write its report and return the exit status. Exceptions are not raised: they could quote gold."""
     try:
         report, attachment = job(files, arguments)
         try:

@@ -26,7 +26,7 @@ _PIPE_BYTES = 1 << 20  # fewer reads for a large attachment; the kernel may gran
 
 
 class ProcessSandbox:
-    """Client of the sandbox server at `socket_path`, which runs each job in a child process of its own.
+    """Client of the sandbox server at `socket_path`, which runs each job in a separate child process.
 
     patience: seconds to wait until a job has started, or for any other reply of the server.
     """

@@ -56,9 +56,10 @@ def start(
 
     The server ends when `terminate()` is called on the returned process, or when the calling process dies.
 
-    jobs: the module that defines the jobs, JOBS (name -> function), and their preparation, warm_up(). paths: additional
-    folders to import from. parallel: the maximum number of jobs at the same time; None: the server's default. wrapper:
-    a command that starts the server's command line, such as `setpriv ...`. root: the folder that holds the `evaluator`
+    socket_path: the path of the socket to which clients connect. jobs: the module that defines the jobs, JOBS (name ->
+    function), and their preparation, warm_up(). paths: additional folders to import from. parallel: the maximum number
+    of jobs at the same time; None: the server's default. python: the interpreter that runs the server. wrapper: a
+    command that starts the server's command line, such as `setpriv ...`. root: the folder that holds the `evaluator`
     package. stderr: where the operator's log is written, as for Popen.
 
     Raises SandboxError if the server refuses to start (with its reason), or is not ready within `timeout` seconds.

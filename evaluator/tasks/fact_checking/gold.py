@@ -31,7 +31,11 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Parse gold. Raises GoldError. If all labels are equal, there is a warning, since no measure then has a value."""
+    """Parse gold. Raises GoldError for invalid gold.
+
+    file: the file's name in messages. limits: limits on its size; None: the default ones. If all labels are equal,
+    there is a warning, since no measure then has a value.
+    """
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)

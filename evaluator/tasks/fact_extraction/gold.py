@@ -53,7 +53,10 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Parse gold. Raises GoldError."""
+    """Parse gold. Raises GoldError for invalid gold.
+
+    file: the file's name in messages. limits: limits on its size; None: the default ones.
+    """
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
@@ -77,7 +80,10 @@ def _shared(facts: list[Fact], texts: dict[str, str]) -> Facts:
 
 
 def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> ValidationData:
-    """Parse public inputs. Raises InputsError."""
+    """Parse public inputs. Raises InputsError for invalid inputs.
+
+    file: the file's name in messages. limits: limits on its size; None: the default ones.
+    """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     register.add_blocks(reader.blocks(stream))

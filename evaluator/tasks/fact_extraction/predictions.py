@@ -30,7 +30,11 @@ class Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
-    """Parse predictions. Raises PredictionError. A missing text counts as no facts, with a warning."""
+    """Parse predictions. Raises PredictionError for invalid predictions.
+
+    file: the file's name in messages. known: the ids, and the gold facts if they are available. limits: limits on the
+    file's size; None: the default ones. A text without a line counts as one without facts, with a warning.
+    """
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)
     numbers = array("q")

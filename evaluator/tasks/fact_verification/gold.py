@@ -76,7 +76,10 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Parse gold. Raises GoldError."""
+    """Parse gold. Raises GoldError for invalid gold.
+
+    file: the file's name in messages. limits: limits on its size; None: the default ones.
+    """
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
@@ -102,10 +105,11 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
 
 
 def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | None) -> ValidationData:
-    """Parse public inputs. Raises InputsError.
+    """Parse public inputs. Raises InputsError for invalid inputs.
 
-    share: how many gold lines have evidence: `all`, `some` or `none`. Where there is no gold to read, predictions need
-    evidence only if `share` is `all`.
+    file: the file's name in messages. share: how many gold lines have evidence: `all`, `some` or `none`. Where there is
+    no gold to read, predictions need evidence only if `share` is `all`. limits: limits on the file's size; None: the
+    default ones.
     """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)

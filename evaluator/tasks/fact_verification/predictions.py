@@ -34,9 +34,10 @@ def empty_answers(n_claims: int) -> Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
-    """Parse predictions. Raises PredictionError.
+    """Parse predictions. Raises PredictionError for invalid predictions.
 
-    Every id needs exactly one answer, with `predicted_evidence` if `known.needs_evidence` is True for the claim.
+    Every id needs exactly one answer, with `predicted_evidence` if `known.needs_evidence` is True for the claim. file:
+    the file's name in messages. limits: limits on its size; None: the default ones.
     """
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     problems = reader.problems
@@ -69,5 +70,8 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
 
 
 def _without_evidence(lines: Iterable[Answer] | None, needs_evidence: npt.NDArray[np.bool_]) -> bool:
-    """Return True if no line has evidence, and no claim needs evidence. lines: None: there are no lines."""
+    """Return True if no line has evidence, and no claim needs evidence.
+
+    lines: None: there are no lines. needs_evidence: for each claim, True if its prediction needs evidence.
+    """
     return not needs_evidence.any() and all(line.predicted_evidence is msgspec.UNSET for line in lines or ())

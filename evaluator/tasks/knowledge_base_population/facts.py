@@ -38,7 +38,7 @@ class FactTable:
         return len(self.passage)
 
     def take(self, chosen: Indices) -> "FactTable":
-        """Return a table of the facts at these indices, in their order."""
+        """Return a table of the facts at the indices `chosen`, in the order of these indices."""
         return FactTable(
             self.passage[chosen], self.property[chosen], self.offsets[:, chosen], self.uris[:, chosen], self.uri_texts
         )

@@ -78,7 +78,7 @@ class Gold:
         return [self.names.get(identifier, identifier) for identifier in self.properties]
 
     def annotated(self) -> npt.NDArray[np.bool_]:
-        """Return an array passages x properties: True if all facts with the property are annotated in the passage."""
+        """Return an array passages x properties: True if all facts of the property are annotated in the passage."""
         marks = np.zeros((len(self.passage_document), max(len(self.properties), 1)), dtype=np.bool_)
         if self.annotated_pairs:
             passages, properties = np.array(self.annotated_pairs).T
@@ -93,9 +93,11 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, fold: int | None, limits: ReadLimits | None) -> Gold:
-    """Parse gold. fold: the fold (of the dataset's five) that is scored; None: all.
+    """Parse gold.
 
-    Raises GoldError if the gold is invalid, UsageError if no document is in the fold.
+    file: the file's name in messages. fold: the fold (of the dataset's five) that is scored; None: all. limits: limits
+    on the file's size; None: the default ones. Raises GoldError if the gold is invalid, UsageError if no document is in
+    the fold.
     """
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems, "documentId")
@@ -188,10 +190,11 @@ def _check_names(gold: Gold, problems: ProblemList) -> None:
 def read_inputs(
     stream: BinaryIO, file: str, fold: int | None, properties: list[str] | None, limits: ReadLimits | None
 ) -> ValidationData:
-    """Parse public inputs. Raises InputsError.
+    """Parse public inputs. Raises InputsError for invalid inputs.
 
-    fold: the fold (of the dataset's five) that is scored; None: all. A document without a fold counts as scored.
-    properties: the property ids of the gold; None: they are not known, and predictions may name any.
+    file: the file's name in messages. fold: the fold (of the dataset's five) that is scored; None: all. A document
+    without a fold counts as scored. properties: the property ids of the gold; None: they are not known, and predictions
+    may name any. limits: limits on the file's size; None: the default ones.
     """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems, "documentId")

@@ -38,10 +38,10 @@ class Matches:
 
 
 def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[Matches, Matches]:
-    """Return the matches in the modes text and exact.
+    """Return (the matches in the mode text, the matches in the mode exact).
 
     In the mode text both the subject spans and the object spans must overlap; in the mode exact all four offsets must
-    be equal.
+    be equal. n_properties: the number of properties.
     """
     gold_offsets, offsets = comparable(gold, predicted)
     gold_keys, keys = _keys(gold, n_properties), _keys(predicted, n_properties)
@@ -67,9 +67,10 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
 
 
 def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> Matches:
-    """Return the matches in the mode link: two subjects' URIs have equal last segments, and so have the objects' URIs.
+    """Return the matches in the mode link: the subjects' URIs have equal last segments, and so have the objects' URIs.
 
-    Facts that lack one of the two links, and facts of date properties, are left out.
+    Facts that lack one of the two URIs, and facts of date properties, are left out. property_ids: the id of each
+    property, by index.
     """
     gold, predicted = gold.take(_linkable(gold, property_ids)), predicted.take(_linkable(predicted, property_ids))
     segments: dict[str, int] = {}
@@ -87,7 +88,7 @@ def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> M
 def _keys(facts: FactTable, n_properties: int) -> Indices:
     """Return a number for each fact, which is equal for facts of the same passage and property.
 
-    Only such facts are compared.
+    Only facts with the same number are compared. n_properties: the number of properties.
     """
     return facts.passage * n_properties + facts.property
 
@@ -131,7 +132,8 @@ def _spans_overlap(a_start: Indices, a_end: Indices, b_start: Indices, b_end: In
 def _linkable(facts: FactTable, property_ids: list[str]) -> Indices:
     """Return the indices of the facts that are compared by links, ascending.
 
-    These facts have both URIs and no date property; of those with the same passage, property and URIs, only the first.
+    These facts have both URIs and no date property; of facts with the same passage, property and URIs, only the first
+    is compared. property_ids: the id of each property, by index.
     """
     empty = np.array([text == "" for text in facts.uri_texts] or [True])
     dated = np.array([identifier in DATE_PROPERTIES for identifier in property_ids] or [True])

@@ -28,7 +28,11 @@ def empty_answers() -> Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
-    """Parse predictions. Raises PredictionError. Missing passages count as empty, with a warning."""
+    """Parse predictions. Raises PredictionError for invalid predictions.
+
+    file: the file's name in messages. limits: limits on its size; None: the default ones. A passage that is missing in
+    the file counts as one without facts, with a warning.
+    """
     return _PredictionFile(file, known, limits).read(stream)
 
 

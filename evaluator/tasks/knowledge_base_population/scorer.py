@@ -94,9 +94,10 @@ def _groups(gold: Gold) -> tuple[npt.NDArray[np.int32], tuple[str | int, ...]]:
 def _dimensions(
     gold: Gold, groups: npt.NDArray[np.int32], documents: Indices, properties: Indices
 ) -> dict[str, Dimension]:
-    """Build the dimensions of the outcomes.
+    """Return name -> dimension of the outcomes.
 
-    Their values come from gold alone, so that predictions do not add slices.
+    Their values come from gold alone, so that predictions do not add slices. groups: the index of each document's
+    group. documents, properties: the indices of each row's document and property.
     """
     property_indices = np.unique(gold.facts.property)
     names = sorted((gold.property_names[index], index) for index in property_indices.tolist())

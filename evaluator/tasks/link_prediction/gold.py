@@ -50,7 +50,11 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Parse gold. Raises GoldError. A question without answers gives a warning, since no system can answer it."""
+    """Parse gold. Raises GoldError for invalid gold.
+
+    file: the file's name in messages. limits: limits on its size; None: the default ones. A question without answers
+    gives a warning, since no system can answer it.
+    """
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
@@ -89,7 +93,10 @@ def _shared(mentions: list[str], texts: dict[str, str]) -> Mentions:
 
 
 def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> ValidationData:
-    """Parse public inputs. Raises InputsError."""
+    """Parse public inputs. Raises InputsError for invalid inputs.
+
+    file: the file's name in messages. limits: limits on its size; None: the default ones.
+    """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     register.add_blocks(reader.blocks(stream))

@@ -36,7 +36,11 @@ def empty_answers(n_questions: int) -> Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
-    """Parse predictions. Raises PredictionError. A missing question counts as an empty ranking, with a warning."""
+    """Parse predictions. Raises PredictionError for invalid predictions.
+
+    file: the file's name in messages. limits: limits on its size; None: the default ones. A question without a line
+    counts as one with an empty ranking, with a warning.
+    """
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)
     ranks = np.zeros((len(known.index_of), 2), dtype=np.int64)

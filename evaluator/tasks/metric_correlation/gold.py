@@ -37,7 +37,10 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Parse gold. Raises GoldError."""
+    """Parse gold. Raises GoldError for invalid gold.
+
+    file: the file's name in messages. limits: limits on its size; None: the default ones.
+    """
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)

@@ -39,7 +39,11 @@ class Scores:
 
 
 def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimits | None) -> Scores:
-    """Parse predictions. Raises PredictionError for invalid lines, and unless every id has exactly one score."""
+    """Parse predictions. Raises PredictionError for invalid lines, and unless every id has exactly one score.
+
+    file: the file's name in messages. index_of: id -> index of the gold line. limits: limits on the file's size; None:
+    the default ones.
+    """
     reader = Reader(file, _LAYOUT, PredictionError, limits)
     register = AnswerRegister(index_of, reader.problems)
     values = np.zeros(len(index_of))
@@ -66,7 +70,11 @@ def no_scores(n_lines: int) -> Scores:
 
 
 def read_ids(stream: BinaryIO, file: str, layout: Format[Any], limits: ReadLimits | None) -> IdIndex:
-    """Return id -> index of the lines of public inputs. layout: their line format. Raises InputsError."""
+    """Return id -> index of the line, for the lines of public inputs. Raises InputsError for invalid lines.
+
+    file: the file's name in messages. layout: the format of the lines. limits: limits on the file's size; None: the
+    default ones.
+    """
     reader = Reader(file, layout, InputsError, limits)
     register = IdRegister(reader.problems)
     register.add_blocks(reader.blocks(stream))
