@@ -15,7 +15,7 @@ ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
 def main() -> None:
-    """Sweep until SIGTERM or SIGINT."""
+    """Run the steps of a sweep every SWEEP_SECONDS, until SIGTERM or SIGINT."""
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     stored_files.report_missing()
     steps = jobs.steps()

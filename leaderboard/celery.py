@@ -15,4 +15,4 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 
 @setup_logging.connect
 def keep_our_logging(**_: object) -> None:
-    """Keep the logging of settings.LOGGING: Celery does not configure its own if this signal has a receiver."""
+    """Do nothing. Celery leaves settings.LOGGING as it is if this signal has a receiver."""

@@ -1,7 +1,7 @@
 """Typed environment variables of the site.
 
-The site does not start if a variable is unknown or malformed, or has different values under its present and former
-names.
+The site does not start if a variable is unknown or malformed, or has different values under its current and its former
+name.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ FORMER = {variable.former: name for name, variable in VARIABLES.items() if varia
 
 
 def former_names() -> dict[str, str]:
-    """Return former name -> present name, both with HOLDOUT_, of renamed variables set under the former name."""
+    """Return former name -> current name, both with HOLDOUT_, of renamed variables set under the former name."""
     return {PREFIX + former: PREFIX + name for former, name in FORMER.items() if PREFIX + former in os.environ}
 
 

@@ -95,7 +95,7 @@ def deliver(notice_id: str) -> None:
 
 
 def steps() -> dict[str, Callable[[], object]]:
-    """Return the steps of a sweep by name. None depends on another."""
+    """Return the steps of a sweep by name. The steps do not depend on each other."""
     kinds = tuple(part for part in SWEEPS if isinstance(part, Work))
     return {
         part.name if isinstance(part, Work) else f"{part.__module__}.{part.__name__}": (
@@ -109,7 +109,7 @@ def steps() -> dict[str, Callable[[], object]]:
 def sweep() -> None:
     """Run all steps of a sweep. An error in one does not stop the others; an unavailable database stops all of them.
 
-    This task is for the process `beat` of the previous release, which sends it; the present one runs the steps itself.
+    Only the process `beat` of the previous release sends this task; the current `beat` runs the steps itself.
     """
     for name, step in steps().items():
         try:
@@ -144,7 +144,7 @@ def report_first(sender: Any = None, **_: object) -> None:
 
 @worker_shutting_down.connect
 def end_soon(**_: object) -> None:
-    """Let a worker of submitted images that got SIGTERM finish its containers, for at most DRAIN_SECONDS."""
+    """Let a worker that runs submitted images finish its containers after SIGTERM, for at most DRAIN_SECONDS."""
     if {workers.SYSTEMS, workers.SYSTEMS_GPU} & set(app.amqp.queues.consume_from):
         Thread(target=run_system.end_soon, name="drain", daemon=True).start()
 
@@ -159,7 +159,7 @@ def report_alive(sender: Any = None, **_: object) -> None:
 
 @worker_ready.connect
 def report_outdated(**_: object) -> None:
-    """Log each board whose scores were made by an earlier version of its task; curators decide about rescoring."""
+    """Log each current board that an earlier version of its task or scorer scored; curators decide about rescoring."""
     try:
         for phase, version in prepared_board.outdated():
             log.warning("task_version_raised", phase=str(phase), scored_by=version)

@@ -44,7 +44,11 @@ FORMATS = [SafeCSV, JSON]
 
 
 class ExportsRecords(ExportMixin):
-    """Mixin that adds an *Export* button to an admin list: the filtered rows, with the fields that their page shows."""
+    """Mixin that adds an *Export* button to an admin list.
+
+    An export has the records that match the list's filters, with the primary key and the fields of a record's own admin
+    page, except stored files.
+    """
 
     formats = FORMATS
     export_form_class = ExportForm
@@ -77,7 +81,8 @@ class ExportsRecords(ExportMixin):
 def _exported_fields(model: Any, excluded: Any) -> list[str]:
     """Return the names of a model's fields that an export has.
 
-    Stored files are left out, because their names are internal, and so are fields that the admin page leaves out.
+    Stored files are left out, because their names are internal, and so are the fields in `excluded`, which the admin
+    page of a record does not show.
     """
     fields = (field for field in model._meta.concrete_fields if not isinstance(field, FileField))
     return [field.name for field in fields if (field.editable or field.primary_key) and field.name not in excluded]

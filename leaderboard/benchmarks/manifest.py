@@ -256,7 +256,7 @@ def convert(document: dict[str, Any]) -> Manifest:
 
 
 def _with_present_keys(document: Any) -> Any:
-    """Return a decoded manifest in which keys with their former names have their present ones.
+    """Return a decoded manifest with the former names of phase keys replaced by the present ones.
 
     Raises ValidationError if a phase has a key under both its former and its present name.
     """

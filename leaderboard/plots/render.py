@@ -1,5 +1,6 @@
-"""Renders Vega-Lite specifications. Run as a program: it reads {name: specification}, and writes {name: pictures}.
+"""Rendering of Vega-Lite specifications as pictures.
 
+Run as a program, it reads {name: specification} from its input, and writes {name: [SVG, PNG in base64]}, both as JSON.
 vl-convert starts a JavaScript engine, which takes a second and 100 MB; so it runs in a process that ends afterwards.
 """
 
@@ -20,7 +21,7 @@ VERSION = "6.4"
 def rendered(specs: Mapping[str, Any]) -> dict[str, tuple[str, bytes]]:
     """Return (SVG, PNG) of each specification by its name, on white, rendered in another process.
 
-    Raises subprocess.SubprocessError if that fails or takes over TIMEOUT_SECONDS.
+    Raises subprocess.SubprocessError if that fails or takes longer than TIMEOUT_SECONDS.
     """
     if not specs:
         return {}

@@ -85,7 +85,7 @@ def spec(description: str, values: Values, **parts: Any) -> Spec:
 
 
 def system_values(board: Board, row: Row) -> Spec:
-    """Return the fields of a system that all plots have: key, name, team, and the address of its page."""
+    """Return the fields of a system that all plots have: key, system (its name), team, competes, url (of its page)."""
     return {
         "key": row.system_id,
         "system": row.system,
@@ -159,9 +159,9 @@ def ranges(board: Board, x: Spec, **encoding: Any) -> Spec:
 
 
 def names(field: str = "system") -> Spec:
-    """Return a layer of system names, left of the plot or above their rows; each is a link to the system's page.
+    """Return a layer of system names, left of the plot, or above their rows in a narrow plot.
 
-    field: the field that has the names.
+    Each name links to its system's page. field: the field that has the names.
     """
     return {
         "mark": {

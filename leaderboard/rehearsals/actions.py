@@ -78,7 +78,7 @@ def find_testers(names: Sequence[str]) -> list[User]:
     if len(users) > MAX_TESTERS:
         raise Refused(
             Code.INVALID_NAME,
-            f"These names are {len(users)} users, team members included; expected at most {MAX_TESTERS} testers.",
+            f"These names stand for {len(users)} users, members of named teams included; expected at most {MAX_TESTERS}.",
         )
     return list(users.values())
 
@@ -87,10 +87,10 @@ def find_testers(names: Sequence[str]) -> list[User]:
 def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by: User) -> Rehearsal:
     """Begin a rehearsal of a phase: a copy that is open to its organisers and to the testers.
 
-    ends_at: until then the copy accepts submissions and testers can see it. None: until the phase itself opens or
-    `end` is called. A sealed phase needs a date, at which its copy is unsealed. Raises Refused: NOT_AN_ORGANISER;
-    NOT_READY if the phase cannot be rehearsed or already has a rehearsal; INVALID_NAME for a missing date, or one that
-    is past or after the phase's opening.
+    ends_at: until then the copy accepts submissions and testers can see it. None: until the phase itself opens or `end`
+    is called. A sealed phase needs a date, at which its copy is unsealed. Raises Refused: NOT_AN_ORGANISER; NOT_READY
+    if the phase cannot be rehearsed or already has a rehearsal; INVALID_NAME if `ends_at` is missing for a sealed
+    phase, is past, or is after the phase's opening.
     """
     check_manages(phase.benchmark, by)
     locked = (
@@ -163,7 +163,10 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
 
 @transaction.atomic
 def sweep() -> int:
-    """Record the end of each rehearsal whose deadline has passed; return their number. Queued work still runs."""
+    """Record the end of each rehearsal whose deadline has passed; return the number of these rehearsals.
+
+    Their queued work still runs.
+    """
     ongoing = Benchmark.objects.ongoing_rehearsals().values("pk")
     due = Rehearsal.objects.filter(ended_at=None).exclude(benchmark__in=ongoing).select_related("benchmark", "phase")
     count = 0

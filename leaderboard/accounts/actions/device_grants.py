@@ -1,7 +1,7 @@
 """Log-in of the `holdout-eval` command by a browser: the OAuth 2.0 device authorization grant (RFC 8628).
 
-The command shows a code, its user allows it on the site, and the command gets an API token like any other. Pending
-codes are in the cache; django-allauth checks them.
+The command shows a code, a logged-in user enters the code on the site and allows the log-in, and the command gets an
+API token like any other. Pending codes are in the cache; django-allauth checks them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Issued:
 
 
 def begin(*, scope: str, page: str) -> dict[str, Any]:
-    """Store a device code and return the response of RFC 8628, section 3.2.
+    """Store a device code, and return the fields of the device authorization response (RFC 8628, section 3.2).
 
     scope: that of the API token which the command requests. page: address of the page on which users enter the code.
     """
@@ -93,7 +93,10 @@ def redeem(request: Any, *, name: str) -> Issued:
 
 
 def _codes() -> Any:
-    """Import the module of device codes when it is used, because oauthlib takes a tenth of a second to import."""
+    """Import and return django-allauth's module of device codes.
+
+    It is imported only when it is used, because the import of oauthlib takes a tenth of a second.
+    """
     from allauth.idp.oidc.internal.oauthlib import device_codes
 
     return device_codes

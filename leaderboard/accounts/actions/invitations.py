@@ -112,10 +112,10 @@ def find(token: str) -> Invitation | None:
 
 
 def check_invited(invitation: Invitation, user: User) -> None:
-    """Check that an invitation was sent to this user.
+    """Raise Refused NOT_INVITED unless the user may answer the invitation.
 
-    Raises Refused NOT_INVITED, without the invited address, if the site has a mail server and the user has not verified
-    that address.
+    If the site has a mail server, the user must have verified the invited address, which the error does not name.
+    Without a mail server, any user who has the link may answer.
     """
     # Compared here, since databases also equate letters such as i and dotless i.
     verified = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
@@ -170,7 +170,7 @@ def revoke(*, invitation: Invitation, by: User) -> None:
 def _answer(invitation: Invitation, answer: str, by: User) -> None:
     """Store the answer if the invitation is still open, so that only one of two concurrent answers succeeds.
 
-    Raises Refused NOT_ACCEPTED if it is not.
+    Raises Refused NOT_ACCEPTED if the invitation is used, revoked or expired.
     """
     at = timezone.now()
     waiting = Invitation.objects.filter(pk=invitation.pk, answer=Invitation.Answer.OPEN, expires_at__gt=at)

@@ -13,7 +13,10 @@ ACTION = "login.new_network"
 
 
 def remember(user: Any, network: str) -> None:
-    """Store that the user has logged in from a network. The audit log gets a keyed digest of it, not the address."""
+    """Store in the audit log that the user has logged in from a network: a keyed digest of it, not the address.
+
+    network: as `client_network.network_of` returns it.
+    """
     if not is_known([user], network):
         AuditEntry.record(ACTION, user, by=user, network=_digest(network))
 

@@ -13,7 +13,7 @@ from leaderboard.models import AuditEntry, Membership, Notice, Submission, Team,
 
 
 def check_owner(team: Team, by: User) -> None:
-    """Raise Refused: NOT_AN_OWNER unless the user is an owner."""
+    """Raise Refused NOT_AN_OWNER unless the user is an owner of the team."""
     if not Membership.objects.filter(team=team, user=by.pk, is_owner=True).exists():
         raise Refused(Code.NOT_AN_OWNER, f"Only an owner of the team {team} may do this.")
 
@@ -80,7 +80,7 @@ def transfer(*, team: Team, to: User, by: User) -> None:
 
 @transaction.atomic
 def close(*, team: Team, by: User) -> None:
-    """End the membership of the team's only member, and its invitations; its name and scores stay on boards.
+    """End the membership of the team's only member, and delete the team's invitations; name and scores stay on boards.
 
     A team without members is closed: nobody can submit for it or join it. Raises Refused: NOT_AN_OWNER; NOT_ACCEPTED if
     it has other members.

@@ -13,7 +13,7 @@ from leaderboard.models import AuditEntry, Profile, User
 
 @transaction.atomic
 def update(*, by: User, is_public: bool, name: str, affiliation: str = "", url: str = "", orcid: str = "") -> Profile:
-    """Store a user's profile. is_public: everybody may see it; else nobody else does.
+    """Store a user's profile. is_public: True: everybody may see the profile; False: only the user.
 
     Raises Refused INVALID_NAME for an invalid or reserved name, an invalid affiliation, or an invalid ORCID iD.
     """
@@ -28,7 +28,7 @@ def update(*, by: User, is_public: bool, name: str, affiliation: str = "", url: 
 
 
 def orcid_of(text: str) -> str:
-    """Return an ORCID iD with hyphens; "" for "". `text` may be its address, and may lack the hyphens.
+    """Return an ORCID iD with hyphens; "" for "". `text` may be the URL of the iD, and may lack the hyphens.
 
     Raises Refused INVALID_NAME for another text, or if the check digit (ISO 7064, MOD 11-2) is wrong.
     """

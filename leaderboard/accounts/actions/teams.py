@@ -26,8 +26,8 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
     """Create a team that `by` owns.
 
     is_baselines: the team is for a benchmark's baselines, and its name may be one that is reserved for such teams.
-    Raises Refused: INVALID_NAME for an invalid or reserved name, NAME_TAKEN if the name looks like another team's or an
-    organiser's, and NOT_ACCEPTED if `by` has created MOST_A_DAY teams within 24 hours.
+    Raises Refused: INVALID_NAME for an invalid or reserved name; NAME_TAKEN if the name looks like another team's or
+    another organiser's; NOT_ACCEPTED if `by` is not a curator and has created MOST_A_DAY teams within 24 hours.
     """
     name = checked_name(name, by=by, is_baselines=is_baselines)
     hold_names()
@@ -59,9 +59,10 @@ def checked_name(name: str, *, by: User, is_baselines: bool = False) -> str:
 
 
 def check_free(name: str, *, by: User, but: Team | None = None) -> None:
-    """Raise Refused NAME_TAKEN if the name looks like an organiser's, or another team's present or former name.
+    """Raise Refused NAME_TAKEN if a name looks like the name of an organiser, or the current or former name of a team.
 
-    but: the team that is to be renamed, whose own names are allowed.
+    by: the user who chooses the name, which may look like this user's own. but: the team that is to be renamed, whose
+    own names are allowed.
     """
     others = Team.objects.exclude(pk=but.pk) if but else Team.objects.all()
     taken = names.first_confusable(name, all_names(others))
@@ -72,7 +73,7 @@ def check_free(name: str, *, by: User, but: Team | None = None) -> None:
 
 
 def all_names(rows: QuerySet[Any]) -> Iterator[str]:
-    """Yield the present and former names of teams or systems."""
+    """Yield the current and former names of teams or systems."""
     for name, former in rows.values_list("name", "former_names").iterator():
         yield name
         yield from (row["name"] for row in former)
@@ -128,7 +129,7 @@ def _of_their_own(user: User) -> Team | None:
 
 
 def find_system(*, team: Team, name: str) -> System:
-    """Return the team's system of that name; if there is none, return a new one that is not saved.
+    """Return the team's system with this name; if there is none, return a new one that is not saved.
 
     Raises Refused for a new name: INVALID_NAME; NAME_TAKEN if another system of the team has a similar name.
     """
@@ -148,7 +149,7 @@ def _unlike_others(team: Team, name: str) -> str:
 
 
 def check_not_former(systems: QuerySet[System], name: str) -> None:
-    """Raise Refused NAME_TAKEN if one of the systems had a name that looks like this one."""
+    """Raise Refused NAME_TAKEN if one of the systems formerly had a name that looks like this one."""
     for present, former in systems.exclude(former_names=[]).values_list("name", "former_names"):
         if names.first_confusable(name, (row["name"] for row in former)) is not None:
             raise Refused(
@@ -158,7 +159,7 @@ def check_not_former(systems: QuerySet[System], name: str) -> None:
 
 @transaction.atomic
 def system(*, team: Team, name: str, by: User, **described: str) -> System:
-    """Return the team's system of that name; create it if there is none.
+    """Return the team's system with this name; create it if there is none.
 
     described: values of further fields of a new system. Raises Refused for a new name: INVALID_NAME; NAME_TAKEN if
     another system of the team has a similar name.

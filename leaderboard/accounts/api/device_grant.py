@@ -107,9 +107,10 @@ class DeviceTokenView(_GrantView):
         operation_id="device_token", request=DeviceTokenRequest, responses={200: DeviceToken, **errors(415)}, auth=[]
     )
     def post(self, request: Request) -> Response:
-        """Issue the API token of a log-in by the browser (RFC 8628). Until the user allows it, `authorization_pending`.
+        """Issue the API token of a log-in by the browser (RFC 8628).
 
-        Repeat the request every `interval` seconds.
+        Until the user allows the log-in, the error is `authorization_pending`: repeat the request every `interval`
+        seconds.
         """
         from oauthlib.oauth2 import OAuth2Error
 

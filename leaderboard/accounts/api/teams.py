@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django.db.models import Prefetch, QuerySet
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import IsAuthenticated
@@ -18,6 +17,7 @@ from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.parsers import JSONParser
 from leaderboard.core.api.serializers import errors
+from leaderboard.core.refusal import NotFound
 from leaderboard.models import Invitation, Membership, Team, User
 from leaderboard.models.submission import systems_visible_to
 
@@ -117,7 +117,7 @@ class AnswerView(OwnView):
         params = _read(serializers.Answer, request)
         invitation = invitations.find(params["token"])
         if invitation is None:
-            raise Http404("no open invitation has this token")
+            raise NotFound("This invitation is used, revoked or expired, or does not exist.")
         if params["answer"] == "decline":
             invitations.decline(invitation=invitation, by=_user(request))
             return Response(status=204)

@@ -52,9 +52,9 @@ class AccountAdapter(DefaultAccountAdapter):
             raise ValidationError(refused.message) from refused
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Return whether users must enter their password again before a change.
+        """Return whether users must enter their password again before a change that django-allauth's part `app` makes.
 
-        This is so for linking an account of another provider, since it is one more way to log in.
+        They must also before they link an account of another provider, since it is one more way to log in.
         """
         return app == "allauth.socialaccount" or super().is_reauthentication_required(app=app)
 
@@ -70,7 +70,7 @@ class AccountAdapter(DefaultAccountAdapter):
             raise self.validation_error("too_many_login_attempts")
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
-        """Return the user with these credentials, and remember the network; None if the credentials are wrong."""
+        """Return the user with these credentials, and remember the request's network; None for wrong credentials."""
         user = super().authenticate(request, **credentials)
         if user is not None:
             known_networks.remember(user, network_of(request))
@@ -78,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     @transaction.atomic
     def set_password(self, user: Any, password: str) -> None:
-        """Set the password, which revokes the tokens, and remember the network, since only the owner can set it."""
+        """Set the password, which revokes the tokens, and remember the request's network: only the owner can set it."""
         super().set_password(user, password)
         known_networks.remember(user, network_of(self.request))
 

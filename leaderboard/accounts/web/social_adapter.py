@@ -39,7 +39,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return apps
 
     def get_requests_session(self) -> Any:
-        """Return a session for requests to a provider, whose failures end in the page of a failed log-in."""
+        """Return a session for requests to a provider. A request that fails ends in the page of a failed log-in."""
         from requests import RequestException
 
         session = super().get_requests_session()

@@ -49,9 +49,9 @@ def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> lis
 def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys, decided_in: set[str]) -> list[Line]:
     """Return the lines of the rows that are to be inserted: those that do not exist on this server, with exceptions.
 
-    A membership is left out if its team exists here already. An audit entry about a system is inserted only if it
-    names a phase or submission of the archive, which shows that it concerns this benchmark. Any other audit entry is
-    left out if its subject exists here already. existing: keys of the archived rows that exist here.
+    A membership is left out if its team exists here already. An audit entry about a system is inserted only if it names
+    a phase or submission of the archive, which shows that it concerns this benchmark. Any other audit entry is left out
+    if its subject exists here already. existing: {model: archived primary keys of the rows that exist here}.
     decided_in: keys of the archive's phases and submissions.
     """
     new = [line for line in lines if line["pk"] not in existing[model]]
@@ -72,7 +72,7 @@ def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys
 
 
 def new_acts(lines: list[Line]) -> list[Line]:
-    """Return the audit entries without those about systems that an earlier import has inserted.
+    """Return the audit entries that are not stored here yet. Those about systems may be, because of an earlier import.
 
     lines: audit entries whose subjects have this server's keys.
     """

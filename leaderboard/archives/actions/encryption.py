@@ -30,14 +30,18 @@ def generate_key() -> tuple[str, str]:
 def generate_protected_key(passphrase: str) -> tuple[bytes, str]:
     """Generate a key pair. Return (secret key encrypted with the passphrase, as an age file; public key).
 
-    So the passphrase need not be stored until the archive is written. Takes a second: age's scrypt is slow by design.
+    The passphrase itself need not be stored until the archive is written. Takes a second: age's scrypt is slow by
+    design.
     """
     secret, public = generate_key()
     return pyrage.passphrase.encrypt(secret.encode(), passphrase), public
 
 
 def unprotected(protected_key: bytes, passphrase: str) -> list[x25519.Identity]:
-    """Return the secret key that `generate_protected_key` has encrypted. Raises InvalidKeyError."""
+    """Decrypt the secret key from `generate_protected_key`. Return it as a list with one item.
+
+    Raises InvalidKeyError for a wrong passphrase.
+    """
     try:
         secret = pyrage.passphrase.decrypt(protected_key, passphrase)
     except pyrage.DecryptError as error:

@@ -32,10 +32,10 @@ SHORTEST_PASSPHRASE = 12
 def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = "") -> ArchiveExport:
     """Queue the export of a benchmark; if the requester has an unfinished export of it, return that one instead.
 
-    recipients: public keys, one per line, to which the closed part of the archive is encrypted. passphrase: decrypts it
-    too; it is not stored. Without both, that part is left out. Raises Refused: INVALID_NAME for an invalid key or a
-    passphrase of fewer than SHORTEST_PASSPHRASE characters, NOT_AN_ORGANISER for a user who is not a curator,
-    NOT_READY for a rehearsal.
+    recipients: public keys, one per line, to which the closed part of the archive is encrypted. passphrase: another way
+    to decrypt the closed part; the passphrase is not stored; empty: none. Without keys and passphrase, the archive has
+    no closed part. Raises Refused: INVALID_NAME for an invalid key or a passphrase of fewer than SHORTEST_PASSPHRASE
+    characters, NOT_AN_ORGANISER for a user who is not a curator, NOT_READY for a rehearsal.
     """
     if not by.is_curator:
         # The archive contains gold, all teams' submissions, and their addresses.

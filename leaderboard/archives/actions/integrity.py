@@ -11,7 +11,7 @@ _CHUNK = 1 << 20
 
 
 def find_problems(outer: ZipFile, readable: Mapping[str, str], *, allowed: set[str]) -> list[str]:
-    """Return one sentence for each file of the archive that is missing, altered or not expected; empty: none is.
+    """Return one sentence for each file of the archive that is missing, altered or not expected; [] if there is none.
 
     outer: the open archive. readable: expected SHA-256 by name of file. allowed: names of files that are expected
     without a digest. Every file in `readable` is read completely.

@@ -1,4 +1,4 @@
-"""Manifest of a stored benchmark, in the form that `import_benchmark own` reads."""
+"""Manifest of a stored benchmark, in the form that `manage.py import_benchmark own` reads."""
 
 from __future__ import annotations
 

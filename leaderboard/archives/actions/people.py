@@ -17,10 +17,10 @@ _STEM = _LONGEST_NAME - 7
 
 
 def find_user(fields: Line, _: Renumbered) -> User | None:
-    """Return this server's user with the mail address and user name in `fields`, an archived user; None if there is
-    none.
+    """Return this server's user who is the same as an archived user; None if there is none.
 
-    The name on this server may have a number appended, by an earlier import (`prepare_users`).
+    fields: the fields of the archived user. The users have the same mail address and user name, but an earlier import
+    may have appended a number to the name on this server (`prepare_users`).
     """
     numbered = rf"^{re.escape(fields['username'][:_STEM])}-\d+$"
     names = Q(username=fields["username"]) | Q(username__regex=numbered)

@@ -62,7 +62,8 @@ class Head(msgspec.Struct):
     readable: SHA-256 of each file of the readable part, by path in the archive.
     closed: path of the encrypted part in the archive; None: exported without a key.
     rows: number of rows in the closed part by name of model.
-    protected_key: path of a secret key of the encrypted part, encrypted with a passphrase; None: there is none.
+    protected_key: path in the archive of a secret key that decrypts the closed part, itself encrypted with a
+    passphrase; None: there is none.
     """
 
     format: str
@@ -93,7 +94,7 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
     server. say: is called with a line of text after each step. Primary keys are preserved if they are free on this
     server, otherwise replaced. Users are matched by name and mail address; others are created without a password or
     rights, with another name if theirs is taken. The imported boards are compared with the archived ones before the
-    commit. Raises ArchiveError and InvalidKeyError; nothing is changed then.
+    commit. Raises ArchiveError, or InvalidKeyError if no key decrypts the closed part; nothing is changed then.
     """
     with _opened(archive) as outer:
         head = _head(outer)
@@ -122,9 +123,10 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
 
 
 def keys_of(archive: Path, secret: str) -> list[x25519.Identity]:
-    """Return the secret keys in `secret`, a text of one per line, or the archive's own key if it is its passphrase.
+    """Return the secret keys that `secret` gives: secret keys, one per line, or the archive's passphrase.
 
-    Raises ArchiveError, and InvalidKeyError.
+    The passphrase decrypts a secret key that is stored in the archive. Raises ArchiveError for a file that is not an
+    archive of this server's version; InvalidKeyError for an invalid key or a wrong passphrase.
     """
     if "AGE-SECRET-KEY" in secret.upper():
         return encryption.identities(secret.splitlines())
@@ -139,7 +141,7 @@ def keys_of(archive: Path, secret: str) -> list[x25519.Identity]:
 def read_head(archive: Path) -> Head:
     """Return the content of archive.json and verify the archive's readable part, without importing anything.
 
-    Raises ArchiveError.
+    Raises ArchiveError for a file that is not an archive, was altered, or was written with another database migration.
     """
     with _opened(archive) as outer:
         return _head(outer)
@@ -279,7 +281,7 @@ def _room(model: type[Model], keys: list[Any]) -> int:
 
 
 def _of_subject(line: rows.Line, numbers: rows.Renumbered) -> rows.Line:
-    """Return an audit entry in which the keys in its subject and detail are replaced by this server's."""
+    """Return an audit entry in which the keys of its subject and of the phase in its detail are this server's keys."""
     name, _, key = line["fields"]["subject"].partition(":")
     model = next((candidate for candidate in numbers if candidate._meta.model_name == name), None)
     if model is not None and key.isdigit():

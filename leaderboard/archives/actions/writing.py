@@ -47,7 +47,8 @@ def write(
     keys: public keys to which the closed part is encrypted. Without keys the closed part is left out: hidden gold and
     hidden inputs are exported encrypted or not at all. by: the user who exports it; None: a command on the server. say:
     is called with a line of text after each step.
-    protected_key: secret key of one of them, encrypted with a passphrase, which the archive then has; empty: none.
+    protected_key: the secret key of one of `keys`, encrypted with a passphrase, to be stored in the archive; empty:
+    none.
     Raises FileExistsError if the file exists. An incomplete file is removed.
     """
     AuditEntry.record("benchmark.exported", benchmark, by=by, closed=bool(keys))
@@ -62,7 +63,10 @@ def write(
 
 
 def migration() -> str:
-    """Return the latest applied database migration. Only a server with the same one can import the archive."""
+    """Return the name of the latest applied database migration.
+
+    Only a server with the same latest migration can import the archive.
+    """
     applied = MigrationRecorder(connection).applied_migrations()
     return max(name for app, name in applied if app == "leaderboard")
 

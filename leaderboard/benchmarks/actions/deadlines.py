@@ -21,7 +21,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     The reason of an extension for everybody is public; that of an extension for one team is shown to the team and to
     organisers. If a sealed phase would be unsealed before its new deadline, an extension for everybody postpones the
     unsealing; an extension for one team is refused. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid
-    reason, or a `closes_at` that is not later than the deadline and the present; NOT_ACCEPTED for a phase that has no
+    reason, or a `closes_at` that is past or not later than the current deadline; NOT_ACCEPTED for a phase that has no
     deadline, is already unsealed, or belongs to a rehearsal that is over.
     """
     check_manages(phase.benchmark, by)

@@ -77,8 +77,9 @@ def edit(*, benchmark: Benchmark, values: Mapping[str, str], seen: Mapping[str, 
     """Save the values that differ from the current ones. Return the names of the changed values.
 
     values: new values by name, in the form that `state_of` returns. seen: `marks` of the values that the form was
-    opened with. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid text; NOT_READY if somebody else has
-    changed a value in the meantime, or the benchmark is a rehearsal.
+    opened with. Raises Refused: NOT_AN_ORGANISER, also for a dataset that `by` may not change (`may_change_dataset`);
+    INVALID_NAME for an invalid text; NOT_READY if `seen` is empty, somebody else has changed a value in the meantime,
+    or the benchmark is a rehearsal.
     """
     locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
     locked.dataset = Dataset.objects.select_for_update().get(pk=locked.dataset_id)

@@ -33,7 +33,7 @@ LONGEST_REASON = 300
 
 
 def fixed_fields(phase: Phase) -> dict[str, str]:
-    """Return the fields that must not change any more, each with the sentence that says why."""
+    """Return, by name, the fields that must not change any more, each with the sentence that says why."""
     fixed = {}
     if has_results(phase):
         fixed = dict.fromkeys(FIXED_ONCE_SUBMITTED, "Fixed: the phase has submissions, and their scores depend on it.")
@@ -55,18 +55,19 @@ def has_results(phase: Phase) -> bool:
 
 
 def version_of(phase: Phase) -> str:
-    """Return an identifier of the phase's present version. Any edit, by a page or in the admin, changes it."""
+    """Return an identifier of the phase's current version. Any edit, by a page or in the admin, changes it."""
     last = phase.history.order_by("-history_id").values_list("history_id", flat=True).first()
     return str(last or 0)
 
 
 @transaction.atomic
 def edit(*, phase: Phase, changes: Mapping[str, Any], reason: str, seen: str, by: User) -> list[str]:
-    """Change fields of a phase. Return the names of those whose values differ.
+    """Change fields of a phase. Return the names of the fields whose values have changed.
 
-    changes: new values by name of the field. seen: `version_of` the phase that the user saw. Raises Refused:
-    NOT_AN_ORGANISER; INVALID_NAME for an invalid value or reason; NOT_READY for a fixed field (`fixed_fields`), for a
-    phase of a rehearsal, and if somebody else has changed the phase since.
+    changes: new values by name of the field; names outside EDITABLE are ignored. reason: for the audit trail. seen:
+    `version_of` the phase that the user saw. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid value or
+    reason; NOT_READY for a fixed field (`fixed_fields`), for fewer finals than a team has already chosen, for a phase
+    of a rehearsal, and if somebody else has changed the phase since.
     """
     check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())

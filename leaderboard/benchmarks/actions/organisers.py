@@ -62,7 +62,10 @@ def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
 
 
 def _locked(benchmark: Benchmark, by: User) -> Benchmark:
-    """Lock and return the benchmark: two organisers who remove each other at the same time would leave none."""
+    """Lock the benchmark's row and return it: two organisers who remove each other at the same time would leave none.
+
+    Raises Refused: NOT_AN_ORGANISER unless `by` manages the benchmark; NOT_READY for a rehearsal.
+    """
     locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
     check_manages(locked, by)
     if locked.is_rehearsal:

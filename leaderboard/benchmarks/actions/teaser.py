@@ -25,8 +25,8 @@ _HEADING = "The picture was not accepted"
 def put(*, benchmark: Benchmark, file: File[bytes], alternative_text: str, by: User) -> Teaser:
     """Store a picture, which replaces the benchmark's former one.
 
-    Raises Refused: NOT_AN_ORGANISER; TOO_LARGE; INVALID_NAME for an invalid text, and for a file that is no PNG, JPEG
-    or WebP picture of a suitable size; SANDBOX_UNAVAILABLE.
+    Raises Refused: NOT_AN_ORGANISER; TOO_LARGE; INVALID_NAME for an invalid text, and for a file that is not a PNG,
+    JPEG or WebP picture of a suitable size; SANDBOX_UNAVAILABLE.
     """
     check_manages(benchmark, by)
     report, content = _encoded(file)
@@ -93,7 +93,10 @@ def _checked(alternative_text: str) -> str:
 
 
 def _encoded(file: File[bytes]) -> tuple[PictureReport, bytes]:
-    """Return the report and the bytes of a file that the sandbox has encoded anew."""
+    """Let the sandbox encode an uploaded picture anew; return its report and the bytes of the new file.
+
+    Raises Refused: TOO_LARGE; INVALID_NAME for a file that is not a suitable picture; SANDBOX_UNAVAILABLE.
+    """
     if file.size > MOST_BYTES:
         size = f"{file.size / 1e6:.1f}"
         message = f"The picture has {size} MB; expected at most {MOST_BYTES // 1_000_000} MB."

@@ -37,8 +37,8 @@ N_PLOTTED = 10
 class Leader:
     """The first-ranked system of a board, with its score.
 
-    n_tied: number of other systems that share the rank. others: the scores of the systems after it, at most
-    N_PLOTTED - 1.
+    n_tied: number of other systems that share the first rank. others: the scores of the systems that are ranked next,
+    at most N_PLOTTED - 1.
     """
 
     system: str
@@ -50,7 +50,11 @@ class Leader:
 
 @dataclass(frozen=True)
 class Card:
-    """A benchmark on the home page. n_systems, n_teams: on its boards. opens_at: None unless all phases are to come."""
+    """A benchmark on the home page.
+
+    n_systems, n_teams: numbers on the benchmark's current boards. opens_at: when the first phase opens; None unless all
+    phases are still to come.
+    """
 
     benchmark: Benchmark
     task: str
@@ -62,9 +66,10 @@ class Card:
 
 
 def listed(benchmarks: QuerySet[Benchmark], order: str) -> QuerySet[Benchmark]:
-    """Return benchmarks in an order of ORDERS, with `last_result` and `closes_at`.
+    """Return benchmarks sorted by `order`, a key of ORDERS, each with `last_result` and `closes_at`.
 
-    last_result: when the newest row of a board was published. closes_at: the next time that an open phase closes.
+    last_result: when the latest result on a current board was published; None: there is none. closes_at: when the first
+    of its open phases closes; None: none of them has a deadline.
     """
     now = timezone.now()
     results = Standing.objects.filter(leaderboard__phase__benchmark=OuterRef("pk"), **CURRENT).order_by()

@@ -10,9 +10,10 @@ from leaderboard.models import Benchmark, Registration, User
 
 
 def followers_of(benchmark: Benchmark, *, by: datetime) -> QuerySet[User]:
-    """Return the users who followed a benchmark, or whose teams submitted to it, before a time.
+    """Return the users who followed a benchmark, or whose teams had submitted to it, at the time `by`.
 
-    For a private benchmark, return the members of the teams that were registered by then: nobody else may know of it.
+    For a private benchmark, return the members of the teams that were registered at that time: nobody else may know of
+    it.
     """
     if benchmark.state == Benchmark.State.PRIVATE:
         registered = Registration.objects.filter(

@@ -41,7 +41,10 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Activity:
-    """Counts of a benchmark's submissions. The teams are those that compete; `failed` are failures of the server."""
+    """Counts of a benchmark's submissions.
+
+    teams: number of competing teams with submissions. failed: submissions that failed through the server's fault.
+    """
 
     teams: int
     submissions: int

@@ -79,7 +79,7 @@ def edit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def _kind(request: PersonRequest) -> Phase.Disclosure | None:
-    """Return the kind in the form, or else in the address; None: neither names one."""
+    """Return the kind of phase that the form names, or else the one in `?kind=`; None if neither names one."""
     name = request.POST.get("disclosure") or request.GET.get("kind", "")
     return Phase.Disclosure(name) if name in Phase.Disclosure.values else None
 

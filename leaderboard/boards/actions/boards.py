@@ -1,4 +1,4 @@
-"""Changes of leaderboards: creation, standings, ranks, and the switch to the board in preparation once it is done."""
+"""Changes to leaderboards: creation, standings, ranks, and the replacement of the current board by the next one."""
 
 from __future__ import annotations
 
@@ -88,12 +88,13 @@ def revise(changed: models.QuerySet[Leaderboard]) -> None:
 
 
 def update_standings(board: Leaderboard, releases: Sequence[Release]) -> set[str]:
-    """Make new releases represent their systems: those that the team has chosen, and those that are better than the
-    present ones where it has chosen none.
+    """Store which release represents each of the systems of new releases on a board.
 
-    Idempotent: releases that were considered before change nothing. releases: visible ones of this board, with
-    submission and system. Returns the kinds (`System.Kind`) of the systems whose standings have changed. Call with the
-    phase's row locked, and `rank` afterwards unless the returned set is empty.
+    For each system this is the release of the submission that its team chose; without a choice, the best of the stored
+    and the new releases. Idempotent: releases that were considered before change nothing.
+    releases: releases on this board whose submissions are not hidden, with submission and system loaded. Returns the
+    kinds (`System.Kind`) of the systems whose standings have changed. Call with the phase's row locked, and call `rank`
+    afterwards unless the returned set is empty.
     """
     systems = {release.submission.system_id for release in releases}
     present = board.standings.filter(system__in=systems).select_related(*_STANDING).defer(*_LARGE)
@@ -120,10 +121,10 @@ def update_standings(board: Leaderboard, releases: Sequence[Release]) -> set[str
 
 
 def recompute_standing(board: Leaderboard, system: System) -> bool:
-    """Choose again which release represents a system on a board; delete its standing if no release is visible.
+    """Choose again which release represents a system on a board; delete its standing if no release remains to be shown.
 
-    Return True if the standing changed or was deleted. The caller holds a lock on the phase's row, and calls `rank`
-    afterwards.
+    Releases of hidden submissions do not count. Return True if the standing was created, changed or deleted. The caller
+    holds a lock on the phase's row, and calls `rank` afterwards.
     """
     standing = board.standings.filter(system=system).first()
     releases = {release.pk: release for release in board_state.shown_releases(board).filter(submission__system=system)}
@@ -151,7 +152,7 @@ def recompute_standing(board: Leaderboard, system: System) -> bool:
 def rank(board: Leaderboard) -> None:
     """Rank a board's competing systems by the value of the primary measure; equal values share a rank (1, 1, 3).
 
-    One statement, which writes only the ranks that change.
+    The board's revision is incremented. One SQL statement updates the ranks, and only those that change.
     """
     revise(Leaderboard.objects.filter(pk=board.pk))
     competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, disqualified="")

@@ -1,4 +1,4 @@
-"""Changes of the facts that a benchmark asks for, and of those that a system states (docs/adr/0051)."""
+"""Changes to the facts that a benchmark asks for, and to the values that teams state (docs/adr/0051)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from leaderboard.models import AuditEntry, Benchmark, Leaderboard, System, User
 
 @transaction.atomic
 def change(*, benchmark: Benchmark, new_facts: Sequence[Mapping[str, str]], by: User) -> None:
-    """Replace the facts that a benchmark asks for. Values that teams have stated stay stored, also of removed facts.
+    """Replace the facts that a benchmark asks for; values that teams have stated stay stored, also for removed facts.
 
-    Raises ValueError for facts that are not valid.
+    new_facts: dicts {"name", "title", "kind"}, in the order of the pages. Raises Refused NOT_AN_ORGANISER; ValueError
+    for facts that are not valid.
     """
     check_manages(benchmark, by)
     locked = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
@@ -31,9 +32,10 @@ def change(*, benchmark: Benchmark, new_facts: Sequence[Mapping[str, str]], by: 
 
 
 def state(*, system: System, stated: Mapping[str, Value | None], by: User) -> None:
-    """Store values of a system's facts by name: None removes a value, and facts without a new value keep theirs.
+    """Store values of a system's facts.
 
-    Raises Refused NOT_A_MEMBER unless `by` is a member of the system's team.
+    stated: fact's name -> value; None removes the value, and facts that are not in it keep theirs. Raises Refused
+    NOT_A_MEMBER unless `by` is a member of the system's team or `stated` is empty.
     """
     if stated:  # most submissions state none, and a transaction is not free
         _store(system, stated, by)

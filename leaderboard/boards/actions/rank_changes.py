@@ -1,4 +1,4 @@
-"""Rank changes between a board and its successor, stored at its replacement, since later submissions change ranks."""
+"""Rank changes from a board to its successor, stored at the replacement, because later submissions change the ranks."""
 
 from __future__ import annotations
 

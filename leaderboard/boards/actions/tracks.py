@@ -1,4 +1,4 @@
-"""Changes of a phase's tracks, and checks of the track that a submission declares (docs/adr/0020)."""
+"""Changes to a phase's tracks, and checks of the track that a submission declares (docs/adr/0020)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ def declared_by(*, phase: Phase, system: System) -> str | None:
 
 
 def validated(new_tracks: Sequence[Mapping[str, object]]) -> tracks.Stored:
-    """Validate and normalise a phase's tracks for storage; raise Refused INVALID_TRACK if they are not valid."""
+    """Validate and normalise a phase's tracks for storage; raise Refused INVALID_TRACK if they are not valid.
+
+    new_tracks: dicts {"name", "title", "description"}; title and description are optional.
+    """
     try:
         return tracks.validated(new_tracks)
     except ValueError as error:
@@ -58,10 +61,11 @@ def validated(new_tracks: Sequence[Mapping[str, object]]) -> tracks.Stored:
 
 @transaction.atomic
 def change(*, phase: Phase, new_tracks: Sequence[Mapping[str, object]], by: User) -> Phase:
-    """Replace a phase's tracks; raise Refused if that is not allowed.
+    """Replace a phase's tracks, and return the phase.
 
-    Once the phase has submissions, its tracks can be added to, retitled and reordered, but not removed or renamed. A
-    phase whose submissions have no track can no longer get tracks.
+    new_tracks: dicts as for `validated`. Once the phase has submissions, tracks can be added, retitled and reordered,
+    but not removed or renamed, and a phase without tracks can no longer get any. Raises Refused: NOT_AN_ORGANISER;
+    INVALID_TRACK if a track is not valid or the change is not possible any more.
     """
     check_manages(phase.benchmark, by)
     # Submissions lock the split (`lock_split` in leaderboard/scoring/actions/runs.py), and read the tracks.

@@ -10,7 +10,10 @@ ALL = "all"
 
 
 def check(board: Board, *, measures: list[str], slices: list[str]) -> None:
-    """Raise ValidationError for a measure, or a dimension in `slices`, that the board does not have."""
+    """Raise ValidationError if a name in `measures` is not a measure of the board, or one in `slices` not a dimension.
+
+    `all` in `slices` stands for every dimension, and is accepted.
+    """
     _check("measure", "measure", measures, [measure.name for measure in board.measures])
     _check("slices", "dimension", slices, [ALL, *board.dimensions])
 
@@ -37,7 +40,10 @@ def _check(parameter: str, noun: str, requested: list[str], known: list[str]) ->
 
 
 def _slices(board: Board, dimensions: set[str]) -> list[Slice]:
-    """Return the slices by these dimensions, in the order of the board's dimensions and values; two-way slices last."""
+    """Return all one-way slices by these dimensions, and the two-way slices by them on which some row has a score.
+
+    One-way slices come first, in the order of the board's dimensions and values.
+    """
     one_way = [
         ((name, str(value)),) for name in board.dimensions if name in dimensions for value in board.dimensions[name]
     ]

@@ -42,7 +42,8 @@ def unescape_formula(text: str) -> str:
 def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str], facts: Sequence[Fact] = ()) -> str:
     """Return a board's rows as CSV text with one heading line.
 
-    Columns: row columns such as rank and system, score columns, costs, and row columns such as track.
+    Columns, in this order: row columns such as rank and system, score columns, costs, facts, and row columns such as
+    track.
     keys: (measure, slice) pairs. Each pair has four columns: LABEL, LABEL:low, LABEL:high and LABEL:n, which hold the
     value, the ends of its confidence interval, and the number of gold units. On a ladder, LABEL:at_least and
     LABEL:at_most follow, which bound the true score.

@@ -31,7 +31,7 @@ class CurveSerializer(serializers.Serializer[Any]):
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
-    """Units whose scores by the metric rank in bins `start` (from 0) to `end` (exclusive), lowest first."""
+    """Units whose scores by the metric rank in bins `start` (from 0, the lowest scores) to `end` (exclusive)."""
 
     start = serializers.IntegerField()
     end = serializers.IntegerField()

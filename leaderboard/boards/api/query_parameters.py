@@ -121,7 +121,10 @@ def read(query: type[serializers.Serializer[Any]], request: Request) -> dict[str
 
 @lru_cache(maxsize=256)
 def _validated(query: type[serializers.Serializer[Any]], items: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
-    """Validate parameters; cached, because a serializer copies all of its fields first."""
+    """Validate query parameters, given as (name, value) pairs.
+
+    Results are cached, because the creation of a serializer copies all of its fields.
+    """
     serializer = query(data=dict(items))
     serializer.is_valid(raise_exception=True)
     return MappingProxyType(serializer.validated_data)

@@ -24,7 +24,7 @@ class Cost:
     gpu_memory_mb: float | None = None
 
     def as_dict(self) -> dict[str, float | None]:
-        """Return the costs by kind; those of GPUs only if they are known, since most phases use no GPUs."""
+        """Return {kind of cost: cost}; kinds of GPU costs are left out if unknown, since most phases use no GPUs."""
         return {kind: value for kind, value in asdict(self).items() if value is not None or kind not in OF_GPUS}
 
     @property

@@ -68,7 +68,7 @@ def format_unit_step(n_groups: int) -> str:
 
 
 def n_steps(value: float, *, measure: Bounded, n_groups: int | None) -> int | None:
-    """Return the number of whole steps from the measure's worst value to `value`; None if there is no `step`."""
+    """Return the number of whole steps from the measure's worst value to `value`; None if the measure has no `step`."""
     size = step(measure, n_groups)
     if size is None:
         return None
@@ -77,7 +77,7 @@ def n_steps(value: float, *, measure: Bounded, n_groups: int | None) -> int | No
 
 
 def shown(value: float, *, measure: Bounded, n_groups: int | None) -> float | None:
-    """Return `value` rounded towards the measure's worst value, to whole steps from it; None if there is no `step`."""
+    """Return `value` rounded to the grid, towards the measure's worst value; None if the measure has no `step`."""
     size, count = step(measure, n_groups), n_steps(value, measure=measure, n_groups=n_groups)
     if size is None or count is None:
         return None
@@ -109,10 +109,10 @@ class Bounds(NamedTuple):
 
 
 def bounds(value: float, *, measure: Bounded, n_groups: int | None) -> Bounds:
-    """Return the bounds of the score that was rounded to `value`.
+    """Return the bounds of the true score behind a score that was rounded to `value`.
 
-    n_groups: number of groups behind the score; None: it is not known, and only the side that `value` bounds has a
-    bound.
+    `value` itself is the bound on the side of the measure's worst value; the other bound is one step away.
+    n_groups: number of groups behind the score; None: unknown, and then the other bound is None.
     """
     size = step(measure, n_groups)
     is_range = measure.low < 0 or measure.higher_is_better is None

@@ -72,8 +72,8 @@ _TEXTS = tuple(_of_release(path) for path in TEXTS)
 def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
     """Return a phase's board as of the end of a day (UTC), without its rows, which `rows_at` reads.
 
-    version: the version whose board is returned; None: the board that was current then. `leaderboard` of the result is
-    None if no board was current then, or if the version's board has never been public.
+    version: (gold version's number, task version) of the board; None: the board that was current at the end of the day.
+    `leaderboard` of the result is None if no board was current then, or if the board of the version was never public.
     """
     leaderboard = shown_board(phase, version) if version else _shown_at(phase, end_of_day(day))
     gold = leaderboard.gold_version if leaderboard else None
@@ -147,7 +147,7 @@ def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign
 
     A release that represents its system today and existed at that time represented it then, too, unless the team has
     chosen a submission or the organisers have hidden one. So older releases are searched only for systems with such a
-    decision, and for systems whose present release is newer than `at`.
+    decision, and for systems whose current release was published at `at` or later.
 
     chosen: by system id, the id of the submission that its team had chosen at that time. sign: +1 if higher values of
     the primary measure are better, else -1.
@@ -196,7 +196,7 @@ def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUI
 
 
 def _until(board: Leaderboard, at: datetime) -> datetime:
-    """Return `at`, or when the board was frozen if that is earlier: later decisions do not affect frozen boards."""
+    """Return the earlier of `at` and the time at which the board was frozen: later decisions do not affect it."""
     if board.shown_from is None:
         return at
     later = board.phase.leaderboards.filter(state__in=Leaderboard.PUBLIC, shown_from__gt=board.shown_from)
@@ -208,7 +208,8 @@ def decided(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple
     """Return the chosen submissions and the disqualifications that applied at the datetime `at`, from the audit trail.
 
     Both mappings are by system id: to the submission that the team had chosen, and to the public reason for which the
-    system was disqualified. Systems without a choice or a disqualification are missing.
+    system was disqualified. Systems without a choice or a disqualification are missing. If the board was frozen before
+    `at`, the decisions at the time of freezing are returned.
     """
     subjects = {f"system:{pk}": pk for pk in systems}
     until = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects, at__lt=_until(board, at))

@@ -47,7 +47,11 @@ class SliceValue:
 
 
 class Ranges(StrEnum):
-    """State of a board's rank ranges. NONE: fewer than two ranked systems, or the phase does not show ranges."""
+    """State of a board's rank ranges.
+
+    NONE: there are none, because no board is stored, the board is of a past day, it has fewer than two ranked systems,
+    or the phase does not show rank ranges.
+    """
 
     NONE = "none"
     COMPUTING = "computing"
@@ -86,7 +90,7 @@ class Summary:
 class Board:
     """A phase's board. `leaderboard` is None until the first release, `gold` until gold is uploaded.
 
-    rows: all rows, or those of one page, or none if only the head was read.
+    rows: all rows, or those of one page, or none if the board was read without rows.
     stored_summary: summary of all rows, if `rows` may be incomplete; None: it is computed from `rows`.
     as_of: the board is reconstructed as of the end of this day, UTC; None: it is read as it is now.
     """
@@ -175,7 +179,10 @@ class Board:
 
     @property
     def lacks_outcomes(self) -> bool:
-        """True if a custom scorer returned the primary measure without per-unit outcomes, and so without intervals."""
+        """True if a custom scorer returned the primary measure without per-unit outcomes, and so without intervals.
+
+        Always False if the phase does not show intervals.
+        """
         if self.scoring.scorer is None or not reveals_comparisons(self.phase):
             return False
         scores = (score for row in self.rows for (measure, _), score in row.scores.items() if measure == self.primary)
@@ -186,9 +193,10 @@ class Board:
 
     @cached_property
     def dimensions(self) -> Mapping[str, Sequence[str]]:
-        """Each dimension of the gold with its values as text: first those that the task declares, the others by name.
+        """Map from each dimension of the gold to its values as text.
 
-        The order of the gold file is lost: PostgreSQL does not preserve the order of an object's keys.
+        The dimensions that the task declares come first, in the task's order, then the others, sorted by name. The
+        order of the gold file is lost: PostgreSQL does not preserve the order of an object's keys.
         """
         stored = self.gold.dimensions if self.gold else {}
         known = [dimension.name for dimension in TASKS[self.phase.benchmark.task].dimensions]
@@ -197,7 +205,10 @@ class Board:
 
     @cached_property
     def crossed(self) -> Pair | None:
-        """The two dimensions whose two-way slices the phase scores, outer first, or None."""
+        """The two dimensions whose two-way slices the phase scores, outer first.
+
+        None if the phase scores no two-way slices, or the gold lacks one of the dimensions.
+        """
         pair = crossed_by(self.phase)
         return pair if pair and set(pair) <= self.dimensions.keys() else None
 
@@ -228,7 +239,10 @@ class Board:
 
 
 def crossed_by(phase: Phase) -> Pair | None:
-    """Return the two dimensions that a phase's option `cross` names, or None; `phase` has its split loaded."""
+    """Return the two dimensions that the option `cross` of a phase or its split names, outer first.
+
+    None if the option is empty or cannot be parsed. `phase` has its split loaded.
+    """
     options = {**phase.split.options, **phase.options}
     try:
         return parse_cross(str(options.get(CROSS.name, "")))

@@ -100,14 +100,17 @@ def primary_value(release: Release) -> float | None:
 
 
 def releases_of(board: Leaderboard) -> models.QuerySet[Release]:
-    """Return the releases of a board's gold and task version, in sequence, hidden submissions included."""
+    """Return the releases of a board's phase that have its gold and task version, ordered by sequence number.
+
+    Releases of hidden submissions are included.
+    """
     return Release.objects.filter(
         phase=board.phase_id, run__gold_version=board.gold_version_id, run__task_version=board.task_version
     ).order_by("sequence")
 
 
 def shown_releases(board: Leaderboard) -> models.QuerySet[Release]:
-    """Return a board's releases in sequence, without those of hidden submissions."""
+    """Return a board's releases, ordered by sequence number, without those of hidden submissions."""
     hidden = HiddenSubmission.objects.now().filter(submission__phase=board.phase_id)
     return releases_of(board).exclude(submission__in=hidden.values("submission")).select_related("submission__system")
 
@@ -147,7 +150,7 @@ def primary_of(board: Leaderboard) -> str:
 
 
 def measures_of(board: Leaderboard) -> Callable[[str], Bounded]:
-    """Return a function from a measure's name to the measure, for all measures that the board's runs report."""
+    """Return a function from a measure's name to the measure, for all measures of the board's scorer."""
     # Most disclosure policies never call it, so the scorer is read at the first call.
     scorer = cache(lambda: scorer_of_phase.of_board(board))
     return lambda name: scorer().measure(name)

@@ -22,7 +22,7 @@ SCORE_FIELDS = ("value", "low", "high", "n")
 
 @dataclass(frozen=True)
 class Citation:
-    """Citation of a board with its present content.
+    """Citation of a board with its current content.
 
     benchmark, phase: titles. key: BibTeX key. at: when the board's latest result was published.
     address: permanent URL of the board of this gold and task version, valid also after a newer board replaces it.

@@ -128,7 +128,7 @@ def values_of(columns: Sequence[RowColumn]) -> Callable[[Row], tuple[Any, ...]]:
 
 
 def csv_columns(rows: Sequence[Row]) -> tuple[list[RowColumn], list[RowColumn]]:
-    """Return (the CSV columns before the scores and costs, those after them) of these rows."""
+    """Return (the row columns before the scores and costs, the row columns after them) of a CSV export of `rows`."""
     columns = [
         column
         for column in sorted(COLUMNS, key=attrgetter("csv"))
@@ -143,6 +143,6 @@ def text_columns() -> list[RowColumn]:
 
 
 def page_columns(phase: Phase) -> tuple[list[RowColumn], list[RowColumn]]:
-    """Return (the columns before the scores, those after them) of a phase's page: only columns that can be hidden."""
+    """Return (the row columns before the scores, those after the scores) that viewers can hide on the phase's pages."""
     columns = [column for column in COLUMNS if column.page and (phase.tracks or not column.of_tracks)]
     return [c for c in columns if c.is_number], [c for c in columns if not c.is_number]

@@ -38,12 +38,19 @@ class Fact:
         return self.kind == "number"
 
     def value(self, stored: Mapping[str, Any]) -> Value | None:
-        """Return the value of this fact in `stored`, a system's facts by name; None without one of the fact's kind."""
+        """Return the system's value of this fact; None if it has no value of the fact's kind.
+
+        stored: the system's values by fact name (`System.facts`).
+        """
         value = stored.get(self.name)
         return value if type(value) in _TYPES[self.kind] else None
 
     def parse(self, text: str) -> Value | None:
-        """Parse an entered value of this fact; None for empty text. Raises ValueError, which says what is expected."""
+        """Parse a value of this fact as a user entered it; None for empty text.
+
+        Raises ValueError for a value that is not of the fact's kind, or a text that is too long. The message says what
+        is expected.
+        """
         text = text.strip()
         if not text:
             return None
@@ -84,8 +91,8 @@ def values(benchmark: Benchmark, stored: Mapping[str, Any]) -> dict[str, Value]:
 def parse_stated(benchmark: Benchmark, pairs: Iterable[str]) -> dict[str, Value | None]:
     """Parse `pairs`, facts of a system that were entered as NAME=VALUE, to values by name; an empty value is None.
 
-    Raises ValueError for the first that is not NAME=VALUE, that the benchmark does not ask for, or whose value is not
-    of its kind.
+    Raises ValueError for the first pair that is not NAME=VALUE, names a fact that the benchmark does not ask for, or
+    has a value that is not of the fact's kind.
     """
     asked = {fact.name: fact for fact in of(benchmark)}
     stated: dict[str, Value | None] = {}
@@ -103,7 +110,10 @@ def parse_stated(benchmark: Benchmark, pairs: Iterable[str]) -> dict[str, Value 
 
 
 def validated(rows: Sequence[Mapping[str, str]]) -> Stored:
-    """Validate facts for storage; raise ValueError that names the first problem."""
+    """Validate facts for storage; raise ValueError that names the first problem.
+
+    rows: dicts {"name", "title", "kind"}, one for each fact.
+    """
     if len(rows) > MOST:
         raise ValueError(f"there are {len(rows)} facts, expected at most {MOST}")
     facts = [Fact(**row) for row in rows]

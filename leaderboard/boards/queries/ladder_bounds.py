@@ -19,7 +19,10 @@ Groups = dict[str, dict[str, int]]
 
 
 def groups_of(scores: ladder.Scores) -> Groups:
-    """Return the number of groups behind each score of a run; all runs of a board have the same numbers."""
+    """Return the number of groups behind each score of a run, as {slice key: {measure: number}}.
+
+    Scores without a known number are missing. All runs of a board have the same numbers.
+    """
     groups: Groups = {}
     for score in scores:
         if score["n_groups"]:
@@ -28,7 +31,10 @@ def groups_of(scores: ladder.Scores) -> Groups:
 
 
 def with_bounds(board: Leaderboard, scores: Mapping[int, ShownScores]) -> Mapping[int, ShownScores]:
-    """Return scores by release id with their bounds, if the board's phase is a ladder. `board` has its phase loaded."""
+    """Return `scores` (by release id) with bounds if the board's phase is a ladder, else unchanged.
+
+    `board` has its phase loaded.
+    """
     if board.phase.disclosure != Phase.Disclosure.LADDER:
         return scores
     add = _bounder(board)
@@ -65,7 +71,7 @@ def scores_of_release(release: Release, board: Leaderboard | None = None) -> Sho
 
 
 def as_fields(bounds: Bounds | None) -> dict[str, float | None]:
-    """Return bounds as fields of the API; {} without bounds."""
+    """Return bounds as the API's fields `at_least` and `at_most`; {} without bounds."""
     return {} if bounds is None else {"at_least": bounds.at_least, "at_most": bounds.at_most}
 
 
@@ -104,8 +110,8 @@ def _narrowed(
 ) -> Bounds | None:
     """Return the bounds of a score, narrowed if its measure is the difference of two published scores.
 
-    own: the bounds from the score's rounding; None: there are none, and none are returned. bounds: those of all scores
-    of the run; the bounds of the two published scores also bound their difference.
+    own: the bounds that follow from the score's rounding; None: unknown, and None is returned. bounds: the bounds of
+    all scores of the run; those of the two published scores also bound their difference.
     """
     if own is None or not isinstance(measure, Difference) or measure.published is None:
         return own

@@ -90,7 +90,7 @@ def board_or_404(
 def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = None, task_version: int = 1) -> Board:
     """Return the board that `board_or_404` returns, with all slices and public names: all viewers cite equal bytes.
 
-    gold, task_version: as there; gold None: the current board.
+    gold, task_version: as for `board_or_404`; gold None: the current board.
     """
     version = _version(gold, task_version)
     return _shown(board_of(phase_or_404(user, slug, phase), version=version), version)
@@ -119,9 +119,10 @@ def _version(gold: int | None, task_version: int) -> Version | None:
 
 
 def _shown(board: Board, version: Version | None) -> Board:
-    """Return `board`.
+    """Return `board` unchanged.
 
-    Raises NotFound if a version was requested whose board was never public. version: None: none was requested.
+    version: the version that the request names; None: it names none. Raises NotFound if it names a version whose board
+    was never public.
     """
     if version is not None and board.leaderboard is None:
         raise NotFound("This phase has no public board of gold version {}, task version {}.".format(*version))

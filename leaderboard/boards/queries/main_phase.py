@@ -28,7 +28,8 @@ def main_phase(phases: Sequence[Phase]) -> Phase | None:
     """Return the main phase of a benchmark; None if it has no phase. phases: its phases, as `phases_of` returns them.
 
     It is the organisers' choice; else the last phase with results; else the last that is open for submissions; else the
-    next to open; else the last. Of several, one that is not sealed is preferred, and then one on hidden gold.
+    next to open; else the last. Within each of these groups, phases that are not sealed are preferred, and then phases
+    on hidden gold.
     """
     chosen = [phase for phase in phases if phase.is_main]
     if chosen:

@@ -40,7 +40,7 @@ Rows = QuerySet[Any]
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a board. board: has the rows of this page only, in order. n: number of rows that pass the filters."""
+    """One page of a board. board: with the rows of this page only, sorted. n: number of rows that pass the filters."""
 
     board: Board
     query: BoardQuery
@@ -52,7 +52,7 @@ class Page:
 
     @property
     def before(self) -> int | None:
-        """Number of the previous page, or None; for a page beyond the last page, that of the last page."""
+        """Number of the previous page; None on page 1; the number of the last page if this page is beyond the last."""
         return min(self.query.page - 1, self.last) if self.query.page > 1 else None
 
     @property
@@ -63,8 +63,8 @@ class Page:
 def read_head(phase: Phase, as_of: str, version: Version | None = None) -> Board:
     """Return a board without its rows; raise InvalidQuery if `as_of` is not a valid day.
 
-    as_of: a day as YYYY-MM-DD; the board is the one at the end of that day in UTC. Empty: now. version: None: the
-    current board.
+    as_of: a day as YYYY-MM-DD; the board is the one at the end of that day in UTC. Empty: now. version: (gold version's
+    number, task version); None: the current board.
     """
     day = day_in(as_of)
     return head_of(phase, version) if day is None else head_at(phase, day, version)
@@ -108,7 +108,10 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
 
 @read_once(16)
 def _same_for_all(board: int, query: BoardQuery, is_by_rank: bool) -> Sequence[Record]:
-    """Return the records of a page that is the same for all viewers."""
+    """Return the records of a page that is the same for all viewers.
+
+    board: primary key. is_by_rank: as for `_all_of`.
+    """
     return _records(_all_of(query, is_by_rank)(board), query)
 
 
@@ -153,7 +156,11 @@ def _past(board: Board, query: BoardQuery, within: Collection[str] | None, viewe
 
 
 def _sliced(standings: Rows, query: BoardQuery) -> Rows:
-    """Return the standings with the scores on the shown slice (`shown_slice`) and on those to sort and filter by."""
+    """Return the standings with aliases for the values that the query shows, sorts by and filters by.
+
+    shown_slice: the scores on the requested slice. sorted: the value in the column to sort by. bounded: the value in
+    the column to filter by.
+    """
     standings = standings.alias(shown_slice=_slice_relation(query.slice_))
     for alias, column in (("sorted", query.sort), ("bounded", query.by)):
         if column is not None:
@@ -166,7 +173,7 @@ def _slice_relation(slice_: Slice) -> FilteredRelation:
 
 
 def _valued(standings: Rows, query: BoardQuery, column: Column, alias: str) -> Rows:
-    """Return the standings with the number in a score or cost column as `alias`; other columns need no alias."""
+    """Return the standings with the value in a score, cost or fact column as `alias`; other columns need no alias."""
     if column.key is not None:
         measure, slice_ = column.key
         relation = "shown_slice"
@@ -187,7 +194,10 @@ def _number(key: str, of: Combinable | KeyTransform) -> Cast:
 
 
 def _with_facts(board: Board, query: BoardQuery, viewer: Any) -> Rows:
-    """Return the board's standings with an alias for each fact that the query uses, as far as the viewer may see it."""
+    """Return the board's standings with an alias for each fact that the query sorts or filters by.
+
+    The alias is NULL for systems whose facts the viewer may not see, and for values of another kind than the fact's.
+    """
     assert board.leaderboard is not None
     standings: Rows = board.leaderboard.standings.all()
     columns = [column.fact for column in (query.sort, query.by) if column]
@@ -238,9 +248,9 @@ def _alias(fact: Fact) -> str:
 
 
 def _named(standings: Rows, board: Board, query: BoardQuery, viewer: Any) -> Rows:
-    """Return the standings with the names that the viewer is shown, if the query uses names.
+    """Annotate the standings with the names shown to the viewer, if the query searches or sorts by name.
 
-    It must never match or sort by a hidden name.
+    So a query never matches or sorts by a hidden name.
     """
     if not query.words and query.sort.name not in NAMES:
         return standings

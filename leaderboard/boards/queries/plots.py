@@ -39,7 +39,8 @@ class Curve:
 class Column:
     """Column of a rank histogram: the units that the system (a metric) ranks in bins `start` (from 0) to `end` - 1.
 
-    counts: number of these units in each bin of the ranking by human ratings. Both rankings start with the lowest.
+    counts: number of these units in each bin of the ranking by human ratings. In both rankings bin 0 has the lowest
+    scores.
     """
 
     start: int

@@ -14,9 +14,10 @@ from leaderboard.models import ACTIVE, Leaderboard, Phase, Run, Standing, State,
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the board in preparation, in numbers of predictions.
+    """Progress of the board in preparation. All numbers are numbers of predictions.
 
-    done: scored or rejected. failed: the last run failed and no other is queued or running.
+    total: those to score. done: those scored or rejected. failed: those whose last run failed, with no other run queued
+    or running. running: those with a running run.
     """
 
     board: Leaderboard

@@ -241,7 +241,10 @@ def _combined(within: Collection[str]) -> list[str]:
 
 
 def _named(phase: Phase, viewer: Any) -> Callable[[int, str, Sequence[Any]], Shown]:
-    """Return a function from a system's pk, team's name and fields OF_A_SYSTEM to its names as shown to the viewer."""
+    """Return a function that returns the names of a system as the viewer may see them.
+
+    Its arguments are the system's primary key, its team's name, and the system's fields OF_A_SYSTEM.
+    """
     shown_as, at = names_for(viewer, phase.benchmark), timezone.now()
 
     def named(pk: int, team: str, described: Sequence[Any]) -> Shown:

@@ -23,7 +23,7 @@ OF_A_BENCHMARK = PreparedQuery(lambda benchmark: ReportedResult.objects.filter(b
 
 @dataclass(frozen=True)
 class ReportedRow:
-    """A row copied from a paper. values: each value as a number (None: the paper has a dash) and as printed."""
+    """A row copied from a paper. values: score column -> (value, None for a dash in the paper; value as printed)."""
 
     system: str
     paper: str
@@ -89,7 +89,10 @@ def valid_results(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[V
 
 
 def left_out(benchmark: Benchmark) -> list[LeftOut]:
-    """Return a benchmark's reported results with invalid numbers, which no page shows, for organisers and operator."""
+    """Return a benchmark's reported results with invalid numbers, each with its problem.
+
+    No board shows these results; organisers and the operator see this list instead.
+    """
     invalid = []
     for row in _stored(benchmark):
         try:

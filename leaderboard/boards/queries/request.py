@@ -116,9 +116,9 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
 
 
 def applied(rows: Iterable[Row], query: BoardQuery, *, own: Collection[int] = ()) -> list[Row]:
-    """Return the rows that pass a query's filters, in its order, for boards of past days, which Python has rebuilt.
+    """Return the rows that pass a query's filters, sorted as it requests.
 
-    own: ids of the viewer's systems, for the filter `own`.
+    Used for boards of past days, which are built in Python. own: ids of the viewer's systems, for the filter `own`.
     """
     matches = [row for row in rows if _matches(query, row) and (not query.own or row.system_id in own)]
     matches.sort(key=lambda row: (row.received_at, row.system_id))

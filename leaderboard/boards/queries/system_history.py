@@ -39,7 +39,7 @@ class BoardEntry:
 
     @property
     def declared(self) -> Submission:
-        """The submission that represents the system, with its phase; it names the system's track."""
+        """The submission that represents the system on the board, with its phase loaded. It declares a track."""
         submission = self.release.submission
         submission.phase = self.phase
         return submission
@@ -50,7 +50,7 @@ class BoardEntry:
 
     @property
     def url(self) -> str:
-        """The address of the board."""
+        """The URL of the board's page."""
         if self.is_current:
             return self.phase.get_absolute_url()
         benchmark, board = self.phase.benchmark, self.board
@@ -60,7 +60,7 @@ class BoardEntry:
 
     @property
     def rank_range(self) -> tuple[int, int] | None:
-        """(lowest rank, highest rank); None if the rank range is not computed or the phase does not show it."""
+        """(best, worst) rank in the system's rank range; None if it is not computed or the phase does not show it."""
         low, high = self.standing.rank_low, self.standing.rank_high
         return (low, high) if low is not None and high is not None and reveals_comparisons(self.phase) else None
 
@@ -124,7 +124,7 @@ def _entries(standings: QuerySet[Standing]) -> list[BoardEntry]:
 def primary_score(release: Release, board: Leaderboard | None = None) -> ShownScore | None:
     """Return a release's revealed overall score on its primary measure; None if it has no value.
 
-    board: the release's board, if it is loaded, with its phase.
+    board: the release's board, with its phase loaded; None: it is read from the database if it is needed.
     """
     for score in release.values:
         if score["measure"] == release.primary and not score["slice"] and score["value"] is not None:

@@ -10,10 +10,11 @@ TrackRanks = Mapping[tuple[str, int], tuple[int, bool]]
 
 
 def ranks_of(ranked: Iterable[tuple[str, int | None]]) -> TrackRanks:
-    """Return the ranks within tracks. ranked: (track, rank on the whole board or None) of each system of a board.
+    """Return {(track, rank on the whole board): (rank within the track, whether several systems share this rank)}.
 
-    A system's rank within its track is 1 + the number of better systems of that track. Systems of one track that share
-    a rank on the board share their rank within the track. Systems without a track or rank are left out.
+    ranked: (track, rank on the whole board or None) of each system of a board. A system's rank within its track is 1 +
+    the number of better systems of that track. Systems of one track that share a rank on the board share their rank
+    within the track. Systems without a track or rank are left out.
     """
     counts: dict[str, Counter[int]] = {}
     for track, rank in ranked:

@@ -35,7 +35,11 @@ def title_of(phase: Phase, name: str) -> str:
 
 
 def validated(new_tracks: Sequence[Mapping[str, object]]) -> Stored:
-    """Validate and normalise tracks for storage; raise ValueError that names the first problem."""
+    """Validate and normalise tracks for storage; raise ValueError that names the first problem.
+
+    new_tracks: dicts {"name", "title", "description"}. Without a title, the name is the title; the description is
+    optional.
+    """
     if len(new_tracks) > MOST:
         raise ValueError(f"there are {len(new_tracks)} tracks, expected at most {MOST}")
     tracks = [_checked(number, dict(item)) for number, item in enumerate(new_tracks, start=1)]

@@ -49,16 +49,17 @@ def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | N
 
 
 def frozen_boards(phase: Phase) -> list[Leaderboard]:
-    """Return the boards of a phase that were current before, the latest version first."""
+    """Return the boards of a phase that other boards have replaced, the latest version first."""
     return FROZEN(phase.pk)
 
 
 def read_once(size: int) -> Callable[[Callable[Concatenate[int, P], T]], Callable[Concatenate[Leaderboard, P], T]]:
-    """Return a decorator for functions that read a board's rows: each process reads them once for a state of the board.
+    """Return a decorator that caches the results of a function that reads a board's rows, in each process.
 
-    The function gets the board's primary key and hashable arguments; what it returns must not be changed. The decorated
-    function gets a board of `shown_board` in place of the key. size: number of results that a process keeps. The state
-    is the board's revision, as in ETags (boards.web.etag).
+    The function gets the board's primary key and hashable arguments; its results must not be changed. The decorated
+    function gets a board of `shown_board` in place of the key. A result is reused for at most LONGEST_SECONDS, as long
+    as the board's revision and the last edit in Django's admin are the same (as in ETags: boards.web.etag). size:
+    number of results that a process keeps.
     """
 
     def decorate(read: Callable[Concatenate[int, P], T]) -> Callable[Concatenate[Leaderboard, P], T]:

@@ -19,7 +19,7 @@ from leaderboard.models import Leaderboard, Phase
 
 @dataclass(frozen=True)
 class BoardLink:
-    """A link to another view of the same board. n_values: number of slices or tracks in it; None: not counted."""
+    """A link to another view of the same board. n_values: number of slices or tracks in the view; None: not counted."""
 
     title: str
     url: str

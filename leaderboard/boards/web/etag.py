@@ -131,9 +131,10 @@ BOARDS = PreparedQuery(_boards, str, str, datetime)
 
 
 def _dates_passed(row: tuple[Any, ...], at: datetime) -> list[bool]:
-    """Return whether the phase's opens_at and closes_at have passed at `at`. row: a result of `_boards`.
+    """Return [whether the phase's opens_at has passed at `at`, whether its closes_at has]. row: a result of `_boards`.
 
-    Pages show it, but no row changes when it happens, so the ETag needs it in addition.
+    Pages show whether these dates have passed, but no row changes when they pass, so the ETag contains this in
+    addition.
     """
     dates = (value and parse_datetime(value) for value in row[-8:-6])
     return [value is not None and value < at for value in dates]

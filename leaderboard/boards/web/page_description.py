@@ -17,10 +17,7 @@ LEADERS = 3
 
 @dataclass(frozen=True)
 class PageDescription:
-    """Title, description and picture of one page.
-
-    image: address of the picture, of the interval plot unless the benchmark has one of its own; empty: none.
-    """
+    """Title, description and picture of one page. image: URL of the picture; empty: none."""
 
     title: str
     description: str
@@ -67,9 +64,9 @@ def describe_benchmark(benchmark: Benchmark, board: Board | None) -> PageDescrip
 
 
 def _picture(board: Board) -> str:
-    """Return the address of the picture of a public benchmark's board; empty if nothing will be rendered.
+    """Return the URL of the picture (interval plot) of a public benchmark's board; empty if none will be rendered.
 
-    The picture shows the board as it is now, and what everybody sees.
+    The picture shows the board as it is now, and what everybody sees. No picture of a past day is rendered.
     """
     has_plot = any(row.score(board.primary).value is not None for row in board.rows)
     if not (settings.PLOT_PICTURES and has_plot) or board.as_of is not None:

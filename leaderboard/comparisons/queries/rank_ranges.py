@@ -38,7 +38,7 @@ class PairFamily:
         return len(self.first)
 
     def add(self, comparisons: Iterable[tuple[UUID, UUID, float | None, int]]) -> None:
-        """Add comparisons: (run, run, p-value or None, n_permutations). Those of other pairs are ignored."""
+        """Add stored comparisons: (run id, run id, p-value or None, n_permutations). Other pairs are ignored."""
         for a, b, p, n_permutations in comparisons:
             i, j = self._positions.get(a, -1), self._positions.get(b, -1)
             index = self._indices.get((i, j) if i < j else (j, i))
@@ -48,12 +48,12 @@ class PairFamily:
                 self.n_permutations[index] = n_permutations
 
     def pairs(self, indices: Indices) -> list[tuple[UUID, UUID]]:
-        """Return (run, run) of the pairs with these indices, the run that ranks higher first."""
+        """Return (run id, run id) of the pairs with these indices, the run that ranks higher first."""
         positions = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
         return [(self.runs[i], self.runs[j]) for i, j in positions]
 
     def missing(self) -> list[tuple[UUID, UUID]]:
-        """Return (run, run) of each pair whose comparison is not stored, in the order of the systems' ranks."""
+        """Return (run id, run id) of each pair whose comparison is not stored, in the order of the systems' ranks."""
         return self.pairs(np.flatnonzero(~self.is_stored))
 
     def p_holm(self) -> Numbers:
@@ -63,11 +63,11 @@ class PairFamily:
         return np.array(holm(self.p.tolist()), dtype=np.float64)
 
     def p_pairwise(self) -> Numbers:
-        """Return corrected p-values, which show of each pair whether its systems differ significantly.
+        """Return the corrected p-value of each compared pair, which shows whether its two systems differ significantly.
 
-        Compared are neighbours in rank, whose values are those of `p_holm`, and the leader with every other system.
-        Because the leader has the best value of all systems, its pairs with systems that are not its neighbours are
-        corrected for all pairs of the board, whether compared or not (Bonferroni).
+        Pairs of neighbours in rank have the values of `p_holm`. The other compared pairs are of the leader and a system
+        that is not its neighbour. These are corrected for all pairs of the board, compared or not (Bonferroni), because
+        the leader has the best value of all systems. Raises KeyError if the comparison of a pair is missing.
         """
         n_systems = len(self.runs)
         n_all_pairs = n_systems * (n_systems - 1) // 2
@@ -79,8 +79,8 @@ class PairFamily:
 class CorrectedRanking:
     """Rank ranges of a board's systems, in the order of `PairFamily.runs`.
 
-    low, high: the ends of the rank ranges. n_unresolved: number of pairs that are not significant although p is the
-    smallest that their number of permutations allows; more permutations could make them significant.
+    low, high: best and worst rank of each system's range. n_unresolved: number of pairs that are not significant
+    although p is the smallest that their number of permutations allows; more permutations could make them significant.
     """
 
     low: Indices

@@ -52,7 +52,8 @@ class Table:
 def head_to_head(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """Render the comparison of two systems.
 
-    `?a=`, `?b=`: their ids; default: the best two competing systems. `?measure=`: default: the primary measure.
+    `?a=`, `?b=`: ids of the systems; default: the best two competing systems. `?measure=`: default: the primary
+    measure.
     """
     board = board_or_404(request.user, slug, phase, within=None, **version)
     rows = by_primary(board)

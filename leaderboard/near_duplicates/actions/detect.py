@@ -1,9 +1,10 @@
 """Near-duplicate detection: find predictions that are nearly equal to another team's predictions in the same phase.
 
-The scorer computes a prediction's similarity sketch (`evaluator/similarity/predictions.py`), and the sweep compares it
-with the sketches of the phase's other teams (ADR 39). If some are similar, a worker compares these candidates unit by
-unit: the most similar prediction of each other team, of a bounded number of teams. It also computes the sketches of
-large files, and those of custom scorers. Scoring has priority over this work. What is similar enough to be reported:
+The scorer computes a prediction's similarity sketch (`evaluator/similarity/predictions.py`). Similar predictions have
+similar sketches, so the sweep compares the sketch with those of the phase's other teams (ADR 39) to select the pairs to
+compare exactly. A worker then compares these candidates unit by unit: the most similar prediction of each other team,
+of a bounded number of teams. The worker also computes the sketches of large files, and of predictions that a custom
+scorer has scored. Scoring has priority over this work. The thresholds from which on predictions are reported are in
 `evaluator/similarity/thresholds.py`.
 
 Only a benchmark's organisers ever see the results: they are a suspicion, not a finding of fault.
@@ -70,7 +71,8 @@ def _queue() -> None:
 def _finish_without_candidates() -> None:
     """End the checks of predictions whose sketch is similar to no other team's sketch: they need no worker.
 
-    The others begin to wait for a worker: `started_at` says that a sweep has searched for sketches like theirs.
+    The other checks then wait for a worker. `started_at` of a check says that a sweep has searched for similar
+    sketches.
     """
     rows = SimilarityCheck.objects.filter(state=State.QUEUED, started_at=None).exclude(signature=b"")
     rows = rows.select_related("prediction__submission__system").order_by("phase", "pk")[:AT_ONCE]

@@ -16,8 +16,8 @@ from leaderboard.models import AuditEntry, NearDuplicate, Phase, User
 def dismiss(*, near_duplicate: NearDuplicate, reason: str, by: User) -> int:
     """Dismiss all open near-duplicates between the two systems of `near_duplicate`; return their number.
 
-    For organisers. reason: 1 to 300 characters, shown to organisers only. Near-duplicates of the two systems that are
-    found later are shown again. Raises Refused: NOT_AN_ORGANISER, or INVALID_NAME for the reason.
+    reason: 1 to 300 characters, shown to organisers only. Near-duplicates of the two systems that are found later are
+    shown again. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an empty or longer reason.
     """
     if not near_duplicate.phase.benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")

@@ -45,9 +45,9 @@ def store_similarity_sketch(lease: Lease[SimilarityCheck], gold: GoldVersion) ->
 
 
 class _Sketch(NamedTuple):
-    """A stored similarity sketch of a team's predictions: a short signature that estimates their similarity to others.
+    """A stored similarity sketch: a short signature of a team's predictions. Similar predictions have similar sketches.
 
-    team: its primary key. check: the primary key of the first SimilarityCheck with this signature.
+    team: its primary key. check: the primary key of the first SimilarityCheck of this team with this signature.
     """
 
     team: int
@@ -70,9 +70,9 @@ def _sketches(phase_id: int) -> Iterator[list[_Sketch]]:
 
 
 def _similar(row: SimilarityCheck, sketches: Sequence[_Sketch], earlier: bool) -> Iterator[tuple[float, _Sketch]]:
-    """Return (agreement, sketch) of each sketch of another team whose agreement with `row`'s reaches the threshold.
+    """Return (agreement with `row`'s sketch, sketch) of other teams' sketches whose agreement reaches the threshold.
 
-    earlier: True to search only sketches of checks that were created before `row`.
+    sketches: the sketches to search. earlier: True to search only those of checks that were created before `row`.
     """
     own, team = _numbers(row.signature), row.prediction.submission.system.team_id
     ordered = predictions.orders_units(own)
@@ -94,7 +94,7 @@ def without_similar(rows: Sequence[SimilarityCheck]) -> list[int]:
 
 
 def most_similar(row: SimilarityCheck, *, earlier: bool) -> list[Prediction]:
-    """Return the predictions that may be near-duplicates of the check's: the most similar one of each other team.
+    """Return the most similar prediction of each other team, as candidates for near-duplicates of the check's.
 
     Similarity is estimated from sketches. Predictions whose sketches agree too little are left out. At most
     MAX_CANDIDATES are returned, those that agree best, in the order in which they were queued. earlier: True to search
@@ -147,7 +147,10 @@ def _near_duplicate(row: SimilarityCheck, other: Prediction, similarity: Similar
 
 
 def _read_report(answer: sandbox_client.Answer, kind: type[T]) -> T:
-    """Return the report of a sandbox job. Raises NotRetryableError if it gave none, ReportError if it is malformed."""
+    """Return the report of a sandbox job.
+
+    Raises NotRetryableError if the job gave no report, ReportError if the report is malformed.
+    """
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.BAD_PREDICTIONS)
     return answer.read(kind)

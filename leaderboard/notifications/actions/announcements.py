@@ -9,7 +9,10 @@ EVENT = "announcement"
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return the mail's subject and text, without the footer; line breaks are those of the organisers' text."""
+    """Return (subject, text) of the mail about an announcement, without the footer that all mails get.
+
+    Line breaks are those of the organisers' text.
+    """
     title, benchmark, page = (one_line(str(notice.body[name])) for name in ("title", "benchmark", "page"))
     lines = [one_line(line) for line in str(notice.body["text"]).splitlines()]
     body = "\n".join([title, "", *lines, "", page, ""])

@@ -1,6 +1,7 @@
 """Reminders that a phase closes soon, to the benchmark's followers and participants.
 
-A reminder is of one deadline: if the deadline is moved, reminders of the new one follow, and the old ones are dropped.
+Each reminder is about one deadline: if the deadline is moved, there are reminders of the new one, and those of the old
+one are dropped.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ def write(since: datetime, at: datetime) -> int:
 
 
 def is_for(notice: Notice) -> bool:
-    """Return True if the notice is still right: the phase closes at its time, which has not passed.
+    """Return True if a reminder is still right: the phase closes at the time that it names, which has not passed.
 
-    The recipient must also still be allowed to see the benchmark.
+    The benchmark must be published, and the recipient must still be allowed to see it.
     """
     closes_at = datetime.fromisoformat(notice.body["closes_at"])
     return (
@@ -64,7 +65,7 @@ def is_for(notice: Notice) -> bool:
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return the mail's subject and text, without the footer."""
+    """Return (subject, text) of a reminder's mail, without the footer that all mails get."""
     fields = {name: one_line(str(value)) for name, value in notice.body.items()}
     closes_at, days = datetime.fromisoformat(fields["closes_at"]), notice.body["days"]
     subject = f"{fields['benchmark_title']}, {fields['phase_title']} closes in less than {days} day{'s'[: days != 1]}"

@@ -47,7 +47,7 @@ def write(since: datetime, at: datetime) -> int:
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return the mail's subject and text, without the footer."""
+    """Return (subject, text) of the mail about a finished submission, without the footer that all mails get."""
     fields = {name: one_line(str(value)) for name, value in notice.body.items()}
     # Notices that earlier versions created have no titles.
     where = f"{fields.get('benchmark_title', fields['benchmark'])}, {fields.get('phase_title', fields['phase'])}"
@@ -86,9 +86,9 @@ def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progr
 
 
 def _unnotified_member(team: str) -> Exists:
-    """Return a condition that is true for a row if a member of its team has no notice about it.
+    """Return a condition that is true for a row if an active member of its team has no notice about it on the site.
 
-    team: lookup path from the row to its team.
+    team: lookup path from the row (a run or a prediction) to its team.
     """
     notices = Notice.objects.filter(subject=OuterRef(OuterRef("pk")), user=OuterRef("user"), webhook=None)
     members = Membership.objects.filter(team=OuterRef(team), user__is_active=True)

@@ -20,7 +20,7 @@ def unfollow(*, benchmark: Benchmark, by: User) -> None:
 
 
 def mark_as_read(*, by: User, notice: uuid.UUID | None = None) -> None:
-    """Mark one notice of a user as read, or all of them."""
+    """Mark one notice of a user as read, or all of them. notice: its id; None: all."""
     unread = by.notices.filter(webhook=None, read_at=None)
     if notice is not None:
         unread = unread.filter(pk=notice)

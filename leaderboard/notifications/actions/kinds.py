@@ -68,13 +68,13 @@ def is_for(notice: Notice) -> bool:
 
 
 def label(notice: Notice) -> str:
-    """Return what happened, for the list of deliveries."""
+    """Return the label of a notice's kind, for the list of deliveries; "test" for a test call of a webhook."""
     kind = _BY_EVENT.get(notice.body["event"])
     return kind.label if kind is not None else "test"
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return the subject and text of a notice's mail, without the footer."""
+    """Return (subject, text) of the mail about a notice, without the footer that all mails get."""
     return _BY_EVENT[notice.body["event"]].words(notice)
 
 

@@ -44,7 +44,7 @@ def write(since: datetime, at: datetime) -> int:
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return the mail's subject and text, without the footer."""
+    """Return (subject, text) of the mail about lost ranks, without the footer that all mails get."""
     fields = {name: one_line(str(value)) for name, value in notice.body.items() if name != "systems"}
     systems = notice.body["systems"]
     first = systems[0]
@@ -92,9 +92,9 @@ def _look_at(board: Leaderboard, at: datetime) -> int:
 
 
 def lost(now: dict[int, Ranked], before: dict[int, Ranked], teams: dict[int, int]) -> dict[int, list[int]]:
-    """Return {team: its systems that another team's new result has overtaken}, the best ranked system first.
+    """Return {team: its systems that another team's new result has overtaken}, as ids, the best ranked system first.
 
-    now, before: ranks by system. teams: team by system.
+    now, before: {system id: rank and release}. teams: {system id: team id}.
     """
     moved = [system for system, row in now.items() if system not in before or before[system].release != row.release]
     systems: defaultdict[int, list[int]] = defaultdict(list)

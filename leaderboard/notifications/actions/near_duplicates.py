@@ -67,7 +67,7 @@ def is_for(notice: Notice) -> bool:
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return the mail's subject and text, without the footer."""
+    """Return (subject, text) of the mail about near-duplicates, without the footer that all mails get."""
     fields = {name: one_line(str(value)) for name, value in notice.body.items()}
     text = (
         f"Two teams' predictions in {fields['benchmark']}, phase {fields['phase']}, are nearly the same. "

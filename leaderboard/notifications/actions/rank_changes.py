@@ -46,7 +46,7 @@ def write(since: datetime, at: datetime) -> int:
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return the mail's subject and text, without the footer."""
+    """Return (subject, text) of the mail about a replaced board, without the footer that all mails get."""
     fields = {name: one_line(str(value)) for name, value in notice.body.items() if name != "systems"}
     lines = [_line(system) for system in notice.body["systems"]]
     text = (

@@ -41,7 +41,7 @@ def is_for(notice: Notice) -> bool:
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return the mail's subject and text, without the footer."""
+    """Return (subject, text) of the mail about a requested registration, without the footer that all mails get."""
     team, benchmark, page = (one_line(str(notice.body[name])) for name in ("team", "benchmark_title", "page"))
     text = f"The team {team} asks to take part in {benchmark}. Approve or decline it here:\n\n{page}\n"
     return f"{team} asks to register for {benchmark}", text

@@ -75,7 +75,7 @@ def rotate_secret(*, webhook: Webhook, by: User) -> Webhook:
 
 @transaction.atomic
 def test(*, webhook: Webhook, by: User) -> Notice:
-    """Queue a test call: an event `test` without further data.
+    """Queue a test call of a webhook: an event `test` without further data.
 
     Raises Refused NOT_ACCEPTED if the user has queued TESTS_AN_HOUR tests within the last hour.
     """
@@ -98,7 +98,11 @@ def test(*, webhook: Webhook, by: User) -> Notice:
 
 @transaction.atomic
 def mail(*, to: User, is_on: bool, switch: Switch = "mailed_since") -> None:
-    """Switch mails of some kinds on or off. On: for events from now on. Off: queued notices stay on the site only."""
+    """Switch a user's mails of some kinds on or off.
+
+    is_on: True: events from now on are mailed. False: none are, and queued notices stay on the site only. switch: the
+    field of User for these kinds of notifications.
+    """
     if is_on == (getattr(to, switch) is not None):
         return
     at = timezone.now()

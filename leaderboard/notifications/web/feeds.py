@@ -120,7 +120,10 @@ def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
 
 
 def _boards(phases: Iterable[Phase]) -> list[Board]:
-    """Return the current boards of the phases, the one with the latest release first. No other boards are in a feed."""
+    """Return the BOARDS current boards of the phases with the latest results, the latest first.
+
+    No other boards are in a feed.
+    """
     shown = Leaderboard.objects.filter(phase__in=phases, state=Leaderboard.State.CURRENT)
     dated = shown.annotate(last=Max("standings__release__released_at")).filter(last__isnull=False)
     newest = dated.select_related("phase__benchmark__dataset", "phase__split").order_by("-last")[:BOARDS]

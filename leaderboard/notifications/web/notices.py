@@ -112,7 +112,7 @@ def mail(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def read(request: PersonRequest) -> HttpResponse:
-    """Mark the notice `notice` of the form as read; all of the user's notices without it."""
+    """Mark the notice that the form's field `notice` names as read; without the field, all of the user's notices."""
     try:
         notice = UUID(request.POST["notice"]) if "notice" in request.POST else None
     except ValueError:

@@ -75,7 +75,10 @@ def _public_specs(board: Leaderboard) -> dict[str, Spec]:
 
 
 def _queue() -> None:
-    """Create a PlotRendering for each public board with results that has changed since its plots were rendered."""
+    """Create a PlotRendering for each public board with results that has changed since its plots were rendered.
+
+    At most AT_ONCE are created, and for each board at most one within MIN_INTERVAL.
+    """
     if not settings.PLOT_PICTURES:
         return
     renderings = PlotRendering.objects.filter(leaderboard=OuterRef("pk"))

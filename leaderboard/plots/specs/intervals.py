@@ -25,7 +25,7 @@ MAX_SYSTEMS = 30
 
 
 def intervals(board: Board, slice_: Slice = WHOLE) -> Spec | None:
-    """Return the plot of the best systems with a value on the slice, best first; None if there are none."""
+    """Return the plot of the best MAX_SYSTEMS systems with a value on the slice, best first; None if there are none."""
     scores = [(row, row.score(board.primary, slice_)) for row in by_primary(board, slice_)[:MAX_SYSTEMS]]
     shown = [(row, score) for row, score in scores if score.value is not None]
     if not shown:

@@ -15,7 +15,10 @@ COLORS = ("accent", "held", "curve-c", "curve-d")
 
 
 def roc(board: Board, curves: Sequence[tuple[Row, ShownScore, Curve]], measure: str) -> Spec | None:
-    """Return the plot of the curves, at most eight, in their order; None without any. measure: the legend's title."""
+    """Return the plot of the curves, in their order; None without any.
+
+    curves: at most eight, for which there are colours and dashes. measure: the legend's title.
+    """
     if not curves:
         return None
     labels = [f"{score(shown.value)}  {row.system}" for row, shown, _ in curves]

@@ -78,7 +78,7 @@ def significance(board: Board, rows: Sequence[Row], differ: Callable[[Row, Row],
 def _bars(groups: Sequence[Sequence[Row]], rows: Sequence[Row]) -> list[Spec]:
     """Return a bar for each group of neighbours in rank that do not differ significantly.
 
-    A bar is in the leftmost column in which it overlaps no other one.
+    Each bar is placed in the leftmost column in which it overlaps no other bar.
     """
     orders = {row.system_id: order for order, row in enumerate(rows, start=1)}
     ends: list[int] = []

@@ -34,7 +34,10 @@ class BenchmarkForm(forms.Form):
     source_url = forms.URLField(required=False, label="Source of the new dataset", assume_scheme="https")
 
     def clean_licence(self) -> str:
-        """Return the licence with the usual capitals. The text of an existing dataset may stay as it is."""
+        """Return the licence with SPDX's capitals. Raises ValidationError for a licence that is not valid.
+
+        The licence of an existing dataset is not checked if it is unchanged.
+        """
         licence: str = self.cleaned_data["licence"].strip()
         if licence == self.initial.get("licence", ""):
             return licence

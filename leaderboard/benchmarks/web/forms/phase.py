@@ -33,7 +33,7 @@ DATES = ("opens_at", "closes_at", "sealed_until")
 
 
 class Kind(NamedTuple):
-    """A kind of phase, as the page that offers them describes it."""
+    """A kind of phase, as described on the page on which organisers choose one."""
 
     title: str
     text: str
@@ -258,7 +258,10 @@ class PhaseForm(forms.Form):
             self._check_is_to_come(name, data.get(name), data["time_zone"])
 
     def _check_gpus(self, data: dict[str, Any]) -> None:
-        """Add a form error for GPUs that no worker has, unless the user has confirmed them."""
+        """Add form errors for GPUs without images, for GPU memory without GPUs, and for GPUs that no worker has.
+
+        The last is no error if the user has confirmed that such a worker will come.
+        """
         gpus, memory = (data.get(name) or 0 for name in ("gpus", "gpu_memory_gb"))
         data |= {"gpus": gpus, "gpu_memory_gb": memory}
         is_confirmed = data.pop("without_gpus", False)

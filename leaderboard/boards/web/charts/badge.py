@@ -40,7 +40,7 @@ class Plate:
 
 @dataclass(frozen=True)
 class Badge:
-    """A badge. title: its full text, for screen readers. left, right: benchmark, and rank with value."""
+    """A badge. title: its full text, for screen readers. left: half with the benchmark. right: with rank and value."""
 
     title: str
     left: Plate

@@ -29,7 +29,7 @@ class FactForm(forms.Form):
         self.fields["name"].widget.attrs |= {"spellcheck": "false", "autocapitalize": "none"}
 
     def has_changed(self) -> bool:
-        """Return whether the row has a name or a title: a row without is removed."""
+        """Return True if a name or a title is entered; a fact without either is removed."""
         return any(self[name].data for name in ("name", "title"))
 
 
@@ -48,7 +48,7 @@ class _FactsFormSet(BaseFormSet):
 
 
 def entered(form: BaseFormSet) -> Stored:
-    """Return the facts that were entered, without empty rows."""
+    """Return the entered facts as dicts {"name", "title", "kind"}, without empty rows."""
     return [dict(row.cleaned_data) for row in form.forms if row.cleaned_data]
 
 

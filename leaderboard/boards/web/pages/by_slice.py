@@ -80,9 +80,10 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
 
 
 def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str, object]:
-    """Return results reported by papers on this dimension, and on this dimension within the values of another one.
+    """Return the template context of the results that papers report on this dimension.
 
-    measure: the one whose grids are returned; None: no grids.
+    `reported`: results by this dimension alone. `reported_grids`: for each other dimension that papers cross with this
+    one, a table of `measure`; empty if `measure` is None.
     """
     reported = reported_of(board.phase.benchmark)
     pairs = dict.fromkeys(

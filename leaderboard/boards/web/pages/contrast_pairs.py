@@ -73,7 +73,10 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
 
 
 def are_whole(board: Board, by_system: dict[int, Pairs]) -> bool:
-    """Return True if every group of the gold has all of its four members: only then does CLAIM_ONLY_BOUND hold."""
+    """Return True if every group of the gold has all of its four members: only then does CLAIM_ONLY_BOUND hold.
+
+    by_system: pair counts by system id.
+    """
     return all(counts.n == 3 * (board.n_groups or 0) for counts in by_system.values())
 
 

@@ -94,7 +94,7 @@ def _own_standings(request: HttpRequest, board: Board) -> Sequence[Standing]:
 
 
 def _readable(request: HttpRequest, board: Board) -> set[UUID]:
-    """Return the submissions on the board whose receipts the user may read."""
+    """Return the ids of those submissions on the board whose receipts the user may read."""
     if not request.user.is_authenticated:
         return set()
     submissions = Submission.objects.visible_to(request.user).filter(pk__in=[row.submission_id for row in board.rows])

@@ -81,7 +81,7 @@ def reference_levels(board: Board) -> list[Level]:
 
 
 def plotted_levels(levels: Sequence[Level]) -> list[Level]:
-    """Return the levels to plot: human performance first, then the best."""
+    """Return the first MOST_LEVELS of the levels, with human performance moved to the front; these are plotted."""
     return sorted(levels, key=lambda level: not level.is_human)[:MOST_LEVELS]
 
 

@@ -70,7 +70,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
 class Grids:
     """The rank histograms of a board on a slice.
 
-    slices: those with a histogram of some system. n_plotted: number of systems with plot data, shown or not.
+    slices: slices on which some system has a histogram. n_plotted: number of systems with plot data, shown or not.
     """
 
     measure: Measure

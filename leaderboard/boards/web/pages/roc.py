@@ -83,8 +83,8 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
 class Curves:
     """The curves that a request selects.
 
-    chosen: the selected systems, with or without a curve on the slice. slices: those on which one of them has a curve.
-    n_too_many: number of requested systems beyond MOST.
+    chosen: the selected systems, with or without a curve on the slice. slices: slices on which a selected system has a
+    curve. n_too_many: number of requested systems beyond MOST.
     """
 
     measure: Measure

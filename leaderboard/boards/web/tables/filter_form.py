@@ -22,7 +22,7 @@ OFFERED = ("slice", "kind", "track", "search", "own", "by", "at_least", "at_most
 
 @dataclass(frozen=True)
 class Choice:
-    """One option: its value in the query string, its label, and whether it is selected."""
+    """One option of a form field: its value in the query string, its label, and whether it is selected."""
 
     value: str
     label: str

@@ -34,7 +34,7 @@ def may_lead(row: Row, ranges: Ranges) -> bool:
 def rank_html(row: Row, *, is_top: bool = False) -> SafeString:
     """Return HTML of the rank, marked with `=` if it is tied, or an en dash if there is no rank.
 
-    is_top: the first rank is possible for the row, and marked.
+    is_top: mark the rank as one of a system that leads, or may lead.
     """
     if row.rank is None:
         label = '<span class="visually-hidden"> not ranked</span>'
