@@ -78,7 +78,8 @@ def find_testers(names: Sequence[str]) -> list[User]:
     if len(users) > MAX_TESTERS:
         raise Refused(
             Code.INVALID_NAME,
-            f"These names stand for {len(users)} users, members of named teams included; expected at most {MAX_TESTERS}.",
+            f"These names stand for {len(users)} users, members of named teams included; "
+            f"expected at most {MAX_TESTERS}.",
         )
     return list(users.values())
 
