@@ -1,6 +1,7 @@
 """Resource limits of submitted containers: the operator's defaults, and the values that a phase changes.
 
-`Resources` are those that all containers on a host share: a host starts a container only if enough of them are free.
+`Resources` are the limits of resources that the containers on a host share: a host starts a container only if enough
+of each resource is free.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ MB = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """Resources that a container takes of a host while it runs, or that a host offers.
+    """Resources of a host that a container takes while it runs, or that the host offers to containers.
 
-    gpu_memory_gb: of each GPU, so it is compared and never summed.
+    cpus: number of processors, may be a fraction. gpus: number of GPUs. gpu_memory_gb: memory of each GPU, which is
+    compared and never summed.
     """
 
     cpus: float = 0.0
@@ -30,7 +32,7 @@ class Resources:
     gpu_memory_gb: int = 0
 
     def fits(self, room: Resources) -> bool:
-        """Return whether a host that has `room` left can start a container that takes this."""
+        """Return whether a host on which `room` is free can start a container that takes these resources."""
         return (
             # Sums of fractions are not exact, and an engine rounds processors to billionths.
             self.cpus <= room.cpus + 1e-9
@@ -40,7 +42,10 @@ class Resources:
         )
 
     def without(self, taken: Iterable[Resources]) -> Resources:
-        """Return what is left of this offer while containers take `taken`; negative if they take more."""
+        """Return the resources that are left of a host's offer while its containers take `taken`.
+
+        Numbers are negative if the containers take more. The memory of each GPU stays the same.
+        """
         used = list(taken)
         return replace(
             self,
@@ -54,10 +59,11 @@ class Resources:
 class ContainerLimits:
     """Limits of one container of a submitted image or of a custom scorer.
 
-    wall_seconds: from start to end. cpus: processors, may be a fraction. processes: processes and threads at a time.
-    image_bytes: of the unpacked layers, and also of the archive. output_bytes: of all files in /output together.
-    output_files: number of files and folders in /output. log_bytes: stored from the end of the printed output. gpus:
-    number of GPUs, which only workers of the queue `systems-gpu` have. gpu_memory_gb: of each GPU at least; 0: any.
+    wall_seconds: from start to end of the container. cpus: number of processors, may be a fraction. processes: number
+    of processes and threads at a time. image_bytes: of the image's unpacked layers, and also of its archive.
+    output_bytes: of all files in /output together. output_files: number of files and folders in /output. log_bytes:
+    stored from the end of the printed output. gpus: number of GPUs, which only workers of the queue `systems-gpu` have.
+    gpu_memory_gb: minimum memory of each GPU; 0: any.
     """
 
     wall_seconds: float
@@ -82,7 +88,7 @@ class ContainerLimits:
 
 
 def defaults() -> ContainerLimits:
-    """Return the default limits of submitted containers, which the operator sets (HOLDOUT_SYSTEM_...)."""
+    """Return the default limits of submitted containers, from the operator's settings HOLDOUT_SYSTEM_...; no GPUs."""
     return ContainerLimits(
         wall_seconds=settings.SYSTEM_SECONDS,
         memory_bytes=settings.SYSTEM_MEMORY_MB * MB,
@@ -106,15 +112,15 @@ def of_scorer() -> ContainerLimits:
 
 
 def of(phase: Phase) -> ContainerLimits:
-    """Return the limits of a phase's containers."""
+    """Return the limits of the containers submitted to a phase: the defaults with the phase's changes and GPUs."""
     return replace(with_changes(phase.limits), gpus=phase.gpus, gpu_memory_gb=phase.gpu_memory_gb)
 
 
 def with_changes(changes: dict[str, Any]) -> ContainerLimits:
     """Return the default limits with some values replaced.
 
-    changes: new values by field name of ContainerLimits, except those of GPUs, which are fields of the phase. Raises
-    ValueError, which names the limit, for an unknown name or an invalid value.
+    changes: new values by the names of fields of ContainerLimits, except `gpus` and `gpu_memory_gb`. Raises ValueError,
+    whose message names the limit, for an unknown name or an invalid value.
     """
     limits = {name: value for name, value in defaults().as_dict().items() if name not in ("gpus", "gpu_memory_gb")}
     for name, value in changes.items():

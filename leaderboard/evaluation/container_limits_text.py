@@ -20,7 +20,7 @@ class LimitRow:
 
 
 def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
-    """Return one row for each of the limits `allowed`; GPUs have a row only if the container may use any."""
+    """Return one row for each limit of a container; GPUs have a row only if the container may use any."""
     limit_rows = [
         LimitRow("Time", duration(allowed.wall_seconds), "from start to end; then the container is killed"),
         LimitRow("Memory", size(allowed.memory_bytes), "including files in /tmp and /output; there is no swap"),
@@ -37,7 +37,7 @@ def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
 
 
 def of(phase: Phase) -> list[LimitRow]:
-    """Return the rows of the limits of a phase's containers."""
+    """Return a table row for each limit of the containers submitted to a phase."""
     return rows(container_limits.of(phase))
 
 
@@ -54,6 +54,6 @@ def size(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format seconds: `600 s (10 min)`. Minutes are added only for whole numbers of minutes above one."""
+    """Format seconds: `600 s (10 min)`. The minutes are added only if they are a whole number greater than one."""
     minutes, rest = divmod(seconds, 60)
     return f"{seconds:,g} s ({minutes:g} min)" if minutes > 1 and not rest else f"{seconds:,g} s"

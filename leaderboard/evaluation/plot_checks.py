@@ -1,4 +1,4 @@
-"""Validate the plot data (ROC curves, rank histograms, pair counts) in a scorer's report: shapes, bounds and sizes."""
+"""Validation of the plot data (ROC curves, rank histograms, pair counts) in a scorer's report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluator.plots.summary import MOST_SLICES, PlotData
 
 
 def problem(data: PlotData) -> str:
-    """Return a description of the first problem of the plot data; empty if the data are valid."""
+    """Return a description of the first problem of the plot data: a wrong shape, bound or size; empty if valid."""
     for kind, parts in (("ROC curves", data.curves or []), ("rank histograms", data.grids or [])):
         if len(parts) > MOST_SLICES + 1:
             return f"the plot data have {len(parts)} {kind}, expected at most {MOST_SLICES + 1}"

@@ -1,4 +1,4 @@
-"""Provenance of a run: everything needed to reproduce its scores."""
+"""Provenance of a run (the scoring of a prediction): everything needed to reproduce its scores."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SEED = 0
 
 
 def options_of(run: Run) -> dict[str, str]:
-    """Return the task options of a run: the split's options, overridden by the phase's options."""
+    """Return the task options of a run, value by name: the split's options, overridden by the phase's options."""
     phase = run.prediction.submission.phase
     return {**phase.split.options, **phase.options}
 
 
 def of(run: Run, answer: Answer) -> dict[str, Any]:
-    """Return the receipt of a run as JSON, without gold. `docs/researchers.md` describes how to reproduce a score.
+    """Return the receipt of a run: task, versions, digests, options and seed that reproduce its scores, without gold.
 
     answer: the sandbox's answer to the scoring job. The digest of the outcomes is left out, because anybody could use
     it to test guesses about the gold offline. For the same reason only managers see `gold_sha256` of hidden gold
-    (`submissions.queries.progress.Progress.receipt`).
+    (`submissions.queries.progress.Progress.receipt`). `docs/researchers.md` describes how to reproduce a score.
     """
     return {
         "task": run.gold_version.split.dataset.task,

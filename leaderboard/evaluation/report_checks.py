@@ -1,4 +1,4 @@
-"""Validate a scorer's untrusted report: it has only known measures, and their values are finite and within bounds."""
+"""Validation of a scorer's untrusted report: only known measures, with values that are finite and within bounds."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ T = TypeVar("T")
 
 
 class ReportError(Exception):
-    """A report that must not be ranked. The message names the problem and quotes no value of gold."""
+    """The report of a sandbox job is invalid, so it must not be used. The message quotes no value of gold."""
 
 
 def convert_report(report: Mapping[str, Any], kind: type[T]) -> T:
-    """Convert a job's report to the type `kind`, ignoring the key `ok`. Raises ReportError if it does not fit."""
+    """Convert a job's report to the type `kind`, ignoring the key `ok`.
+
+    Raises ReportError if the report does not fit the type.
+    """
     try:
         return msgspec.convert({name: value for name, value in report.items() if name != "ok"}, kind)
     except msgspec.ValidationError as error:
@@ -30,7 +33,10 @@ def convert_report(report: Mapping[str, Any], kind: type[T]) -> T:
 
 
 def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> ScoreReport:
-    """Convert a scoring job's report to a ScoreReport and validate it with `check`, which explains the arguments."""
+    """Convert a scoring job's report to a ScoreReport, validate and return it. The other arguments are as for `check`.
+
+    Raises ReportError.
+    """
     scored = convert_report(report, ScoreReport)
     check(scored, task=task, task_version=task_version, measures=measures)
     return scored
@@ -39,8 +45,8 @@ def checked(report: dict[str, Any], *, task: str, task_version: int, measures: S
 def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequence[Measure]) -> None:
     """Raise ReportError for a report that no correct scorer can have written.
 
-    task, task_version: name and version of the task that scored, or number of the custom scorer as the version.
-    measures: the measures that can be computed on the gold; each of them must have an overall score.
+    task: name of the task. task_version: version of the task that scored, or the custom scorer's number. measures: the
+    measures that can be computed on the gold; each must have an overall score, and other measures may have none.
     """
     known = {measure.name: measure for measure in measures}
     if scored.result.task != task:

@@ -1,8 +1,8 @@
-"""Client of the sandboxed evaluator: one function for each job, which sends files and returns the job's report.
+"""Client of the sandboxed evaluator: one function for each job, which sends files and returns the job's Answer.
 
 Every function of a job raises SandboxError if the sandbox does not respond or fails, and its subclass
-SandboxTimeoutError if the server is too busy. Files never cause these errors, and a retry may succeed. For a file that
-exceeds the limits of processor time or memory, it returns an Answer with a `reason`.
+SandboxTimeoutError if the sandbox server is too busy. Files never cause these errors, and a retry may succeed. For a
+file that exceeds the limits of processor time or memory, the function returns an Answer with a `reason`.
 """
 
 from __future__ import annotations
@@ -101,12 +101,13 @@ class Answer:
     """The sandbox's response to one job.
 
     reason: empty if the job sent a report, otherwise the Reason why it did not, such as exceeded time.
-    report: if `ok`, the job's report, which `read` validates; otherwise a validated `evaluator.jobs.base.Refusal`.
+    report: if `ok`, the job's report, which `read` validates; if the job refused its files, a validated
+    `evaluator.jobs.base.Refusal` as a map; empty if there is a `reason`.
     attachment: the bytes that some jobs send after their report, such as inputs or predictions.
     seconds: wall time from request to result; start_seconds: from request until the sandbox was ready.
-    layers: the isolation layers that were active. code_sha256: code digest of the evaluator that ran the job.
-    error_id: the id of an internal error in the sandbox server's log; empty if there was none. cpu_seconds: processor
-    time of the job.
+    layers: the isolation layers that were active. code_sha256: digest of the code of the evaluator that ran the job;
+    empty if the job ended before it sent the digest. error_id: the id of an internal error in the sandbox server's log;
+    empty if there was none. cpu_seconds: processor time of the job.
     """
 
     reason: str
@@ -134,16 +135,22 @@ def answers() -> bool:
 
 
 class CodeMismatchError(SandboxError):
-    """The sandbox server runs other code than this process: one of them was not restarted after an upgrade."""
+    """The sandbox server and this process run different code: one of them was not restarted after an upgrade."""
 
 
 def check(*, patience: float = 60.0) -> None:
-    """Raise SandboxError if no sandbox server responds within `patience` seconds, or if it runs other code."""
+    """Raise SandboxError if no sandbox server responds within `patience` seconds.
+
+    Raises CodeMismatchError, a SandboxError, if the server and this process run different code.
+    """
     _check_code(ProcessSandbox(settings.SANDBOX_SOCKET, patience=patience).code())
 
 
 def is_outdated() -> bool:
-    """Return True if a sandbox server responds and runs other code than this process; False if none responds."""
+    """Return True, and log an error, if a sandbox server responds and runs other code than this process.
+
+    False if the codes are equal, and if no server responds.
+    """
     try:
         check()
     except CodeMismatchError as error:
@@ -155,14 +162,15 @@ def is_outdated() -> bool:
 
 
 def limits_in_words(seconds: float) -> str:
-    """Return the limits of a job with `seconds` of processor time, for messages about a file that exceeds them."""
+    """Return a job's limits of processor time (`seconds`) and memory as text, for messages about a file beyond them."""
     return f"{seconds:g} s of processor time and {settings.SANDBOX_MEMORY_BYTES >> 20:,} MiB of memory"
 
 
 def unavailable(failure: str, error: Exception, *, heading: str = "") -> Refused:
-    """Return the refusal of an action that needs the sandbox, with a `retry_at`, and log the error.
+    """Return the refusal SANDBOX_UNAVAILABLE of an action that needs the sandbox, with a `retry_at`; log the error.
 
-    failure: what the action could not do, without a full stop, such as "Your file could not be checked".
+    failure: sentence that says which step failed, without a full stop, such as "Your file could not be checked".
+    error: of the sandbox. heading: of the refusal; empty: the code's default.
     """
     log.error("sandbox_unavailable", error=str(error))
     match error:
@@ -190,9 +198,9 @@ def validate(
 ) -> Answer:
     """Validate a predictions file against the split's inputs, without reading the gold file.
 
-    gold: the version whose stored requirements (`expects`) the predictions must meet. name: the file's name, whose
-    suffix shows whether it is compressed. options: the phase's task options, which override the split's. The answer's
-    report is a ValidateReport or a Refusal. Raises SandboxError.
+    gold: the version whose stored requirements (`expects`) the predictions must meet. name: the predictions file's
+    name, whose suffix shows whether the file is compressed. options: the phase's task options, which override the
+    split's. The answer's report is a ValidateReport or a Refusal. Raises SandboxError.
     """
     request = ValidateRequest(
         task=split.dataset.task,
@@ -222,10 +230,10 @@ def score(
 ) -> Answer:
     """Score a predictions file against a gold version.
 
-    name: the predictions file's name. seed: of the bootstrap. subset: "public" or "private" to score only these groups
-    of the gold's public/private split; empty: all groups. sketch: True to report the file's similarity sketch, too.
-    Raises SandboxError, FileNotFoundError for a missing file, and AlteredError for altered gold or an altered file of
-    the public/private split.
+    task: its name. name: the predictions file's name. options: the task options of split and phase. seed: of the
+    bootstrap. subset: "public" or "private" to score only the gold's groups in this subset; empty: all groups. sketch:
+    True if the report shall also have the predictions' similarity sketch. Raises SandboxError, FileNotFoundError for a
+    missing file, and AlteredError if the gold file, or the file that lists the groups of the subsets, was altered.
     """
     request = ScoreRequest(
         task=task,
@@ -250,10 +258,10 @@ def score(
 def examples(
     *, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str], **filters: Any
 ) -> Answer:
-    """List the items of a gold whose answers are public, with the predictions that a file makes. Raises SandboxError.
+    """List the items of a public gold version with the predictions in a file for them. Raises SandboxError.
 
-    name: the predictions file's name. options: the task options of split and phase. filters: the remaining arguments of
-    an ExamplesRequest. The answer's report is an ExamplesReport or a Refusal.
+    name: the predictions file's name. options: the task options of split and phase. filters: the other fields of the
+    ExamplesRequest, by name. The answer's report is an ExamplesReport or a Refusal.
     """
     request = ExamplesRequest(
         task=gold.split.dataset.task,
@@ -268,7 +276,10 @@ def examples(
 
 
 def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """Validate a gold file and derive the inputs from it, which are the answer's attachment. Raises SandboxError."""
+    """Validate a gold file and derive the inputs, which are the answer's attachment. Raises SandboxError.
+
+    name: the gold file's name. The answer's report is a PrepareGoldReport or a Refusal.
+    """
     request = PrepareGoldRequest(task=task, options=dict(options), gold_name=name)
     # The inputs are hardly larger than the gold.
     output_bytes = max(256 << 20, 2 * settings.MAX_FILE_BYTES)
@@ -276,18 +287,18 @@ def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str,
 
 
 def read_table(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """Check gold in a table; the answer's attachment is the gold as JSON Lines. Raises SandboxError.
+    """Validate gold in a table file; the answer's attachment is the gold as JSON Lines. Raises SandboxError.
 
-    name: the file's name, whose suffix is one of FORMATS.
+    name: the file's name, whose suffix is one of `tables.FORMATS`.
     """
     request = ReadTableRequest(task=task, options=dict(options), gold_name=name)
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=MAX_OUTPUT_BYTES, report=TableReport)
 
 
 def write_table(*, gold: GoldVersion, kind: str) -> Answer:
-    """Convert a gold version to a table, which is the answer's attachment. Raises SandboxError.
+    """Convert a gold version to a table file, which is the answer's attachment. Raises SandboxError.
 
-    kind: one of FORMATS.
+    kind: one of `tables.FORMATS`, such as "csv".
     """
     request = WriteTableRequest(gold_name=str(gold.file.name), format=kind)
     with opened(gold.file, sha256=gold.sha256) as file:
@@ -296,7 +307,10 @@ def write_table(*, gold: GoldVersion, kind: str) -> Answer:
 
 
 def reencode_picture(*, picture: IO[bytes]) -> Answer:
-    """Encode a picture anew; the answer's attachment is the result, its report a PictureReport. Raises SandboxError."""
+    """Decode a picture and encode it again; the answer's attachment is the new file, its report a PictureReport.
+
+    Raises SandboxError.
+    """
     files = {"picture": picture}
     return _ask(ReencodePictureRequest(), files, settings.VALIDATE_SECONDS, output_bytes=16 << 20, report=PictureReport)
 
@@ -313,9 +327,10 @@ def partition(
 ) -> Answer:
     """Divide the groups of a gold file at random into public and private; the answer's attachment lists both.
 
-    share: fraction of the groups that becomes public, as a decimal text between 0 and 1. previous: the public/private
-    split of an earlier gold version, whose groups stay public or private; None: there is none. Raises SandboxError, and
-    FileNotFoundError if the file of `previous` is missing.
+    name: the gold file's name. seed: of the random draw. share: fraction of the groups that becomes public, as a
+    decimal text between 0 and 1. previous: the division of an earlier gold version, whose groups stay public or
+    private; None: all groups are drawn. Raises SandboxError, and FileNotFoundError if the file of `previous` is
+    missing.
     """
     request = PartitionRequest(task=task, options=dict(options), gold_name=name, seed=seed, share=share)
     with ExitStack() as stack:
@@ -326,9 +341,10 @@ def partition(
 
 
 def read_scorer(*, scorer: Scorer, gold: GoldVersion, files: Mapping[str, IO[bytes]], seed: int) -> Answer:
-    """Validate the files that a custom scorer wrote, and compute their intervals. Reads no gold. Raises SandboxError.
+    """Validate the files that a custom scorer wrote, and compute confidence intervals of its scores.
 
-    files: scores.json as "scores", and outcomes.jsonl as "outcomes" if the scorer wrote it. seed: of the bootstrap.
+    Reads no gold file. gold: the version that the scorer read. files: the scorer's scores.json as "scores", and its
+    outcomes.jsonl as "outcomes" if it wrote one. seed: of the bootstrap. Raises SandboxError.
     """
     request = ScorerOutputRequest(
         task=gold.split.dataset.task,
@@ -350,10 +366,11 @@ def compare_board(
     seed: int,
     scorer: Scorer | None = None,
 ) -> Answer:
-    """Test the differences between stored outcomes of a board, pair by pair. Reads no gold. Raises SandboxError.
+    """Test the differences between the systems of a board, pair by pair, from their stored outcomes. Reads no gold.
 
-    tables: at most MAX_TABLES files of outcomes. pairs: indices into `tables`. measure: name of the compared measure.
-    seed: of the resampling. scorer: the custom scorer that wrote the outcomes; None: the task wrote them.
+    tables: files of outcomes, at most MAX_TABLES. pairs: the two systems' indices in `tables` for each test. measure:
+    name of the compared measure. seed: of the resampling. scorer: the custom scorer that wrote the outcomes; None: the
+    task wrote them. Raises SandboxError.
     """
     request = CompareBoardRequest(
         pairs=list(pairs),
@@ -369,9 +386,10 @@ def compare_board(
 def head_to_head(
     *, a: IO[bytes], b: IO[bytes], gold: GoldVersion | None, seed: int, scorer: Scorer | None = None
 ) -> Answer:
-    """Compare two systems' stored outcomes by every measure on every slice. Raises SandboxError.
+    """Compare two systems by every measure on every slice, from their stored outcomes. Raises SandboxError.
 
-    gold: public gold from which the units get their names; None to read no gold. seed, scorer: as for `compare_board`.
+    a, b: the systems' files of outcomes. gold: public gold with the names of the units; None: no gold is read. seed,
+    scorer: as for `compare_board`.
     """
     request = HeadToHeadRequest(
         gold_name=str(gold.file.name) if gold is not None else "",
@@ -387,16 +405,18 @@ def head_to_head(
 
 
 def plot(*, table: IO[bytes]) -> Answer:
-    """Compute plot data from a file of stored outcomes. Reads no gold. Raises SandboxError."""
+    """Compute plot data, such as ROC curves, from a file of stored outcomes. Reads no gold. Raises SandboxError."""
     return _ask(PlotRequest(), {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def similarity_sketch(
     *, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]
 ) -> Answer:
-    """Compute the similarity sketch of a predictions file, by which near-duplicates are searched.
+    """Compute the similarity sketch of a predictions file. Similar predictions have similar sketches.
 
-    name: the predictions file's name. Raises SandboxError, and FileNotFoundError if the gold file is missing.
+    So sketches select the pairs of files to compare exactly (`near_duplicates`). name: the predictions file's name.
+    options: the task options of split and phase. Raises SandboxError, and FileNotFoundError if the gold file is
+    missing.
     """
     request = SketchRequest(task=task, options=dict(options), gold_name=str(gold.file.name), predictions_name=name)
     with opened(gold.file, sha256=gold.sha256) as stored:
@@ -407,10 +427,10 @@ def similarity_sketch(
 def near_duplicates(
     *, task: str, gold: GoldVersion, predictions: Sequence[tuple[str, IO[bytes]]], options: Mapping[str, str]
 ) -> Answer:
-    """Compare the first of several predictions files with each of the others, unit by unit.
+    """Compare the first of several predictions files with each of the other files, unit by unit.
 
-    predictions: (name, file) of each; with the gold, at most MAX_FILES files. Raises SandboxError, and
-    FileNotFoundError if the gold file is missing.
+    predictions: (name, file) of each; with the gold, at most MAX_FILES files. options: the task options of split and
+    phase. Raises SandboxError, and FileNotFoundError if the gold file is missing.
     """
     names = [name for name, _ in predictions]
     request = NearDuplicatesRequest(task=task, options=dict(options), gold_name=str(gold.file.name), names=names)
@@ -430,8 +450,9 @@ def audit_part(
 ) -> Answer:
     """Run one part of a split's audit (`evaluator.jobs.audit`). The report quotes gold. Raises SandboxError.
 
-    part: one of `evaluator.jobs.audit.NAMES`. files: "gold", "inputs" if they are public, and public gold of other
-    splits as "0", "1"...; at most MAX_FILES files. gold_name, train_names: the file names that findings cite.
+    part: one of `evaluator.jobs.audit.NAMES`. files: the gold as "gold", the inputs as "inputs" if they are public, and
+    public gold of other splits as "0", "1"...; at most MAX_FILES files. gold_name: the file name by which findings cite
+    the gold. train_names: the same for "0", "1"... in this order.
     """
     request = AuditPartRequest(
         part=part,
@@ -445,10 +466,10 @@ def audit_part(
 
 
 def gold_difference(*, split: Split, files: Mapping[str, IO[bytes]], names: Mapping[str, str]) -> Answer:
-    """Compare two gold files item by item. Raises SandboxError.
+    """Compare two gold files of a split item by item. Raises SandboxError.
 
-    files, names: the files and their names under the keys "before" and "after"; a name ending in .gz marks a compressed
-    file. The report has only counts; the attachment lists the changed items and quotes gold.
+    files, names: the earlier file and its name under the key "before", the corrected ones under "after"; a name ending
+    in .gz marks a compressed file. The report has only counts; the attachment lists the changed items and quotes gold.
     """
     request = GoldDifferenceRequest(
         task=split.dataset.task, options=split.options, before_name=names["before"], after_name=names["after"]
@@ -467,8 +488,9 @@ def baseline(
 ) -> Answer:
     """Compute a baseline's predictions, which are the answer's attachment; it is empty if the baseline cannot predict.
 
-    name: the baseline. files: "inputs", and public gold to learn from as "0", "1"...; at most MAX_FILES files. No
-    other gold is read. expects: requirements on predictions, as `prepare_gold` reports them. Raises SandboxError.
+    name: the baseline's name. files: the inputs as "inputs", and public gold to learn from as "0", "1"...; at most
+    MAX_FILES files. No other gold is read. train_names: the file names of "0", "1"... expects: requirements on
+    predictions, as `prepare_gold` reports them. Raises SandboxError.
     """
     request = BaselineRequest(
         task=task,
@@ -493,9 +515,9 @@ def generate(
 ) -> Answer:
     """Generate the gold of one or more splits from raw files (`evaluator.jobs.generate`). Raises SandboxError.
 
-    generator: its name. sources: (role in the generator, file name) of each of `files`, whose keys are "0", "1"...
-    seed: of all random choices. salt: secret from which the generated ids are computed. Seed and salt are as secret as
-    gold.
+    generator: its name. parameters: the generator's parameters as text, by name. files: the raw files as "0", "1"...
+    sources: (name of the generator's source, file name) of each raw file, in this order. seed: of all random choices.
+    salt: secret from which the generated ids are computed. Seed and salt are as secret as gold.
     """
     request = GenerateRequest(
         task=task,
@@ -583,7 +605,7 @@ def _ask(
 
 @contextmanager
 def _read_only(file: IO[bytes]) -> Iterator[int]:
-    """Yield a new read-only descriptor of a file, because the file's own descriptor may allow writing."""
+    """Yield a new read-only file descriptor of an open file, whose existing descriptor may allow writing."""
     if file.writable():
         file.flush()
     descriptor = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY | os.O_CLOEXEC)

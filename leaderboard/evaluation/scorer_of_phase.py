@@ -1,4 +1,4 @@
-"""The scorer of a phase: either the benchmark's task or a custom scorer image, with its version and measures."""
+"""The scorer of a phase, with its version and measures: the benchmark's task, or a custom scorer (an image)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from leaderboard.models import GoldVersion, Leaderboard, Phase, Scorer
 
 @dataclass(frozen=True)
 class PhaseScorer:
-    """What scores a phase: the benchmark's task or a custom scorer, with its version and measures.
+    """The scorer of a phase, with its version and measures: the benchmark's task, or a custom scorer.
 
     task: the benchmark's task, which always defines the file formats. scorer: the custom scorer that scores instead of
-    the task; None if the task itself scores.
+    the task; None if the task scores.
     """
 
     task: Task[Any, Any, Any]
@@ -41,27 +41,27 @@ class PhaseScorer:
         return measures_of([MeasureDeclaration(**measure) for measure in self.scorer.measures])
 
     def measure(self, name: str) -> Measure:
-        """Return the declared measure of a name. Raises KeyError if none has this name."""
+        """Return the declared measure with this name. Raises KeyError if there is none."""
         return {measure.name: measure for measure in self.declared}[name]
 
     def measures(self, gold: GoldVersion) -> tuple[Measure, ...]:
-        """Return the declared measures, in their order, that a gold version allows; for a custom scorer, all."""
+        """Return the declared measures that can be computed on a gold version; all measures of a custom scorer."""
         if self.scorer is not None:
             return self.declared
         return tuple(measure for measure in self.declared if measure.name in gold.measures)
 
     def primary(self, gold: GoldVersion) -> str:
-        """Return the name of the measure that ranks systems on boards of a gold version."""
+        """Return the name of the primary measure, which ranks systems on boards of a gold version."""
         return self.scorer.primary if self.scorer else gold.primary
 
 
 def of(phase: Phase) -> PhaseScorer:
-    """Return what currently scores a phase. `phase` should have its benchmark and scorer loaded (select_related)."""
+    """Return the current scorer of a phase. `phase` should have its benchmark and scorer loaded (select_related)."""
     return PhaseScorer(TASKS[phase.benchmark.task], phase.scorer)
 
 
 def of_board(board: Leaderboard) -> PhaseScorer:
-    """Return what scored a board; this may be an earlier custom scorer than the phase's current one."""
+    """Return the scorer of a board's scores, which may be an earlier custom scorer than the phase's current one."""
     phase = board.phase
     scorer = phase.scorer
     if scorer is not None and scorer.number != board.task_version:

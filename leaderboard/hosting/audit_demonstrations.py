@@ -1,4 +1,7 @@
-"""Audits of the demonstration's hidden splits, run one after another and published with the manifests' answers."""
+"""Audits of the demonstration benchmarks' hidden splits, which run one after another.
+
+They are published with the answers to findings that a benchmark's manifest has.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,10 @@ def audit(
     seconds: float,
     say: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Audit each hidden split of a benchmark that has no public audit, and publish the report with the answers.
+    """Audit each published split with hidden gold that has no public audit, and publish the report with the answers.
 
-    answers: public answers to errors and warnings, by the code of the finding; a report with a finding that has no
-    answer is not published. seconds: the longest wait for one audit. say: called with each line of progress.
+    answers: public answers to errors and warnings, by the code of the finding; a report with an error or warning that
+    has no answer is not published. seconds: the longest wait for one audit. say: called with each line of progress.
     Raises TimeoutError if an audit takes longer.
     """
     for split in benchmark.dataset.splits.filter(gold_public=False).exclude(inputs="").order_by("pk"):

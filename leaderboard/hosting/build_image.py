@@ -1,6 +1,7 @@
-"""Builds of the bundled systems' images on the operator's own container engine; visitors cannot start a build.
+"""Builds of container images of the bundled systems, on the operator's container engine, by a command of the operator.
 
-A build runs the commands of a Dockerfile outside every sandbox. The built image is submitted like any other image.
+A build runs the commands of a Dockerfile outside every sandbox, so visitors cannot start one. The built image is
+submitted like any other image.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ class CannotBuildError(Exception):
 
 
 def check_ready(say: Callable[[str], None] = lambda line: None) -> None:
-    """Raise CannotBuildError if no container engine responds, or if it lacks the base image and cannot fetch it.
+    """Raise CannotBuildError unless a container engine responds and has the base image, or can fetch it.
 
-    say: called with a line of progress before the base image is fetched.
+    The base image is the setting BASE_IMAGE. say: called with a line of progress before the image is fetched.
     """
     if not shutil.which("docker"):
         raise CannotBuildError(
@@ -63,14 +64,15 @@ def _fetch_base() -> None:
 
 
 def is_reference_system(system: Path) -> bool:
-    """Return True if the image of a system is based on BASE. system: the folder of the Dockerfile."""
+    """Return True if a system's Dockerfile is based on the image BASE. system: the folder of the Dockerfile."""
     return "ARG REFERENCE_SYSTEMS=" in (system / "Dockerfile").read_text(encoding="utf-8")
 
 
 def build_reference_base() -> None:
-    """Build BASE from this installation's evaluator; the engine does nothing if it has been built from the same files.
+    """Build the image BASE from this installation's evaluator; a repeated build from the same files does nothing.
 
-    The build fetches packages from the index unless the folder `wheels` has them. Raises CannotBuildError.
+    The build fetches packages from the package index unless there is a folder `wheels` that has them. Raises
+    CannotBuildError.
     """
     # A build argument without a value has that of the environment, if there is one.
     source = ["--build-arg", "PIP_INDEX_URL"]
@@ -86,10 +88,10 @@ def build_reference_base() -> None:
 
 @contextmanager
 def built_archive(*, system: Path, benchmark: Path) -> Iterator[Path]:
-    """Build a system for a benchmark; yield the path of its compressed `docker save` archive, which is deleted at exit.
+    """Build a system's image; yield the path of the image's compressed `docker save` archive, which is deleted at exit.
 
-    `system` is the folder of the Dockerfile, `benchmark` the folder of the training data. The build context is the
-    parent folder of `benchmark`, limited by the .dockerignore in it; the build has no network. A reference system needs
+    system: the folder of the Dockerfile. benchmark: the folder of the training data. The build context is the parent
+    folder of `benchmark`, limited by that folder's .dockerignore; the build has no network. A reference system needs
     `build_reference_base` first. Raises CannotBuildError.
     """
     image = _docker(
@@ -113,10 +115,10 @@ def built_archive(*, system: Path, benchmark: Path) -> Iterator[Path]:
 
 
 def sources(system: Path) -> str:
-    """Return a digest of a system's sources as twelve hexadecimal digits.
+    """Return a digest of a system's sources as twelve hexadecimal digits. system: the folder of the Dockerfile.
 
-    Its sources are its Dockerfile and .py files; of a reference system, also the evaluator's reference systems and what
-    BASE is built from.
+    The sources are the Dockerfile and .py files in the folder. For a reference system they include the .py files of the
+    evaluator's reference systems, and the Dockerfile and requirements of BASE.
     """
     paths = sorted(path for path in system.iterdir() if path.suffix == ".py" or path.name == "Dockerfile")
     if is_reference_system(system):
@@ -130,9 +132,10 @@ def sources(system: Path) -> str:
 
 
 def _docker(*arguments: str, seconds: float) -> str:
-    """Run the docker command and return its output.
+    """Run `docker` with these arguments and return its standard output without surrounding white space.
 
-    Raises CannotBuildError, with the last line of its error output, if it fails or takes longer than `seconds`.
+    Raises CannotBuildError if the command takes longer than `seconds` or fails; the message then has the last line of
+    its error output.
     """
     host = ["--host", settings.ENGINE] if settings.ENGINE else []
     try:

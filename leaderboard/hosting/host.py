@@ -1,4 +1,7 @@
-"""Hosting of a benchmark from its manifest, through the same actions as the pages; every step is idempotent."""
+"""Hosting of a benchmark from its manifest: creates everything in it with the actions that the pages use.
+
+Every step is idempotent.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ LATER = ("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks", "time_zone
 
 @dataclass(frozen=True)
 class Hosted:
-    """A hosted benchmark; `changed` is False if hosting changed nothing, because it had been hosted before."""
+    """A hosted benchmark. changed: False if it had been hosted before and nothing was added."""
 
     benchmark: Benchmark
     changed: bool
@@ -53,13 +56,13 @@ class Hosted:
 def host(
     *, manifest: Manifest | dict[str, Any], folder: Path, by: User, say: Callable[[str], None] = lambda line: None
 ) -> Hosted:
-    """Create the dataset, splits, gold, benchmark, phases and reported rows of a manifest with its files in `folder`.
+    """Create the dataset, splits, gold, benchmark, phases and reported rows of a manifest, and publish them if it says.
 
-    by: the curator who hosts it. say: called with each line of progress. An interrupted hosting resumes where it
-    stopped. For a benchmark that is already hosted, only new downloads and tracks are added, and phases opened to
-    container images. Raises ManifestError for an invalid manifest or an unreadable file; Refused NAME_TAKEN if the
-    manifest's slug belongs to a benchmark with other content; and Refused for anything that an individual action
-    refuses.
+    folder: where the manifest's files are. by: the curator who hosts the benchmark. say: called with each line of
+    progress. An interrupted hosting resumes where it stopped. For a benchmark that is already hosted, only new
+    downloads are added, the phases' tracks are changed to the manifest's, and phases are opened to container images.
+    Raises ManifestError for an invalid manifest or an unreadable file; Refused NAME_TAKEN if the manifest's slug
+    belongs to a benchmark with other content; and Refused for anything that an individual action refuses.
     """
     manifest = manifest if isinstance(manifest, Manifest) else convert(manifest)
     parts = _digests(manifest, folder)
@@ -89,7 +92,10 @@ def host(
 
 @contextmanager
 def opened(folder: Path, name: str) -> Iterator[File[bytes]]:
-    """Yield the open file that a manifest names. Raises ManifestError if it is outside `folder` or cannot be read."""
+    """Open and yield the file that a manifest names. folder: the manifest's folder. name: the file's path in it.
+
+    Raises ManifestError if the file is outside `folder` or cannot be read.
+    """
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise ManifestError(f"manifest: {name!r} is outside the manifest's folder, expected a file inside it")
@@ -102,10 +108,11 @@ def opened(folder: Path, name: str) -> Iterator[File[bytes]]:
 
 
 def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each part of a manifest and of each of its files, by name.
+    """Return the SHA-256 of each top-level key's value in a manifest and of each file that it names, by name.
 
-    They show whether a benchmark was hosted with the same content. What may change later (systems, publication, the
-    fields LATER of a phase) is left out.
+    The names are the manifest's keys, `file PATH` for a split's file, and `download NAME`. Equal digests show that a
+    benchmark was hosted with the same content. Parts that may change later (systems, publication, answers to audits,
+    and the fields LATER of a phase) are left out.
     """
     whole = msgspec.to_builtins(manifest)
     for name in ("systems", "public", "downloads", "audit_answers", "$schema"):
@@ -130,8 +137,8 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
 def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
     """Get or create the manifest's dataset. parts: a result of `_digests`.
 
-    Raises Refused NAME_TAKEN if a dataset or benchmark of this slug was hosted from other content, or was not created
-    from a manifest.
+    The dataset of an interrupted hosting with other content is deleted and created again. Raises Refused NAME_TAKEN if
+    a dataset or benchmark with the manifest's slug was hosted from other content, or was not created from a manifest.
     """
     taken = Dataset.objects.filter(slug=manifest.slug).first()
     if taken is not None:
@@ -204,7 +211,10 @@ def _partition(split: Split, part: SplitPart, by: User, say: Callable[[str], Non
 
 
 def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say: Callable[[str], None]) -> int:
-    """Add the manifest's downloads; return the number of downloads that are new."""
+    """Add the manifest's downloads to the dataset; return the number of downloads that it did not have.
+
+    say: called with a line for each new download. Raises Refused as `downloads.add` does.
+    """
     existing = set(dataset.downloads.values_list("name", flat=True))
     for part in manifest.downloads:
         texts = {"title": part.title, "description": part.description}
@@ -216,9 +226,9 @@ def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say
 
 
 def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
-    """Let phases accept container images as the manifest says; return the number of changed phases.
+    """Let phases accept container images if the manifest says so; return the number of changed phases.
 
-    Container limits that differ, because somebody has changed them since, are kept.
+    A phase that accepts images already keeps its container limits; `say` reports those that differ from the manifest's.
     """
     parts = {part.slug: part for part in manifest.phases if part.takes_images}
     changed = []
@@ -237,7 +247,8 @@ def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Cal
 def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
     """Change the phases' tracks to those of the manifest; return the number of changed phases.
 
-    A change that is refused, because existing submissions would not fit, is only reported.
+    A change that is refused, because existing submissions would not fit, is only reported with `say`. Phases without
+    tracks in the manifest are not changed.
     """
     changed = 0
     for part in manifest.phases:
@@ -283,7 +294,11 @@ def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
 
 
 def _describe(manifest: Manifest, benchmark: Benchmark, by: User) -> Benchmark:
-    """Set what organisers set on pages of their own: links, organisers, main phase, access and facts."""
+    """Set the benchmark's fields that organisers set on separate management pages, and return the benchmark.
+
+    They are links, organisers, main phase, facts, access, agreement to the rules, and whether teams may hide their
+    submissions.
+    """
     texts = {name: getattr(manifest, name) for name in ("contact", "questions_url", "paper_url", "main_phase")}
     texts["shown_organisers"] = "\n".join(manifest.organisers)
     edit.edit(benchmark=benchmark, values=texts, seen=edit.marks(edit.state_of(benchmark)), by=by)

@@ -1,4 +1,4 @@
-"""Submission of a manifest's container images: build them, upload them in chunks and submit them like a user's images.
+"""Submission of the systems of a manifest as container images, which are built, uploaded and submitted like a user's.
 
 Failed builds and executions do not stop the command `seed`: they are reported, and the next `seed` tries them again.
 """
@@ -30,8 +30,9 @@ SILENT_AFTER = 90.0
 class ImageToBuild:
     """A system whose image is to be built and submitted.
 
-    source: folder of its Dockerfile. benchmark: folder of the training data. entrant: function that gets or creates the
-    system's row, called once there is an image to submit.
+    name: of the system. source: folder of its Dockerfile. benchmark: folder of the training data. team: name of its
+    team. track: name of the phase's track; empty if there are none. by: the user who submits. entrant: function that
+    gets or creates the system's row, called once the image is uploaded.
     """
 
     name: str
@@ -52,9 +53,9 @@ class ImageToBuild:
 
     @property
     def existing(self) -> Submission | None:
-        """An earlier submission of the same sources that has not failed; None if there is none.
+        """An earlier submission of an image built from the same sources that has not failed; None if there is none.
 
-        Submissions are compared by the digest of the sources, since each build gives a different archive.
+        Submissions are compared by the digest of the sources in their note, since each build gives another archive.
         """
         same = Submission.objects.filter(
             phase=self.phase,
@@ -68,10 +69,10 @@ class ImageToBuild:
 
 
 def source_of(benchmark: Path, image: str) -> Path:
-    """Return the folder of a system's Dockerfile.
+    """Return the absolute path of the folder that has a system's Dockerfile.
 
     benchmark: the manifest's folder. image: the system's folder as the manifest names it, relative to `benchmark`.
-    Raises ManifestError if the folder has no Dockerfile, or is not in the same parent folder as the manifest's folder.
+    Raises ManifestError if the folder has no Dockerfile, or is not inside the parent folder of `benchmark`.
     """
     source = (benchmark / image).resolve()
     if not source.is_relative_to(benchmark.parent.resolve()):
@@ -82,10 +83,10 @@ def source_of(benchmark: Path, image: str) -> Path:
 
 
 def submissions(images: Sequence[ImageToBuild], say: Say) -> Iterator[Submission]:
-    """Yield the earlier submissions of the systems; build and submit the others, and yield the submission of each.
+    """Yield a submission of each system: first the earlier ones, then new ones of the systems without an earlier one.
 
-    A system is built when the caller asks for its submission. say: called with each line of progress, also for systems
-    that cannot be built or submitted.
+    A system is built and submitted when the caller asks for its submission. A system that cannot be built or submitted
+    is skipped. say: called with each line of progress, also for skipped systems.
     """
     earlier = {system: system.existing for system in images}
     yield from (submission for submission in earlier.values() if submission is not None)
@@ -119,7 +120,7 @@ def submissions(images: Sequence[ImageToBuild], say: Say) -> Iterator[Submission
 def _check_engine(say: Say) -> None:
     """Raise CannotBuildError unless images can be built and a container worker is ready.
 
-    Wait for a worker that was just started until it has had time for its first status report.
+    If no worker is ready, wait long enough for the first status report of one that was just started.
     """
     if not settings.SYSTEMS:
         raise build_image.CannotBuildError(worker_status.of().why_not)
@@ -151,7 +152,7 @@ def _submit(system: ImageToBuild) -> Submission:
 def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
     """Wait until the submissions' containers and the scoring of their output have ended; report failures with `say`.
 
-    Waiting ends after `seconds`, or after SILENT_AFTER seconds without any change.
+    Waiting ends after `seconds`, or after SILENT_AFTER seconds in which no container or run has changed its state.
     """
     predictions = Prediction.objects.filter(submission__in=submitted)
     runs = Run.objects.filter(prediction__submission__in=submitted)

@@ -1,4 +1,4 @@
-"""Addresses of earlier releases. A GET request is redirected permanently to the present address; its query is kept."""
+"""URLs of earlier releases. A GET request is redirected permanently to the current URL, with its query string."""
 
 from __future__ import annotations
 

@@ -48,8 +48,8 @@ def compute(
     split: the split of the gold, whose task and options apply. name: the gold file's name. share: fraction of the
     groups that becomes public. seed: of the random draw. previous: the division of an earlier gold version, whose
     groups stay public or private; None: all groups are drawn. Raises Refused: INVALID_GOLD if the groups cannot be
-    divided (for example, if there are fewer than two); SANDBOX_UNAVAILABLE, also if the file of `previous` is missing
-    or altered.
+    divided (for example, if there are fewer than two); SANDBOX_UNAVAILABLE, also if the file of `previous` cannot be
+    read.
     """
     gold.seek(0)
     params = {

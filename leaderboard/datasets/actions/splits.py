@@ -258,7 +258,7 @@ def _check_nobody_answered(split: Split) -> None:
 
 
 def _store_inputs(split: Split, content: bytes) -> tuple[str, int, str]:
-    """Store `content` as a file of inputs; return (stored name, number of bytes, SHA-256). Does not change the split."""
+    """Store `content` as a file of inputs, return (stored name, number of bytes, SHA-256). The split is not changed."""
     field: Any = Split._meta.get_field("inputs")
     name = split.inputs.storage.save(field.generate_filename(split, "inputs.jsonl"), ContentFile(content))
     return name, len(content), hashlib.sha256(content).hexdigest()

@@ -1,6 +1,7 @@
-"""Importer of BUCKLE (Huynh & Papotti 2019): fact checking, a phase for each relation and ratio of true to false.
+"""Importer of BUCKLE (Huynh & Papotti 2019): fact checking in scenarios, which are files of sampled claims.
 
-Boards have a matrix of scenarios and a table by popularity of the entities.
+There is a phase for each relation and ratio of true to false claims. Boards have a matrix of scores by transparency and
+homogeneity of the scenario, and a table by popularity of the entities.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ CROSS = {"cross": "transparency,homogeneity"}
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import the test scenarios of each relation and ratio as a hidden split, and the train scenarios as a public one.
+    """Import the test scenarios of each relation and ratio of true to false claims as a hidden split.
+
+    The train scenarios become a public split for each relation and ratio.
 
     Claims get salted ids and are sorted by these ids, so that the published order, which reveals labels, is lost. The
     columns that reveal labels are dropped.
@@ -50,11 +53,12 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 
 
 def slices_of(scenario: Scenario, others: Iterable[Scenario]) -> dict[str, Any]:
-    """Return the slices of a scenario's claims, chosen so that scenarios in one table differ only in its dimensions.
+    """Return the slices of a scenario's claims, value by dimension.
 
-    others: all scenarios of the split. The table of transparency and homogeneity contains the scenarios whose entities
-    were not chosen by popularity. The popularity table contains the pairs of transparency and homogeneity for which
-    the split has scenarios of popular, non-popular and random entities.
+    The dimensions are chosen so that scenarios in one table of the board differ only in the table's dimensions. The
+    table of transparency and homogeneity contains the scenarios whose entities were not chosen by popularity. The
+    popularity table contains the pairs of transparency and homogeneity for which the split has scenarios of popular,
+    non-popular and random entities. others: all scenarios of the split.
     """
     slices: dict[str, Any] = {"relation": scenario.relation, "scenario": scenario.label}
     if scenario.popularity in ("random", ""):
@@ -98,9 +102,9 @@ def _phase(choices: Choices, name: str, relation: str, ratio: str, files: Sequen
 
 
 def _repetition(relation: str, ratio: str, files: Sequence[Scenario]) -> str:
-    """Return a sentence with the AUROC of scoring each claim by how often its pair of entities occurs in all files.
+    """Return a sentence with the AUROC of a trivial score: the number of files in which a claim's entity pair occurs.
 
-    It is above 0.5 if true claims recur in more scenarios than false ones.
+    The AUROC is above 0.5 if the pairs of true claims recur in more scenarios than those of false claims.
     """
     times = Counter(claim.pair for file in files for claim in file.claims)
     seen = Counter((times[claim.pair], claim.holds) for file in files for claim in file.claims)

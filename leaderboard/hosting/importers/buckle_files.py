@@ -25,7 +25,10 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Claim:
-    """A line of a scenario file. holds: True if the relation holds between the pair. line: line number, from 1."""
+    """A line of a scenario file.
+
+    pair: subject and object. holds: True if the file's relation holds between them. line: line number, from 1.
+    """
 
     pair: Pair
     holds: bool
@@ -36,9 +39,9 @@ class Claim:
 class Scenario:
     """A scenario file: claims on one relation, and the sampling parameters in the file's name.
 
-    train: a training file, else a test file. transparency, homogeneity: fractions from 0 to 1. ratio: number of true
-    claims divided by number of false claims, as written in the name. popularity: one of POPULARITY's values; empty if
-    the name has none.
+    train: True for a training file, False for a test file. transparency, homogeneity: fractions from 0 to 1. ratio:
+    number of true claims divided by number of false claims, as written in the name. popularity: how the entities were
+    chosen, one of POPULARITY's values; empty if the name does not say.
     """
 
     path: Path
@@ -61,9 +64,10 @@ class Scenario:
 
 
 def scenarios(folder: Path) -> list[Scenario]:
-    """Read every scenario file in the folder and its subfolders; return them sorted by relation and file name.
+    """Read every scenario file in the folder and its subfolders, up to two levels down.
 
-    Raises PublishedFileError for invalid files, and for a pair with different labels.
+    Returns them sorted by relation and file name. Raises PublishedFileError for invalid or repeated files, if there is
+    no test file, and if a pair of entities has different labels in two files of a relation.
     """
     if not folder.is_dir():
         raise PublishedFileError(f"{folder}: no such folder; expected the one with the published scenario files")

@@ -1,4 +1,4 @@
-"""A curator's choices for the import of a published benchmark, and the result of the import."""
+"""Input and output of every importer: a curator's choices for the import, and the imported manifest."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from leaderboard.hosting.importers.published import Origins
 class Choices:
     """A curator's choices for an import.
 
-    slug, title: empty for the importer's own. public: publish the benchmark. public_gold: names of splits whose gold
-    becomes public although the importer would hide it. hidden_fold: the fold of KnowledgeNet that becomes the hidden
-    test split. salt: secret from which ids are computed; empty for a random one. salt_ids: salt ids also where the
-    importer would keep the published ids. quota_per_day, quota_total: numbers of submissions that a team may make to
-    each phase. reported: include results from papers. say: called with each line of progress.
+    slug, title: empty for the importer's default. public: publish the benchmark. public_gold: names of splits whose
+    gold becomes public although the importer would hide it. hidden_fold: the fold of KnowledgeNet that becomes the
+    hidden test split. salt: secret from which ids are computed; empty for a random one. salt_ids: replace ids by salted
+    ones also where the importer would keep the published ids. quota_per_day, quota_total: numbers of submissions that a
+    team may make to each phase. reported: include results from papers. say: called with each line of progress.
     """
 
     slug: str = ""
@@ -38,7 +38,10 @@ class Choices:
     say: Callable[[str], None] = lambda line: None
 
     def split(self, name: str, kind: SplitKind, *, gold_public: bool = False) -> SplitPart:
-        """Return a split with the gold file NAME.jsonl, which is public if `gold_public` or if the curator chose so."""
+        """Return a manifest's split with the gold file NAME.jsonl.
+
+        The gold is public if `gold_public`, or if `public_gold` has the split's name.
+        """
         gold_public = gold_public or name in self.public_gold
         return SplitPart(name=name, kind=kind, gold=f"{name}.jsonl", gold_public=gold_public)
 
@@ -66,7 +69,8 @@ class Choices:
 class PublishedPart:
     """A published file and the split imported from it.
 
-    title: of the phase. names: possible names of the file. gold_public: the split is for training and has no phase.
+    split: the split's name. title: of the phase on the split. names: possible names of the published file. gold_public:
+    True for a split with public gold for training, which has no phase.
     """
 
     split: str
@@ -80,8 +84,8 @@ class PublishedPart:
 class Imported:
     """A manifest that can be hosted, with its files.
 
-    origins: the source line of each line that the importer wrote. folder: where the manifest's files are; None: in the
-    importer's output folder. id_map: from published to salted ids; empty if the published ids are kept.
+    origins: the published line from which each written line was made. folder: where the manifest's files are; None: in
+    the importer's output folder. id_map: published id -> salted id; empty if the published ids are kept.
     """
 
     manifest: Manifest

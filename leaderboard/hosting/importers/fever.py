@@ -28,9 +28,10 @@ class Claim(msgspec.Struct):
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import each of FEVER's files as a split. Its lines and their order are unchanged, unless `salt_ids` is chosen.
+    """Import each of FEVER's published files as a split.
 
-    With `salt_ids`, the lines get salted ids and are sorted by these ids.
+    The lines of a file and their order are unchanged. With `choices.salt_ids`, instead, the lines get salted ids and
+    are sorted by these ids.
 
     published: folder of the published files. work: folder for the files that the importer writes.
     """

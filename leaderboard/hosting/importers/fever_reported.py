@@ -1,4 +1,4 @@
-"""Results that Schuster et al. 2019 report for FEVER and FEVER Symmetric, and results on FEVER Symmetric's own page."""
+"""Results that Schuster et al. 2019 report for FEVER and FEVER Symmetric, and results on FEVER Symmetric's web page."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def _pair(system: str, shown: tuple[str, str], paper: str, *, same: bool) -> lis
 def symmetric(*, hosts_v01: bool) -> list[ReportedPart]:
     """Return the reported results of FEVER Symmetric.
 
-    hosts_v01: version 0.1 is hosted, so results on its generated pairs are marked as measured on a hosted split.
+    hosts_v01: True if version 0.1 is hosted; then results on its generated pairs are marked as measured on a hosted
+    split.
     """
     rows = []
     for system, (base, reweighted) in _SYSTEMS.items():

@@ -1,4 +1,4 @@
-"""Importer of FEVER Symmetric (Schuster et al. 2019): groups of four pairs of claim and evidence, with opaque ids.
+"""Importer of FEVER Symmetric (Schuster et al. 2019): groups of four pairs of claim and evidence, with salted ids.
 
 Published ids reveal a pair's role in its group: a generated pair has the id of the group's original pair followed by
 0000002, 0000003 or 0000004.
@@ -34,7 +34,7 @@ PARTS = (
 
 
 class Pair(msgspec.Struct):
-    """A line of a published file. The evidence is `evidence_sentence` in version 0.1 and `evidence` in version 0.2."""
+    """A line of a published file. The evidence is in `evidence_sentence` (version 0.1) or `evidence` (version 0.2)."""
 
     id: str
     claim: str
@@ -76,10 +76,10 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 
 
 def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, Any]]:
-    """Return the pairs of a file as gold lines with their published ids and groups, in the file's order.
+    """Return the pairs of a file as gold lines (not salted), in the file's order.
 
-    pairs: (line number, pair). Raises PublishedFileError, with the location, for an invalid pair or if the gold is no
-    symmetric set. The set is checked here, before ids are salted, so that messages name the published ids.
+    pairs: (line number, pair). Raises PublishedFileError for an invalid pair, with its line, and if the gold is not a
+    symmetric set: this is checked before ids are salted, so that messages name the published ids.
     """
     ids = {pair.id for _, pair in pairs}
     golds = []
@@ -118,7 +118,7 @@ def _salted(gold: dict[str, Any], salt: Salt) -> dict[str, Any]:
 def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
     """Raise PublishedFileError if public gold of one split reveals answers of a hidden split.
 
-    The published versions share pairs and ids.
+    The published versions share pairs, which have the same ids in all of them. work: folder of the written gold files.
     """
     ids = {split.name: {pair.id for _, _, pair in lines(work / split.gold, Pair)} for split in splits}
     for public in splits:
@@ -129,9 +129,10 @@ def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
 
 
 def _check_generated(published: Path, *, hosts_v01: bool) -> None:
-    """Check the published file with only the generated pairs, if there is one, against the file of all pairs.
+    """Check that the published file with only the generated pairs, if there is one, agrees with the file of all pairs.
 
-    It does not become a split, because its groups lack their original pairs. Raises PublishedFileError.
+    The former does not become a split, because its groups lack their original pairs. hosts_v01: True if the file of all
+    pairs (version 0.1) is imported. Raises PublishedFileError if a pair differs or if that file is not imported.
     """
     alone = find(published, GENERATED)
     full = find(published, FULL)

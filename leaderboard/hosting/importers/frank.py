@@ -1,4 +1,7 @@
-"""Importer of FRANK (Pagnoni et al. 2021): summaries with human factuality ratings, to be scored by metrics."""
+"""Importer of FRANK (Pagnoni et al. 2021): generated summaries with human ratings of factuality.
+
+Submissions are metrics' scores of the summaries, which are correlated with the ratings.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ Key = tuple[str, str]
 
 
 class Rating(msgspec.Struct):
-    """The fields of a rating that are used. factuality: fraction of the summary's sentences without an error."""
+    """The used fields of a published human rating. factuality: fraction of the summary's sentences without an error.
+
+    hash: of the article. model_name: of the model that wrote the summary.
+    """
 
     hash: str | int
     model_name: str
@@ -39,7 +45,7 @@ class Rating(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """A model's summary of an article, and the human reference summary."""
+    """A model's summary of an article, and the human reference summary. hash: of the article."""
 
     hash: str | int
     model_name: str
@@ -52,7 +58,7 @@ class Summary(msgspec.Struct):
 
 
 class Line(msgspec.Struct):
-    """The fields that are used of a line of a published file that is already in the gold format."""
+    """The used fields of a line in a published file that already is in the gold format."""
 
     id: str | int
     slices: dict[str, Any] = {}
@@ -63,7 +69,7 @@ class Line(msgspec.Struct):
     def article(self) -> str:
         """The article's hash, taken from an id of the form `hash:model`.
 
-        Empty if the line already has a group, or if the id's model is not the line's system.
+        Empty if the line already has a group, or if the id does not end in the line's system.
         """
         article, _, model = str(self.id).rpartition(":")
         return article if self.group is None and model and model == self.system else ""
@@ -72,7 +78,7 @@ class Line(msgspec.Struct):
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     """Import all rated summaries as one hidden split.
 
-    Ids are `hash:model`, as in published outputs of metrics, unless they are salted.
+    Ids are `hash:model`, as in published outputs of metrics, or salted with `choices.salt_ids`.
 
     published: folder of the published files. work: folder for the files that the importer writes.
     """
@@ -132,10 +138,10 @@ def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
 
 
 def _converted(source: Path, salt: Salt | None) -> tuple[list[GoldLine], bool]:
-    """Convert a published file that is already in the gold format.
+    """Import a published file that already is in the gold format; return (its gold lines, has the matrix).
 
-    Return (its gold lines, whether both dimensions of CROSS occur in them).
-    Summaries of one article are one group: a line without a group gets the article's hash, taken from its id.
+    The board has a matrix if both dimensions in CROSS occur in the lines. Summaries of one article are one group: a
+    line without a group gets the article's hash, taken from its id. salt: of the new ids; None: the ids are kept.
     """
     content, dimensions = [], set[str]()
     for number, raw, line in lines(source, Line):

@@ -1,4 +1,4 @@
-"""Conversion of published metrics' scores on FRANK to prediction files that can be submitted."""
+"""Conversion of the published outputs of metrics on FRANK to predictions files that can be submitted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def write_predictions(
 ) -> None:
     """Write a predictions file `METRIC.jsonl` to the folder `target` for each metric that scores every rated summary.
 
-    rated: ids of the rated summaries as in the gold. salt: the salt of these ids; None: they are not salted. Raises
-    PublishedFileError.
+    published: folder of the published files, with the metrics' outputs. rated: ids of the rated summaries as in the
+    gold. salt: the salt of these ids; None: they are not salted. say: called with each line of progress. Raises
+    PublishedFileError if the outputs are missing or invalid, or if a file cannot be written or exists already.
     """
     source = demand(published, OUTPUTS)
     scores: dict[str, dict[str, float]] = {}

@@ -26,8 +26,8 @@ REPORTED: dict[str, list[ReportedPart]] = {"fact-extraction": EXTRACTION}
 def prepare(task: str, published: Path, work: Path, choices: Choices) -> Imported:
     """Import gold files unchanged from their folder; only training gold is public.
 
-    published: a folder, or one file of test gold. work: not used, since the files stay where they are. They are
-    validated later, when they are hosted.
+    published: a folder, or one file of test gold. work: not used, since the files stay where they are. Gold in
+    `choices.public_gold` is public too. The files are validated later, when they are hosted.
     """
     files: dict[SplitKind, Path] = {"test": published} if published.is_file() else _files(published)
     folder = published.parent if published.is_file() else published
@@ -79,5 +79,5 @@ def _files(folder: Path) -> dict[SplitKind, Path]:
 
 
 def of(task: str) -> Callable[[Path, Path, Choices], Imported]:
-    """Return the importer of a task's gold, for files that are in the task's own gold format."""
+    """Return the importer of files that are in the gold format of the task with this name."""
     return partial(prepare, task)

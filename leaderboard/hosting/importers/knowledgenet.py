@@ -1,4 +1,4 @@
-"""Importer of KnowledgeNet (Mesquita et al. 2019): folds with facts, one of them hidden, and the inputs of fold 5."""
+"""Importer of KnowledgeNet (Mesquita et al. 2019): folds 1 to 4 with facts, one hidden, and the inputs of fold 5."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FOLDS = range(1, 6)
 
 
 class Document(msgspec.Struct):
-    """The only field of a document that is used: its fold, which selects the split."""
+    """The used field of a published document: its fold, which selects the split."""
 
     fold: int
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import the folds of the training file: `hidden_fold` as the hidden test split, the other folds as public gold.
+    """Import the folds of the training file: `choices.hidden_fold` as hidden test split, other folds as public gold.
 
     Fold 5 becomes a split without gold, if its published inputs are there. Lines are unchanged.
 

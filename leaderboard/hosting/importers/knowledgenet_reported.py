@@ -1,4 +1,4 @@
-"""KnowledgeNet's published results on fold 5, whose facts are not public, and its ceilings of recall on fold 4."""
+"""KnowledgeNet's published results on fold 5, whose facts are not public, and maximum recall of baselines on fold 4."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _values(measures: tuple[str, ...], shown: tuple[str, ...]) -> list[Value]:
 def rows(*, hosts_fold_4: bool) -> list[ReportedPart]:
     """Return the reported results of KnowledgeNet.
 
-    hosts_fold_4: fold 4 is hosted, so the ceilings of recall are marked as measured on a hosted split.
+    hosts_fold_4: True if fold 4 is hosted; then the values of maximum recall are marked as measured on a hosted split.
     """
     return [
         *(_row(system, _ALL, shown, PAPER) for system, shown in _PAPER.items()),

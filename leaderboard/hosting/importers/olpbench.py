@@ -38,7 +38,7 @@ PARTS = (
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import each evaluation file as a hidden split of questions with salted ids, sorted by these ids.
+    """Import each validation or test file as a hidden split of questions with salted ids, sorted by these ids.
 
     published: folder of the published files. work: folder for the files that the importer writes.
     """
@@ -81,10 +81,10 @@ def _read(path: Path, choices: Choices) -> list[OpenTriple]:
 
 
 def _known(published: Path, evaluated: list[list[OpenTriple]], choices: Choices) -> Known:
-    """Collect the known answers to the questions of the evaluation triples.
+    """Collect the known answers to the questions that the evaluation triples ask.
 
-    They come from these triples (`evaluated`: a list for each evaluation file) and from the largest training file in
-    the folder `published`.
+    The answers come from these triples and from one training file in the folder `published`, the first of TRAIN.
+    evaluated: the triples of each evaluation file.
     """
     known = Known()
     for loaded in evaluated:
@@ -103,7 +103,10 @@ def _known(published: Path, evaluated: list[list[OpenTriple]], choices: Choices)
 
 
 def _check_nothing_leaks(questions_of: dict[PublishedPart, list[Question]], choices: Choices) -> None:
-    """Raise PublishedFileError if public gold of one split contains answers of a hidden split."""
+    """Raise PublishedFileError if public gold of one split contains answers of a hidden split.
+
+    questions_of: the questions of each evaluation file. choices: say which gold is public.
+    """
     for public, public_questions in questions_of.items():
         for hidden, hidden_questions in questions_of.items():
             if public.split not in choices.public_gold or hidden.split in choices.public_gold:
@@ -116,9 +119,10 @@ def _check_nothing_leaks(questions_of: dict[PublishedPart, list[Question]], choi
 def _lines(
     path: Path, loaded: list[OpenTriple], questions: list[Question], salt: Salt, choices: Choices
 ) -> list[GoldLine]:
-    """Return the gold lines of questions, sorted by salted id.
+    """Return the gold lines of the questions of one evaluation file, sorted by salted id.
 
-    The ids must not reveal which questions come from the same triple.
+    The ids do not reveal which questions come from the same triple. Questions whose lines are too long are left out.
+    path: of the evaluation file. loaded: its triples.
     """
     content = []
     for question, group in zip(questions, groups(questions), strict=True):

@@ -2,8 +2,8 @@
 
 The columns are separated by tabs: subject, relation, object, mentions of the subject's entity, mentions of the object's
 entity. The mentions within one of the last two columns are separated by `|||`; both columns may be missing, and a
-column is empty if the entity is unknown. Training data have 30 million lines, so they are read once, and only their
-answers to questions of the evaluation files are stored.
+column is empty if the entity is unknown. A training file has 30 million lines, so it is read once, and only its answers
+to questions of the evaluation files are stored.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ Prefix = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class OpenTriple:
-    """An open triple. subjects, objects: the mentions of its subject's and its object's entity, its own mention first.
+    """An open triple: subject, relation and object as text, not as ids of entities.
 
-    line: line number in its file, from 1.
+    subjects: all known mentions (names) of the entity that `subject` names, `subject` first; objects: the same for
+    `object`. line: line number in the triple's file, from 1.
     """
 
     subject: str
@@ -47,7 +48,10 @@ class OpenTriple:
 
 @dataclass
 class Known:
-    """The known answers (mentions) to each question registered with `ask`, in order of first occurrence."""
+    """The known answers (mentions) to each question that was registered with `ask`, in the order of first occurrence.
+
+    answers: question -> its answers, as the keys of a map.
+    """
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
@@ -61,9 +65,9 @@ class Known:
                 known.update(dict.fromkeys(mentions))
 
     def learn_from(self, path: Path) -> int:
-        """Add the answers in a file of triples, of any length, in bounded memory; return the number of its triples.
+        """Add the answers in a file of triples; return the number of triples in the file.
 
-        Raises PublishedFileError.
+        Memory does not grow with the file. Raises PublishedFileError, with the location, for an invalid line.
         """
         tails = {f"{subject}\t{relation}".encode() for subject, relation, object_ in self.answers if object_ == "?"}
         heads = {f"{relation}\t{object_}".encode() for subject, relation, object_ in self.answers if subject == "?"}
@@ -82,7 +86,11 @@ def triples(path: Path) -> Iterator[OpenTriple]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
-    """Yield (line number, line, columns) of each line, undecoded, because decoding 30 million lines would be slow."""
+    """Yield (line number, line, columns) of each line of a file, plain or gzip.
+
+    Line and columns stay bytes, because decoding 30 million lines would be slow. Raises PublishedFileError, with the
+    location, for a wrong number of columns, an empty column or a damaged gzip file.
+    """
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:

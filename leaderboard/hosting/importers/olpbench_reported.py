@@ -1,4 +1,4 @@
-"""OLPBENCH's published results (Broscheit et al. 2020): one test set, three cleaning levels of the training data."""
+"""OLPBENCH's published results (Broscheit et al. 2020) on one test set, with training data at three cleaning levels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ TRACKS = [
 def rows(*, hosts_test: bool) -> list[ReportedPart]:
     """Return the reported results of OLPBENCH.
 
-    hosts_test: the published test triples are hosted, so the results are marked as measured on a hosted split.
+    hosts_test: True if the published test triples are hosted; then the results are marked as measured on a hosted
+    split.
     """
     return [
         ReportedPart(

@@ -1,4 +1,4 @@
-"""Importer of a curator's own benchmark: a folder with `benchmark.json` and the files that it names."""
+"""Importer of a curator's own benchmark: a folder with a manifest `benchmark.json` and the files that it names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from leaderboard.hosting.importers.published import Origins, PublishedFileError
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import the manifest in the folder `published`, with the slug, title and public gold that `choices` sets.
+    """Import the manifest in the folder `published`, with the slug, title, publication and public gold of `choices`.
 
-    Quotas and task options stay as in the manifest.
+    Quotas and task options stay as in the manifest, and so do slug and title if the choice is empty. `choices` can make
+    the benchmark a draft and gold public, not the reverse. work: not used. Raises PublishedFileError.
     """
     _check_exists(published / "benchmark.json")
     try:

@@ -18,14 +18,17 @@ DEPTH = 2
 
 
 class PublishedFileError(Exception):
-    """Published files cannot be imported. The message has the form `FILE:LINE: ..., found ..., expected ...`."""
+    """Published files cannot be imported. The message has the form `FILE:LINE: WHAT, found ..., expected ...`.
+
+    `:LINE` is missing if the whole file is meant.
+    """
 
 
 def find(folder: Path, names: Sequence[str], *, but: str = "") -> Path | None:
     """Return the only file with one of these names in the folder or a direct subfolder; None if there is none.
 
-    A subfolder named `but` is ignored, because it has different files of the same names. Raises PublishedFileError for
-    several such files, or if there is no such folder.
+    but: name of a subfolder that is ignored, because it has other files of the same names; empty: none. Raises
+    PublishedFileError if there are several such files, or if `folder` does not exist.
     """
     if not folder.is_dir():
         raise PublishedFileError(f"{folder}: no such folder; expected the one with the published files")
@@ -37,7 +40,10 @@ def find(folder: Path, names: Sequence[str], *, but: str = "") -> Path | None:
 
 
 def demand(folder: Path, names: Sequence[str]) -> Path:
-    """Return the only file with one of these names, as `find` does; raises PublishedFileError if there is none."""
+    """Return the only file with one of these names in the folder or a direct subfolder, as `find` does.
+
+    Raises PublishedFileError if there is none.
+    """
     path = find(folder, names)
     if path is None:
         raise PublishedFileError(
@@ -47,12 +53,12 @@ def demand(folder: Path, names: Sequence[str]) -> Path:
 
 
 def missing(folder: Path, names: Sequence[str]) -> PublishedFileError:
-    """Return the error that a folder has no file with one of these names."""
+    """Return the error which says that a folder has no file with one of these names."""
     return PublishedFileError(f"{folder}: found no {' or '.join(names)}; expected one here or one folder down")
 
 
 def leak(public: str, hidden: str, n: int) -> PublishedFileError:
-    """Return the error that the public gold of one split has n answers of a hidden split."""
+    """Return the error which says that public gold has `n` answers of hidden gold. public, hidden: names of splits."""
     return PublishedFileError(
         f"public gold of {public} would reveal {n} answers of {hidden}; make the gold of both public or of both "
         "hidden, or import from a folder without one of the two files"
@@ -63,7 +69,7 @@ def lines(path: Path, layout: type[Line]) -> Iterator[tuple[int, bytes, Line]]:
     """Yield (line number, line as bytes, the line decoded as `layout`) for each line of a JSON Lines file.
 
     layout: a struct with only the fields that an importer needs. The sandbox validates each line strictly when the file
-    is hosted. Raises PublishedFileError, with the location, for a line that does not fit.
+    is hosted. Raises PublishedFileError, with the location, for a line that does not fit `layout`.
     """
     decode = msgspec.json.Decoder(layout).decode
     with path.open("rb") as file:
@@ -77,7 +83,7 @@ def lines(path: Path, layout: type[Line]) -> Iterator[tuple[int, bytes, Line]]:
 def records(path: Path, layout: type[Record]) -> Iterator[tuple[int, Record]]:
     """Yield (number of its first line, the object decoded as `layout`) for each object in a file that is one JSON list.
 
-    Raises PublishedFileError, with the location, for an object that does not fit.
+    Raises PublishedFileError, with the location, for an object that does not fit `layout`.
     """
     content = path.read_bytes()
     try:
@@ -101,7 +107,7 @@ def records(path: Path, layout: type[Record]) -> Iterator[tuple[int, Record]]:
 def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, values) for each line of a TSV file after its header, which must be `columns`.
 
-    Raises PublishedFileError with the location.
+    Raises PublishedFileError, with the location, for another header or another number of columns.
     """
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -117,7 +123,10 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def text(path: Path, number: int, line: bytes) -> str:
-    """Decode a line without its line ending. Raises PublishedFileError for invalid UTF-8 and for NUL characters."""
+    """Return a line as text without its line ending. path, number: the line's file and number, for messages.
+
+    Raises PublishedFileError for invalid UTF-8 and for NUL characters.
+    """
     try:
         decoded = line.rstrip(b"\r\n").decode()
     except UnicodeDecodeError as error:
@@ -131,23 +140,24 @@ def text(path: Path, number: int, line: bytes) -> str:
 
 @dataclass
 class Origins:
-    """The source of each line in the files written by an importer.
+    """The published line from which each line in the files of an importer was made.
 
-    With it, an error in a written file is reported at its line in the published file.
+    An error in such a file can then be reported at the line of the published file.
     """
 
     _lines: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     def write(self, target: Path, content: Sequence[GoldLine]) -> None:
-        """Write a gold file and record its origins."""
+        """Write a new gold file, and record from which published line each of its lines was made."""
         with target.open("xb") as file:
             file.writelines(line + b"\n" for line, _, _ in content)
         self._lines[target.name] = [(source.name, number) for _, source, number in content]
 
     def of(self, file: str, line: int | None) -> str:
-        """Return `SOURCE:LINE` of a line in a written file; a file that was not written is its own source.
+        """Return the published origin of a line as `SOURCE:LINE`.
 
-        file: name of the file. line: None for the whole file.
+        file: name of a file. line: number of a line in it, from 1; None for the whole file, of which the result is
+        `file`. A file that `write` did not write is its own source.
         """
         written = self._lines.get(file)
         if written is None and line is not None:

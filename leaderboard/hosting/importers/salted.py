@@ -1,4 +1,4 @@
-"""Opaque ids: keyed digests (HMAC) of the published ids."""
+"""Salted ids, which reveal nothing about the published ids: they are keyed digests (HMAC) of them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ DIGITS = 16
 
 
 class Salt:
-    """Map from published ids to opaque public ids. The same secret gives the same ids.
+    """Map from published ids to salted ids. Equal secrets give equal salted ids.
 
-    secret: empty for a random one; it is never stored.
+    secret: empty for a random one; it is never stored. The attribute `ids` has the ids mapped so far: published id ->
+    salted id.
     """
 
     def __init__(self, secret: str = "") -> None:
@@ -25,9 +26,9 @@ class Salt:
         self._taken: set[str] = set()
 
     def id(self, published: str) -> str:
-        """Return the public id of a published id: 16 hexadecimal digits of its HMAC-SHA256, recorded in `ids`.
+        """Return the salted id of a published id: 16 hexadecimal digits of its HMAC-SHA256. Record it in `ids`.
 
-        Raises PublishedFileError if another published id has the same public id.
+        Raises PublishedFileError if another published id has the same salted id.
         """
         known = self.ids.get(published)
         if known is None:
@@ -40,7 +41,7 @@ class Salt:
         return known
 
     def group(self, published: str) -> str:
-        """Return the public name of a group. It differs from the public id of an item with the same published id."""
+        """Return the salted name of a group, which differs from the salted id of an item with the same published id."""
         return self._digest(f"group {published}")
 
     def _digest(self, text: str) -> str:
@@ -52,7 +53,7 @@ class _Known(msgspec.Struct):
 
 
 def salted(line: bytes, salt: Salt) -> bytes:
-    """Return a JSON line with its id replaced by the salted id, as the first key; other values are unchanged."""
+    """Return a JSON line with its `id` replaced by the salted id and moved to the front; other values do not change."""
     published = msgspec.json.decode(line, type=_Known).id
     fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     return msgspec.json.encode({"id": salt.id(str(published)), **{k: v for k, v in fields.items() if k != "id"}})

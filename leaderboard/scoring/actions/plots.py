@@ -1,4 +1,7 @@
-"""Publication of a release's plot data, such as ROC curves: with the release, or later if it was made without them."""
+"""Publication of a release's plot data, such as ROC curves: with the release, or later if it was stored without them.
+
+A release is the publication of a run's scores.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot
 
 
 class NoPlotDataError(Exception):
-    """The sandbox could not compute plot data from stored outcomes. The message says why, and reveals no gold."""
+    """The sandbox could not compute plot data from stored outcomes. The message says why and reveals no gold."""
 
 
 def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) -> ReleasePlot | None:
-    """Store the plot data of a release if its phase's disclosure policy reveals them.
+    """Store the plot data of a release if the disclosure policy reveals plots (`_may_reveal`); return the new row.
 
-    Returns None if `release` or `data` is None, the data are empty, or the policy does not reveal them. Call in the
-    transaction that creates the release, or with the phase's row locked.
+    Returns None, and stores nothing, if `release` or `data` is None, if the data are empty, or if the policy does not
+    reveal plots. Call in the transaction that creates the release, or with the phase's row locked.
     """
     if release is None or data is None or data.is_empty or not _may_reveal(release):
         return None
@@ -33,15 +36,16 @@ def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) 
 
 
 def _may_reveal(release: Release) -> bool:
-    """Return True if both the policy under which the release was made and the phase's present policy reveal plots."""
+    """Return True if both the policy under which the release was stored and the phase's current policy reveal plots."""
     return release.policy == Phase.Disclosure.FULL and reveals_plots(release.phase)
 
 
 def plot_data(release: Release) -> plot_checks.PlotData:
     """Compute the plot data of a release in the sandbox, from the stored outcomes of its run.
 
-    Raises NoPlotDataError if the sandbox cannot compute them, ReportError if it returns invalid plot data, SandboxError
-    if it does not respond, FileNotFoundError or AlteredError if the stored outcomes are missing or altered.
+    Raises NoPlotDataError if the sandbox cannot compute plot data from the outcomes, ReportError if it returns invalid
+    ones, SandboxError if it does not respond, and FileNotFoundError or AlteredError if the stored outcomes are missing
+    or altered.
     """
     run = release.run
     with opened(run.outcomes) as table:
@@ -60,9 +64,10 @@ def plot_data(release: Release) -> plot_checks.PlotData:
 
 
 def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
-    """Return the releases of a board that have no plot data but can get them, in sequence.
+    """Return the releases of a board that have no plot data but can get them, in the order of their sequence numbers.
 
-    Empty if the board is of an earlier task version or of a custom scorer, or if the phase reveals no plots.
+    Empty if the board is of an earlier task version or of a custom scorer, or if the phase's disclosure policy reveals
+    no plots.
     """
     scored = of_board(board)
     if scored.scorer is not None or board.task_version != scored.version or not reveals_plots(board.phase):
@@ -77,9 +82,10 @@ def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
 
 
 def add_plot_data(release: Release) -> ReleasePlot | None:
-    """Compute and store the plot data of a release; raises the exceptions of `plot_data`.
+    """Compute and store the plot data of a release; return the new row. Raises the exceptions of `plot_data`.
 
-    Idempotent: returns None if another process has stored them in the meantime, or if the policy does not reveal them.
+    Idempotent: returns None if another process has stored the plot data in the meantime, or if the disclosure policy
+    does not reveal plots.
     """
     data = plot_data(release)
     try:

@@ -1,6 +1,7 @@
 """Publication of runs as releases: the scores that the phase's disclosure policy reveals, numbered in sequence.
 
-A release is stored with its run's scores (`publish`); boards include it right afterwards (`update_boards`).
+A release is stored in the transaction that stores its run's scores (`publish`). Boards include the release right
+afterwards (`update_boards`).
 """
 
 from __future__ import annotations
@@ -55,15 +56,15 @@ LAST_SEQUENCE = PreparedQuery(
 
 
 def lock_phase(phase_id: int) -> Phase:
-    """Lock a phase's row until the transaction ends, and return it. Publication is serialized by this lock.
+    """Lock a phase's row until the transaction ends, and return the phase. Publication is serialized by this lock.
 
-    A process that freezes in the transaction holds up the others for LOCK_IDLE_SECONDS.
+    A process that freezes in the transaction holds up other processes for at most LOCK_IDLE_SECONDS.
     """
     return LOCKED(phase_id, db_locks.lock_idle())[0]
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
-    """Return one unsaved ReleaseSlice per slice, with the release's scores on it. Boards are sorted by these rows."""
+    """Return one unsaved ReleaseSlice per slice, with the release's scores on the slice. Boards are sorted by them."""
     rows_by_key: dict[str, ReleaseSlice] = {}
     for score in release.values:
         slice_ = slice_of(score["slice"])
@@ -76,12 +77,13 @@ def by_slice(release: Release) -> list[ReleaseSlice]:
 
 
 def publish(*, phase: Phase, run: Run, primary: str, scores: Scores, warnings: list[str], at: Any) -> Release | None:
-    """Release a run as its phase's disclosure policy says. Its board includes it after `update_boards`.
+    """Release a run as its phase's disclosure policy says. The board includes the release after `update_boards`.
 
-    Returns None if the run waits: on a ladder, runs are released in the order of their predictions, so this one is
-    released after the earlier ones. Call in the transaction that stores the run's scores. phase: from `lock_phase` in
-    this transaction: one release at a time per phase, so the sequence has no gaps. primary: name of the measure that
-    ranks. scores, warnings: all of the run, before the policy is applied. at: the release's time, by `db_clock.now`.
+    Returns None if the run must wait: on a ladder, runs are released in the order in which their predictions arrived,
+    so this one is released after those of earlier predictions. Call in the transaction that stores the run's scores.
+    phase: from `lock_phase` in this transaction, so that the sequence of releases has no gaps. primary: name of the
+    measure by which systems are ranked. scores, warnings: all of the run, before the policy is applied. at: time of the
+    release, by `db_clock.now`.
     """
     board = boards.of_run(phase=phase, run=run)
     if phase.disclosure != Phase.Disclosure.LADDER:
@@ -93,8 +95,8 @@ def publish(*, phase: Phase, run: Run, primary: str, scores: Scores, warnings: l
 def update_boards(phase_id: int) -> None:
     """Rank the releases of a phase that its boards do not include yet. Call outside of a transaction, after a release.
 
-    Does nothing if another process is already ranking: that process also includes the caller's releases, so one worker
-    ranks for all that publish in the phase.
+    phase_id: the phase's primary key. Does nothing if another process already ranks this phase: that process also
+    includes the caller's releases, so one worker ranks for all workers that publish in the phase.
     """
     while True:
         with transaction.atomic():
@@ -124,7 +126,7 @@ def _unranked(phase_id: int) -> QuerySet[Release]:
 
 
 def _update_boards(phase: Phase) -> None:
-    """Include waiting releases in the phase's boards, and publish a board that is now complete.
+    """Include up to AT_ONCE waiting releases in the phase's boards, and publish a board that is now complete.
 
     Call with the phase's row locked.
     """
@@ -151,9 +153,9 @@ def _update_boards(phase: Phase) -> None:
 
 
 def release_waiting(phase: Phase) -> None:
-    """Release the runs that waited for a run that has ended without scores, and publish a board that is now complete.
+    """Release the runs of a ladder that waited for a run which has ended without scores, and update the boards.
 
-    The caller holds a lock on the phase's row.
+    A board in preparation that is now complete is published. The caller holds a lock on the phase's row.
     """
     if phase.disclosure == Phase.Disclosure.LADDER:
         for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN):
@@ -162,7 +164,7 @@ def release_waiting(phase: Phase) -> None:
 
 
 def advance(board: Leaderboard) -> int:
-    """Release the scored runs of a ladder that need not wait any more; return the number released.
+    """Release the scored runs on a ladder's board that need not wait any more; return the number of runs released.
 
     A run waits while an earlier prediction on the same ladder may still be scored, so runs are released in the order in
     which their predictions arrived. Workers finish in any order: if each run were released when it finishes, the
@@ -192,9 +194,9 @@ def advance(board: Leaderboard) -> int:
 
 
 def sweep() -> int:
-    """Release the ladder runs that no longer wait because an earlier run was cancelled; return their number.
+    """Release the runs on ladders that no longer wait because an earlier run was cancelled; return their number.
 
-    Also rank the releases of workers that were killed after a release.
+    Also rank the releases of workers that were killed before they had ranked.
     """
     waiting = Run.objects.filter(
         state=State.DONE, release__isnull=True, prediction__submission__phase__disclosure=Phase.Disclosure.LADDER
@@ -221,7 +223,10 @@ def _release(
     warnings: list[str],
     at: Any,
 ) -> Release:
-    """Create and return the release of a run on a board. The arguments are as for `publish`."""
+    """Create and return the release of a run on a board, with the next sequence number of the phase.
+
+    The other arguments are as for `publish`.
+    """
     submission = run.prediction.submission
     system = submission.system
     if phase.disclosure == Phase.Disclosure.LADDER and not board.slice_groups:
@@ -252,10 +257,10 @@ def _release(
 
 
 def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:
-    """Return the best revealed value of the primary measure on the system's ladder, which its next value must beat.
+    """Return the best revealed value of the primary measure on a system's ladder, which its next value must beat.
 
-    The ladder is its team's, or the one that all teams share (`_scope`). None if nothing is revealed yet, or if the
-    phase is no ladder.
+    A team has a separate ladder, or all teams share one (`_scope`). None if no value is revealed yet, or if the phase's
+    disclosure policy is not a ladder. primary: name of the primary measure.
     """
     if phase.disclosure != Phase.Disclosure.LADDER:
         return None
@@ -265,8 +270,9 @@ def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> flo
 def stored_scores(run: Run, board: Leaderboard) -> Scores:
     """Return a run's stored scores, in the order in which they were stored.
 
-    A custom scorer reports no numbers of groups, on which a ladder's steps depend. Its overall scores get the gold's
-    number of groups, unless the phase scores only the public or only the private ones; its scores on slices get none.
+    A custom scorer reports no numbers of groups, on which a ladder's steps depend. So the overall scores of a custom
+    scorer get the gold's number of groups, unless the phase scores only public or only private groups; scores on slices
+    keep None.
     """
     scores = list(run.scores.order_by("pk").values(*OF_A_SCORE))
     for score in scores:
@@ -284,15 +290,16 @@ def _on(board: Leaderboard) -> Any:
 
 
 def _scope(phase: Phase, team: int) -> int | None:
-    """Return the team id if the phase has one ladder for each team, or None if all teams share one ladder."""
+    """Return the key of a team's ladder: `team`, its id, if each team has a ladder; None if all teams share one."""
     return team if phase.scope == Phase.Scope.TEAM else None
 
 
 def _first_open(board: Leaderboard) -> dict[int | None, int]:
-    """Return, for each ladder (see `_scope`), the lowest sequence number of a prediction that the board waits for.
+    """Return, by ladder (a key from `_scope`), the lowest sequence number of a prediction for whose run a board waits.
 
     The current board waits for queued and running runs, but not for failed ones, whose quota charge was refunded. A
-    board in preparation also waits for failed runs, until organisers have the predictions scored again.
+    board in preparation also waits for failed runs, until organisers have the predictions scored again. Ladders on
+    which no prediction is waited for have no key.
     """
     if board.state == Leaderboard.State.PREPARING:
         pending = board_state.unscored(board)

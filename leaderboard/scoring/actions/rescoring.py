@@ -1,6 +1,6 @@
 """Rescoring of a phase after a correction of its gold, a new task version or a new custom scorer.
 
-The current board does not change while a new one is in preparation. Once the new one is complete,
+The current board does not change while a new board is in preparation. Once the new board is complete,
 `boards.publish_if_complete` makes it the current board in one transaction. Until then the rescoring can be cancelled,
 and resumed later (docs/adr/0006).
 """
@@ -22,10 +22,10 @@ from leaderboard.work_queue.lease import cancel_rows
 
 @transaction.atomic
 def begin(*, phase: Phase, by: User | None = None) -> int:
-    """Queue a run for every prediction of the phase, on the current gold and task version; return the number queued.
+    """Queue a run of every prediction of the phase on current gold and scorer version; return the number of new runs.
 
-    Idempotent: a prediction whose run is queued, running or finished is left alone. One whose run has failed or was
-    cancelled gets a new run. by: the user, for the audit log; None: the server.
+    Idempotent: a prediction whose run on them is queued, running or finished gets none. A prediction whose run has
+    failed or was cancelled gets a new one. by: the user, for the audit log; None: the server.
     """
     phase = held(phase)
     gold = board_state.gold_of(phase)
@@ -49,7 +49,7 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
 
 
 def begin_for(*, gold: GoldVersion, by: User | None = None) -> int:
-    """Rescore each phase that uses the gold's split; return the number of runs queued.
+    """Rescore each phase on the split of a new gold version (`phases_on`); return the number of runs queued.
 
     Call in the transaction that creates the gold version. by: as for `begin`.
     """
@@ -57,18 +57,19 @@ def begin_for(*, gold: GoldVersion, by: User | None = None) -> int:
 
 
 def phases_on(split: Split) -> QuerySet[Phase]:
-    """Return the phases that are rescored when the split's gold changes: all except those of ended rehearsals."""
+    """Return the split's phases that are rescored when its gold changes: all except those of ended rehearsals."""
     return split.phases.exclude(benchmark__rehearsal__ended_at__isnull=False)
 
 
 @transaction.atomic
 def cancel(*, phase: Phase, by: User) -> Leaderboard:
-    """Cancel the board in preparation and return it; the current board stays, and the phase uses its gold again.
+    """Cancel the board in preparation and return it; the phase uses the gold of the current board again.
 
-    Queued and running runs for the new board are cancelled. Predictions that have no run for the current board, because
-    they arrived during the rescoring, are queued for it. If the new board is of a new custom scorer, the phase gets the
-    current board's scorer back. Raises Refused: NOT_AN_ORGANISER; NOT_PREPARING if no board is in preparation;
-    NOT_CANCELLABLE if the task's version was raised, since the code of the earlier version is not available.
+    Queued and running runs for the cancelled board are cancelled. Predictions that have no run for the current board,
+    because they arrived during the rescoring, are queued for it. If the cancelled board is of a new custom scorer, the
+    phase gets the current board's scorer back. Raises Refused: NOT_AN_ORGANISER; NOT_PREPARING if no board is in
+    preparation; NOT_CANCELLABLE if the task's version was raised, since the code of the earlier version is not
+    available.
     """
     check_manages(phase.benchmark, by)
     phase = held(phase)
@@ -98,10 +99,10 @@ def cancel(*, phase: Phase, by: User) -> Leaderboard:
 
 
 def _cancel_scorer(*, phase: Phase, shown: Leaderboard, board: Leaderboard, by: User) -> Leaderboard:
-    """Cancel the boards of newer custom scorers, and give the phase the current board's scorer back.
+    """Cancel the boards in preparation of newer custom scorers, and give the phase the current board's scorer back.
 
-    shown: the current board. board: the latest board in preparation; it is returned. Cancelling is possible because the
-    scorer's image is still stored, unlike the code of an earlier task version.
+    shown: the current board. board: the latest board in preparation, which is returned. Unlike the code of an earlier
+    task version, the image of an earlier scorer is still stored, so its board can stay.
     """
     dropped = phase.leaderboards.filter(
         state=Leaderboard.State.PREPARING, gold_version=shown.gold_version_id, task_version__gt=shown.task_version
@@ -121,8 +122,8 @@ def _cancel_scorer(*, phase: Phase, shown: Leaderboard, board: Leaderboard, by: 
 def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
     """Resume the cancelled rescoring on a gold version; return the number of runs queued. Finished runs are reused.
 
-    Raises Refused: NOT_AN_ORGANISER; NOT_PREPARING if the gold is not one of `resumable`: its rescoring was not
-    cancelled, or the phase already uses this gold version or a later one.
+    Raises Refused: NOT_AN_ORGANISER; NOT_PREPARING if `resumable` does not return the gold version, because its
+    rescoring was not cancelled, or because the phase already uses it or a later one.
     """
     check_manages(phase.benchmark, by)
     phase = held(phase)
@@ -138,7 +139,7 @@ def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
 
 
 def resumable(phase: Phase) -> list[GoldVersion]:
-    """Return the gold versions whose rescoring was cancelled and that are later than the phase's one, latest first."""
+    """Return the gold versions whose rescoring was cancelled and that are later than the one in use, latest first."""
     current = board_state.gold_of(phase)
     if current is None:
         return []
@@ -148,9 +149,9 @@ def resumable(phase: Phase) -> list[GoldVersion]:
 
 
 def held(phase: Phase) -> Phase:
-    """Lock the split's row, then the phase's, and return the phase.
+    """Lock the split's row, then the phase's, until the transaction ends; return the phase.
 
-    Submissions lock the split alone. Corrections lock in the same order, so that no two transactions deadlock.
+    Corrections lock the rows in the same order, and submissions lock only the split's, so no two transactions deadlock.
     """
     Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
     rows = Phase.objects.select_for_update(of=("self",), no_key=True).select_related(
@@ -160,7 +161,10 @@ def held(phase: Phase) -> Phase:
 
 
 def _supersede(phase: Phase, board: Leaderboard) -> None:
-    """Cancel the phase's boards in preparation other than `board`, and the runs that `board` does not need."""
+    """Cancel the phase's boards in preparation other than `board`, and the queued and running runs only for those.
+
+    Queued runs for the current board are cancelled too, running ones are not.
+    """
     others = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).exclude(pk=board.pk)
     golds = list(others.exclude(gold_version=board.gold_version_id).values_list("gold_version", flat=True))
     others.update(state=Leaderboard.State.CANCELLED)

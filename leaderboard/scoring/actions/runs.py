@@ -1,4 +1,4 @@
-"""Runs: queue the scoring of a prediction, score it in the background, and publish the result in one transaction."""
+"""Runs: a run is the scoring of a prediction on a gold version, queued here, run in the background and published."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ WAITING = Run.objects.select_related(
 def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
     """Create and enqueue a run of a prediction on a gold version, with the phase's current task version or scorer.
 
-    Call in the transaction of the event that makes the run necessary, with the phase or its split locked.
+    Call with the phase or its split locked, in the transaction of the event that makes the run necessary, such as a
+    correction.
     """
     at = timezone.now()
     # Read again: the caller may have read the phase before it was locked, and the scorer may have changed since.
@@ -72,11 +73,11 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
 
 
 def lock_split(phase: Phase) -> Split:
-    """Lock the phase's split until the transaction ends, and return it.
+    """Lock the phase's split until the transaction ends, and return the split.
 
-    Meanwhile no correction, rescoring or change of tracks happens on the split: no prediction is queued on replaced
-    gold or accepted for replaced inputs. The phase itself stays unlocked, because workers lock it to publish scores: a
-    slow or frozen worker must not delay submissions.
+    Meanwhile no correction, rescoring or change of tracks happens on the split, so that no prediction is queued on
+    replaced gold or accepted for replaced inputs. The phase stays unlocked, because workers lock it to publish scores,
+    and a slow or frozen worker must not delay submissions.
     """
     with process_metrics.LOCK_SECONDS.labels("split").time():
         split: Split = db_locks.locked(Split.objects.filter(pk=phase.split_id)).get()
@@ -84,10 +85,11 @@ def lock_split(phase: Phase) -> Split:
 
 
 def on_prediction_ready(*, split: Split, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
-    """Store an arrived prediction with the next sequence number of its split, and queue a run.
+    """Store a complete prediction with the next sequence number of its split, queue a run of it and return the run.
 
-    split: as returned by `lock_split` in this transaction: numbers are then in the order of the commits. prediction:
-    may be unsaved. Returns None, without a run, in a sealed phase, which scores only finals.
+    split: as returned by `lock_split` in this transaction, so that numbers are in the order of the commits. prediction:
+    may be unsaved. Returns None, without a run, in a phase that scores only finals, unless it has been unsealed and the
+    prediction is that of a final.
     """
     sequence = split.last_sequence + 1
     Split.objects.filter(pk=split.pk).update(last_sequence=sequence)
@@ -106,8 +108,8 @@ def on_prediction_ready(*, split: Split, phase: Phase, prediction: Prediction, g
 def _is_of_our_version(run: Run) -> bool:
     """Return True if a queued run's task version is that of this worker's code.
 
-    A run of a later version waits for an upgraded worker. One of an earlier version is replaced by a run of this
-    version, since the code of the earlier version is not available.
+    A run of a later version is left queued for an upgraded worker. A run of an earlier version is replaced (`replace`),
+    since the code of that version is not available.
     """
     version = TASKS[run.gold_version.split.dataset.task].version
     if run.task_version > version:
@@ -120,7 +122,11 @@ def _is_of_our_version(run: Run) -> bool:
 
 @transaction.atomic
 def replace(run: Run, version: int) -> None:
-    """Cancel a queued run of an earlier task version, and queue one of `version` unless there is one."""
+    """Cancel a queued run of an earlier task version, and queue a run of `version` on the phase's current gold.
+
+    Does not queue one if the prediction has such a run that has not failed or been cancelled. Does nothing if `run` is
+    no longer queued.
+    """
     phase = _hold_phase(run)
     if not cancel_rows(Run.objects.filter(pk=run.pk, state=State.QUEUED), Reason.SUPERSEDED):
         return
@@ -159,7 +165,10 @@ def _score(lease: Lease[Run]) -> None:
 
 
 def _publish_if_valid(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
-    """Validate the sandbox's report and publish it; raises ReportError for numbers that no correct scorer reports."""
+    """Validate the report in the sandbox's answer, and publish its scores.
+
+    Raises ReportError for numbers that no correct scorer reports.
+    """
     gold = lease.row.gold_version
     task = TASKS[gold.split.dataset.task]
     result = report_checks.checked(
@@ -174,9 +183,9 @@ def _publish_if_valid(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
 def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreReport, **produced_by: Any) -> None:
     """Store a run's scores, outcomes, release and state in one transaction, and then rank its board.
 
-    answer: the sandbox's; its attachment is the outcomes file, which is empty for a custom scorer that returns none.
-    result: the report in `answer`, which the caller has validated. produced_by:
-    further fields of the run's provenance. Raises LeaseLostError, with nothing stored, if the lease is lost.
+    answer: the sandbox's answer; its attachment is the outcomes file, which is empty for a custom scorer that returns
+    none. result: the report in `answer`, which the caller has validated. produced_by: further fields of the run's
+    provenance. Raises LeaseLostError, with nothing stored, if the lease is lost.
     """
     run = lease.row
     scores = [to_builtins(score) for score in result.scores]
@@ -223,9 +232,10 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
 
 
 def _is_sketched(run: Run) -> bool:
-    """Return whether the scoring job also computes the similarity sketch, so that gold and predictions are read once.
+    """Return whether the scoring job also computes the similarity sketch of the run's predictions.
 
-    For larger files, a job of `near_duplicates` computes it, with limits of its own.
+    It does for small files of competing systems, so that gold and predictions are read once. For larger or compressed
+    files, a separate job computes the sketch (`near_duplicates`), within the limits for one job.
     """
     prediction = run.prediction
     competes = prediction.submission.system.kind == System.Kind.PARTICIPANT
@@ -237,7 +247,7 @@ def _outcomes_name(run: Run, attempt: int) -> str:
 
 
 def _discard_outcomes(run: Run, *, before: int) -> None:
-    """Delete the outcomes files of the attempts with numbers below `before`, which ended before they committed."""
+    """Delete the outcomes files of a run's attempts with numbers below `before`, which did not commit."""
     for attempt in range(1, before):
         run.outcomes.storage.delete(_outcomes_name(run, attempt))
 
@@ -252,7 +262,8 @@ def _row(run: Run, score: dict[str, Any], n_groups: int | None) -> Score:
 def reject(lease: Lease[Run], *, reason: str, problems: list[dict[str, Any]]) -> None:
     """Reject a run because of an error in the predictions; it is not retried, and the quota is not refunded.
 
-    reason: a value of `Reason`; problems: those of the file, as shown to the team. Raises LeaseLostError.
+    reason: a value of `Reason`. problems: those of the predictions file, as shown to the team. Raises LeaseLostError if
+    the lease is lost.
     """
     phase = _hold_phase(lease.row)
     lease.finish(state=State.REJECTED, reason=reason, problems=problems)
@@ -261,7 +272,10 @@ def reject(lease: Lease[Run], *, reason: str, problems: list[dict[str, Any]]) ->
 
 
 def _on_failure(lease: Lease[Run], final: bool) -> None:
-    """If no retry follows (`final`), refund the quota and release the runs that waited for this one."""
+    """If no retry follows (`final`), refund the quota charge and release the runs that waited for this one.
+
+    The charge is not refunded if the prediction has another run with scores. Outcomes files of the run are deleted.
+    """
     if not final:
         return
     run = lease.row
@@ -275,7 +289,10 @@ def _on_failure(lease: Lease[Run], final: bool) -> None:
 
 
 def _hold_phase(run: Run) -> Phase:
-    """Lock and return the run's phase before the caller locks the run: `rescoring.cancel` locks in the same order."""
+    """Lock the run's phase until the transaction ends, and return the phase.
+
+    Call before the run is locked: `rescoring.cancel` locks in the same order.
+    """
     return releases.lock_phase(run.prediction.submission.phase_id)
 
 

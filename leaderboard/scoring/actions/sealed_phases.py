@@ -25,9 +25,9 @@ LOST = (State.REJECTED, State.FAILED, State.CANCELLED)
 def choose(*, submission: Submission, by: User) -> Final:
     """Choose a submission as one of its team's finals, before the phase's unsealing date.
 
-    Idempotent: a submission that is a final already stays one. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED for a phase
-    that is not sealed or whose date has passed, or for a submission without usable predictions; QUOTA_EXCEEDED if the
-    team has chosen the phase's maximum of finals.
+    Idempotent: for a submission that already is a final, returns its row. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED
+    for a phase that is not sealed or whose unsealing date has passed, or for a submission that was rejected, failed or
+    cancelled; QUOTA_EXCEEDED if the team has chosen the phase's maximum of finals.
     """
     phase = _choosing(submission, by)
     team = submission.system.team
@@ -55,7 +55,7 @@ def choose(*, submission: Submission, by: User) -> Final:
 def unchoose(*, submission: Submission, by: User) -> bool:
     """Remove a submission from its team's finals; return True if it was one.
 
-    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED for a phase that is not sealed or whose date has passed.
+    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED for a phase that is not sealed or whose unsealing date has passed.
     """
     _choosing(submission, by)
     removed = bool(Final.objects.filter(submission=submission).delete()[0])
@@ -65,7 +65,10 @@ def unchoose(*, submission: Submission, by: User) -> bool:
 
 
 def sweep() -> int:
-    """Unseal every sealed phase whose unsealing date has passed; return the number of phases. Called periodically."""
+    """Unseal every sealed phase whose unsealing date has passed; return the number of phases. Called periodically.
+
+    Phases of rehearsals that ended before that date stay sealed.
+    """
     due = Phase.objects.filter(disclosure=Phase.Disclosure.SEALED, unsealed_at=None, sealed_until__lte=db_clock.now())
     # The copy of a sealed phase in a rehearsal stays sealed if the rehearsal was ended before the unsealing date.
     due = due.exclude(benchmark__rehearsal__ended_at__lt=F("sealed_until"))
@@ -77,7 +80,7 @@ def unseal(*, phase: Phase) -> bool:
     """Unseal a phase whose unsealing date has passed, and queue its finals for scoring; return True if it did.
 
     Teams that chose no final get one by default (`default_finals`). Idempotent: returns False, and changes nothing, if
-    the date has not passed, the phase is not sealed any more, or an uploaded file is still being validated.
+    the date has not passed, the phase is not sealed any more, or an uploaded predictions file is still being validated.
     """
     Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
     phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("split__dataset").get(pk=phase.pk)
@@ -108,8 +111,8 @@ def default_finals(phase: Phase) -> list[Submission]:
     """Return the submissions that would be finals by default if the phase were unsealed now, the earliest first.
 
     These are the latest submission of each team that has chosen no final, and the latest submission of each baseline or
-    other system that does not compete: such systems share a team but are all scored. Submissions with finished
-    predictions are preferred to those whose container still runs.
+    other system that does not compete, unless one is chosen: such systems share a team but are all scored. Submissions
+    with finished predictions are preferred to those whose container still waits or runs.
     """
     chosen = Final.objects.filter(phase=phase)
     latest = _usable(phase).select_related("system__team").order_by("received_at", "pk")
@@ -122,16 +125,16 @@ def default_finals(phase: Phase) -> list[Submission]:
 
 
 def _whole_last(submissions: QuerySet[Submission]) -> Iterable[Submission]:
-    """Sort submissions so that those with finished predictions come last; otherwise the order is unchanged.
+    """Return submissions sorted so that those with finished predictions come last; otherwise the order is unchanged.
 
-    Callers take the last one of each team or system.
+    The caller then takes the last submission of each team or system.
     """
     done = set(Prediction.objects.filter(submission__in=submissions, state=State.DONE).values_list("submission"))
     return sorted(submissions, key=lambda submission: (submission.pk,) in done)
 
 
 def _usable(phase: Phase) -> QuerySet[Submission]:
-    """Return the phase's submissions that have not been rejected, failed or cancelled."""
+    """Return the phase's submissions that may become finals: not rejected, failed or cancelled."""
     return phase.submissions.exclude(predictions__state__in=LOST)
 
 
@@ -155,8 +158,8 @@ def _choosing(submission: Submission, by: User) -> Phase:
 
 
 def is_choosing(phase: Phase, at: datetime | None = None) -> bool:
-    """Return True if finals can be chosen at `at` (default: now): the phase is sealed and its date has not passed.
+    """Return True if finals can be chosen at `at` (default: now), before the unsealing date of a sealed phase.
 
-    After the date it is False even if the sweep has not unsealed the phase yet.
+    From that date on, returns False even if the sweep has not unsealed the phase yet.
     """
     return phase.is_sealed and phase.sealed_until is not None and (at or timezone.now()) < phase.sealed_until

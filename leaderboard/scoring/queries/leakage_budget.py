@@ -1,4 +1,4 @@
-"""Leakage budget of a phase: how much the best shown score may exceed the true one because of all results so far.
+"""Leakage budget of a phase: how much the best shown score may exceed its true value because of all results so far.
 
 This excess is called inflation, in units of a proportion such as accuracy (0.02: 2 percentage points). A result is a
 release to a competing system, with or without scores. Leakage in data is another sense: see
@@ -26,9 +26,10 @@ FORECAST_RESULTS = 100
 def full_disclosure_inflation(answers: int, n_groups: int) -> float:
     """Return the expected excess of a shown accuracy over the true one after k results with full scores.
 
-    It is Phi(sqrt(k / n)) - 1/2 with k = `answers` and n = `n_groups`. An attacker reaches it on binary labels by
-    submitting k random labellings and then their majority vote, in which each is weighted by the difference of its
-    score from chance: on new data the vote is no better than chance, so its true accuracy is 1/2. 0.0 without groups.
+    The excess is Phi(sqrt(k / n)) - 1/2 with k = `answers`, the number of results, and n = `n_groups`; 0.0 without
+    groups. An attacker reaches it on binary labels by submitting k random labellings and then their majority vote, in
+    which each labelling is weighted by the difference of its score from chance: on new data the vote is no better than
+    chance, so its true accuracy is 1/2.
     """
     return NormalDist().cdf(math.sqrt(answers / n_groups)) - 0.5 if n_groups else 0.0
 
@@ -36,10 +37,10 @@ def full_disclosure_inflation(answers: int, n_groups: int) -> float:
 def ladder_inflation_bound(log_transcripts: float, n_groups: int) -> float:
     """Return an upper bound of the expected excess of the best shown score over its true value: sqrt(ln N / (2 n)).
 
-    N is the number of possible sequences of results, given as `log_transcripts` = ln N; n is `n_groups`. By Hoeffding's
-    inequality, the best shown score of N classifiers fixed beforehand exceeds its true score by no more than that on
-    average. An attacker's last submission depends only on the results before it, so it is one of N classifiers. 0.0
-    without groups.
+    N is the number of possible sequences of results, given as `log_transcripts` = ln N; n is `n_groups`; without groups
+    the bound is 0.0. By Hoeffding's inequality, the best shown score of N classifiers fixed beforehand exceeds its true
+    value by no more than the bound on average. An attacker's last submission depends only on the results before it, so
+    it is one of N classifiers.
     """
     return math.sqrt(max(0.0, log_transcripts) / (2 * n_groups)) if n_groups else 0.0
 
@@ -48,8 +49,9 @@ def ladder_inflation_bound(log_transcripts: float, n_groups: int) -> float:
 class Spent:
     """The results that a phase has returned on one gold version.
 
-    answers: number of competing submissions with a release; n_scored: number of those whose release revealed scores;
-    levels: natural logarithm of the number of values that the scores of one such release could have had on a ladder.
+    answers: number of results, which are competing submissions with a release. n_scored: number of those whose release
+    revealed scores. levels: natural logarithm of the number of values that the scores of one such release could have
+    had on a ladder.
     """
 
     answers: int
@@ -58,7 +60,10 @@ class Spent:
 
     @property
     def log_transcripts(self) -> float:
-        """Natural logarithm of the number of possible sequences of results: which had scores, and which scores."""
+        """Natural logarithm of the number of possible sequences of results, on a ladder.
+
+        Sequences differ in the results that have scores, or in the values of these scores.
+        """
         n_scored = min(self.n_scored, self.answers)
         which = math.lgamma(self.answers + 1) - math.lgamma(n_scored + 1) - math.lgamma(self.answers - n_scored + 1)
         return which + n_scored * self.levels
@@ -68,8 +73,8 @@ class Spent:
 class Row:
     """A row of the budget table, now or after further results.
 
-    answers: number of results; n_scored: number of those with scores; in_full: inflation if each result revealed the
-    full score; inflation: its upper bound under the phase's disclosure policy.
+    title: when, as text. answers: number of results. n_scored: number of those with scores. in_full: inflation if each
+    result revealed the full score. inflation: upper bound of the inflation under the phase's disclosure policy.
     """
 
     title: str
@@ -81,7 +86,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Budget:
-    """The leakage budget of a phase on the gold of its current board. n_groups: number of scored gold groups."""
+    """The leakage budget of a phase on the gold of its current board.
+
+    gold: None if the phase has none yet. n_groups: number of gold groups that the phase scores. spent: results so far.
+    """
 
     phase: Phase
     gold: GoldVersion | None
@@ -100,10 +108,10 @@ class Budget:
         return in_full
 
     def after(self, more: int) -> Spent:
-        """Return the results that there will be after `more` further ones.
+        """Return the results so far together with `more` further ones.
 
-        On a ladder it is assumed that exactly one of the further results reveals scores. A sealed phase returns no
-        further results.
+        On a ladder, exactly one of the further results is assumed to reveal scores. In a sealed phase, which returns no
+        further results, the results so far are returned.
         """
         if self.phase.disclosure == Phase.Disclosure.LADDER:
             return Spent(self.spent.answers + more, self.spent.n_scored + 1, self.spent.levels)
@@ -133,7 +141,7 @@ class Budget:
 
 
 def budget_of(phase: Phase) -> Budget:
-    """Return the leakage budget of a phase, in a few queries. `phase` must have its benchmark and split selected."""
+    """Return the leakage budget of a phase, in a few queries. `phase` must have its benchmark and split loaded."""
     shown = board_state.current(phase)
     gold = shown.gold_version if shown else board_state.gold_of(phase)
     n_groups = n_groups_of(phase, gold) or 0
@@ -148,7 +156,10 @@ def budget_of(phase: Phase) -> Budget:
 
 @dataclass(frozen=True)
 class OfTeam:
-    """The results returned to one team, on all gold versions. n_scored: number of those with scores."""
+    """The results of a phase that were returned to one team, on all gold versions.
+
+    team: its name. answers: number of results. n_scored: number of those with scores.
+    """
 
     team: str
     answers: int
@@ -166,7 +177,10 @@ def by_team(phase: Phase) -> Sequence[OfTeam]:
 
 
 def others_on(phase: Phase) -> Sequence[Budget]:
-    """Return the budgets of other phases that score any of this phase's groups: their results add to its leakage."""
+    """Return the budgets of the other phases that score any of this phase's groups.
+
+    Results of those phases add to the leakage of this one.
+    """
     others = Phase.objects.filter(split=phase.split).exclude(pk=phase.pk).select_related("benchmark", "split")
     if phase.subset:
         others = others.filter(subset__in=("", phase.subset))
@@ -176,8 +190,8 @@ def others_on(phase: Phase) -> Sequence[Budget]:
 def _levels(phase: Phase, gold: GoldVersion | None) -> float:
     """Return the natural logarithm of the number of values that the scores of one release could have had on a ladder.
 
-    It is computed from the measures and slices of the last release with scores. 0.0 if there is no such release, or the
-    phase is no ladder. gold: the gold version that the release was scored on.
+    It is computed from the measures and slices of the last release with scores on the version `gold`. 0.0 if there is
+    no such release, or if the phase's disclosure policy is not a ladder.
     """
     revealing = Release.objects.filter(phase=phase, run__gold_version=gold).exclude(values=[]).order_by("-sequence")
     last = revealing.select_related("run").first()

@@ -1,1 +1,1 @@
-"""Verification of published boards and plot data by recomputing them from stored runs."""
+"""Verification of published boards and plot data, which are recomputed from stored runs and compared."""

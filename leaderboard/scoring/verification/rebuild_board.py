@@ -1,6 +1,6 @@
 """Rebuilding of a board from its stored runs and scores, the sequence of its releases, and the disclosure policy.
 
-The rebuilt board must equal the shown one byte for byte; `manage.py check_boards` compares them.
+The rebuilt board must equal the stored board byte for byte; `manage.py check_boards` compares the two.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Document = dict[str, Any]
 
 
 def as_bytes(document: Document) -> bytes:
-    """Encode a board or a part of it as canonical JSON, so that equal boards have equal bytes on every database."""
+    """Encode a board, or a part of one, as canonical JSON, so that equal boards have equal bytes on every database."""
     return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def as_stored(board: Leaderboard) -> Document:
-    """Return the board as it is stored and shown."""
+    """Return the board's releases and standings as they are stored and shown."""
     rows = board.standings.select_related("release").order_by("system_id")
     return {
         "releases": [_line(release, release.values, release.warnings) for release in _releases(board)],
@@ -39,7 +39,10 @@ def as_stored(board: Leaderboard) -> Document:
 
 
 def as_rebuilt(board: Leaderboard) -> Document:
-    """Return the board as rebuilt from its runs' scores, which are released again in the recorded sequence."""
+    """Return the board's releases and standings, rebuilt from its runs' scores.
+
+    The disclosure policy is applied again to the scores, in the recorded sequence of releases.
+    """
     phase, measure_of = board.phase, board_state.measures_of(board)
     revealed: list[tuple[Release, Scores]] = []
     best: dict[tuple[int | None, str], float | None] = {}
@@ -72,9 +75,9 @@ def as_rebuilt(board: Leaderboard) -> Document:
 
 
 def differences(board: Leaderboard) -> list[str]:
-    """Return a text for each row in which the shown and the rebuilt board differ, such as `releases sequence 3`.
+    """Return a text for each row in which the stored and the rebuilt board differ, such as `releases sequence 3`.
 
-    Empty if the boards are equal byte for byte.
+    Empty if the boards are equal byte for byte; `the order of the rows` if only the order differs.
     """
     stored, rebuilt = as_stored(board), as_rebuilt(board)
     if as_bytes(stored) == as_bytes(rebuilt):

@@ -1,4 +1,4 @@
-"""Verification of published plot data: they must equal, byte for byte, those recomputed from the stored outcomes."""
+"""Verification of published plot data: they must equal, byte for byte, plot data recomputed from stored outcomes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from leaderboard.scoring.verification.rebuild_board import as_bytes
 def differences(board: Leaderboard) -> list[str]:
     """Return a text for each release of a board with wrong plot data, such as `plots of release 3`; empty if none.
 
-    Plot data are wrong if they differ from those recomputed from the release's outcomes, or if the release's policy
-    does not reveal plots. On a board of an earlier task version only the policy is checked. Raises SandboxError if the
-    sandbox does not respond.
+    Stored plot data are wrong if they differ from those recomputed from the release's outcomes, if they cannot be
+    recomputed, or if the release's disclosure policy does not reveal plots. On a board of an earlier task version only
+    the policy is checked. Raises SandboxError if the sandbox does not respond.
     """
     plots = ReleasePlot.objects.filter(
         release__phase=board.phase_id,

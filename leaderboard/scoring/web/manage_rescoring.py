@@ -35,7 +35,7 @@ def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 @login_required
 @require_safe
 def state(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Render the fragment with the progress; when the rescoring is over, make the page reload."""
+    """Render the page's fragment with the rescoring's progress; once it is over, the response makes the page reload."""
     context = _followed(managed_phase_or_404(request.user, slug, phase))
     response = render(request, "scoring/manage_rescoring_state.html", context)
     if context["progress"] is None:
@@ -46,7 +46,7 @@ def state(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def begin(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Queue the runs that have failed or are missing on the current gold and task version."""
+    """Queue a run, on the current gold and task version, of each prediction whose run has failed or is missing."""
 
     def work(row: Phase) -> str:
         return _queued(rescoring.begin(phase=row, by=request.user))
@@ -72,7 +72,7 @@ def cancel(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def resume(request: PersonRequest, slug: str, phase: str, number: int) -> HttpResponse:
-    """Resume a cancelled rescoring."""
+    """Resume the cancelled rescoring on the gold version with this number."""
 
     def work(row: Phase) -> str:
         gold = get_object_or_404(row.split.gold_versions, number=number)

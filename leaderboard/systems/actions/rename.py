@@ -22,8 +22,8 @@ DAYS = 30
 def rename_team(*, team: Team, name: str, by: User) -> Team:
     """Rename a team, as one of its owners.
 
-    Raises Refused: NOT_AN_OWNER; INVALID_NAME and NAME_TAKEN as for a new team; NOT_ACCEPTED for the team of a
-    benchmark's baselines; THROTTLED after MOST renames within DAYS days.
+    Raises Refused: NOT_AN_OWNER; INVALID_NAME and NAME_TAKEN as for a new team, INVALID_NAME also for the present name;
+    NOT_ACCEPTED for the team of a benchmark's baselines; THROTTLED after MOST renames within DAYS days.
     """
     teams.hold_names()
     team = membership.held(team)
@@ -45,8 +45,8 @@ def rename_team(*, team: Team, name: str, by: User) -> Team:
 def rename_system(*, system: System, name: str, by: User) -> System:
     """Rename a system, as a member of its team.
 
-    Raises Refused: NOT_A_MEMBER; INVALID_NAME; NAME_TAKEN if another system of the team has or had a name that looks
-    similar; THROTTLED after MOST renames within DAYS days.
+    Raises Refused: NOT_A_MEMBER; INVALID_NAME for an invalid name or the present one; NAME_TAKEN if another system of
+    the team has or had a name that looks similar; THROTTLED after MOST renames within DAYS days.
     """
     team = membership.held(system.team)
     system = System.objects.select_for_update(of=("self",)).get(pk=system.pk)

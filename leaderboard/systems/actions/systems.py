@@ -1,4 +1,7 @@
-"""Actions on systems: describe, make anonymous, choose the representing submission, disqualify and reinstate."""
+"""Actions on systems: describe, make anonymous, disqualify, reinstate, and choose the representing submission.
+
+The representing submission is the one whose score a board shows for the system.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +48,11 @@ def describe(
 ) -> System:
     """Update a system's description, links, BibTeX and anonymity, as a member of its team.
 
-    described: the fields description, paper_url and code_url. facts: new values by the name of the fact; None removes
-    the value, and facts that are missing stay. anonymous_until: until then the public sees "Anonymous"
-    with a fixed number instead of the names of system and team; None: the names are shown. Raises Refused:
-    NOT_A_MEMBER; INVALID_NAME for an invalid field, and for a changed `anonymous_until` that is not within
-    MAX_ANONYMITY from now.
+    described: new values of the fields description, paper_url and code_url. facts: new values by the name of the fact;
+    None removes a fact's value, and facts without a key keep theirs. anonymous_until: time until which the public sees
+    "Anonymous" with a fixed number instead of the names of system and team; None: the names are shown. Raises Refused:
+    NOT_A_MEMBER; INVALID_NAME for an invalid field, and for a changed `anonymous_until` that is in the past or more
+    than MAX_ANONYMITY from now.
     """
     _check_member(system, by)
     system = System.objects.select_for_update().get(pk=system.pk)
@@ -78,10 +81,10 @@ def describe(
 
 @transaction.atomic
 def represent(*, submission: Submission, by: User) -> None:
-    """Let a submission represent its system on the phase's current board and on those in preparation.
+    """Let a submission represent its system on the phase's current board and on its boards in preparation.
 
-    `by` must be a member of the system's team. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED on a ladder, which allows no
-    choice, for a submission without revealed scores, and for a hidden submission.
+    `by` must be a member of the system's team. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED on a ladder, where the best
+    revealed score always represents a system, for a submission without revealed scores, and for a hidden submission.
     """
     _check_member(submission.system, by)
     phase = _locked_phase(submission.phase)
@@ -114,9 +117,9 @@ def represent(*, submission: Submission, by: User) -> None:
 
 @transaction.atomic
 def represent_by_best(*, phase: Phase, system: System, by: User) -> None:
-    """Remove the team's choice of the submission that represents a system, so that its best submission does so again.
+    """Remove a team's choice of the submission that represents its system, so that the best submission does so again.
 
-    by: a member of the team. Does nothing if there is no choice. Raises Refused NOT_A_MEMBER.
+    by: a member of the team. Does nothing if the team has chosen none in this phase. Raises Refused NOT_A_MEMBER.
     """
     _check_member(system, by)
     phase = _locked_phase(phase)
@@ -197,7 +200,7 @@ def _open_boards(phase: Phase) -> list[Leaderboard]:
 
 
 def _locked_phase(phase: Phase) -> Phase:
-    """Lock the phase's row and return it. Publishing on its boards takes the same lock."""
+    """Lock the phase's row until the transaction ends, and return it. Publication on its boards takes the same lock."""
     return Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark").get(pk=phase.pk)
 
 

@@ -61,7 +61,7 @@ class NameView(View):
         responses={200: SystemSerializer, **errors(409, 415, 422)},
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Rename a system of one of your teams. The former name stays public on its page."""
+        """Rename a system of one of your teams. The former name stays public on the system's page."""
         body = Name(data=request.data)
         body.is_valid(raise_exception=True)
         system = get_object_or_404(systems_of_teams_of(request.user).select_related("team"), pk=pk)

@@ -21,7 +21,7 @@ from leaderboard.systems.web.forms import DescribeForm
 
 
 def own_or_404(request: PersonRequest, pk: int) -> System:
-    """Return a system of one of the user's teams. Raises Http404 for any other."""
+    """Return the system with this primary key if it is one of the user's teams'. Raises Http404 for any other."""
     return get_object_or_404(systems_of_teams_of(request.user).select_related("team"), pk=pk)
 
 
@@ -66,7 +66,7 @@ def represent(request: PersonRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def represent_by_best(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """Remove the team's choice, so that the best submission represents the system again."""
+    """Remove the team's choice of a submission in this phase, so that the best one represents the system again."""
     system = own_or_404(request, pk)
     systems.represent_by_best(phase=phase_or_404(request.user, slug, phase), system=system, by=request.user)
     messages.success(request, "The best submission represents the system on the board again.")

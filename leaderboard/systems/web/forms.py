@@ -16,13 +16,13 @@ from leaderboard.systems.actions.systems import MAX_ANONYMITY
 
 
 class RenameForm(forms.Form):
-    """Form to rename a team or a system. The action checks the name."""
+    """Form to rename a team or a system. It does not validate the name: `systems.actions.rename` does."""
 
     name = forms.CharField(label="New name", max_length=200)
 
 
 class DescribeForm(forms.ModelForm):
-    """Form for a system's description, links, BibTeX, anonymity, and the facts that its benchmarks ask for."""
+    """Form for a system's description, links, BibTeX, anonymity, and facts (`_asked`)."""
 
     paper_url = forms.URLField(label="Paper URL", required=False, assume_scheme="https")
     code_url = forms.URLField(label="Code URL", required=False, assume_scheme="https")
@@ -51,10 +51,9 @@ class DescribeForm(forms.ModelForm):
         return {**values, "facts": {fact.name: self.cleaned_data[name] for name, fact in self.facts.items()}}
 
     def clean_anonymous_until(self) -> datetime | None:
-        """Return the entered date; None: the system is not to be anonymous. Raises ValidationError unless the date is
-        unchanged, or in the future and within MAX_ANONYMITY from now.
+        """Return the time until which the system is to be anonymous; None if its name is to be shown.
 
-        Raises ValidationError otherwise.
+        Raises ValidationError unless the time is unchanged, or in the future and within MAX_ANONYMITY from now.
         """
         until: datetime | None = self.cleaned_data["anonymous_until"]
         current: datetime | None = self.instance.anonymous_until
@@ -71,7 +70,10 @@ class DescribeForm(forms.ModelForm):
 
 
 def _asked(system: System) -> list[Fact]:
-    """Return the facts that the benchmarks ask for to which the system was submitted."""
+    """Return the facts about a system that the form asks for: those of each benchmark with a submission of the system.
+
+    Of facts with the same name, one is returned.
+    """
     if system.pk is None:
         return []
     asking = Benchmark.objects.filter(phases__submissions__system=system).exclude(facts=[]).distinct()

@@ -58,7 +58,10 @@ def reinstate(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRes
 
 
 def _phase_and_system_or_404(request: PersonRequest, slug: str, phase: str, pk: int) -> tuple[Phase, System]:
-    """Return a phase that the user manages, and a system with submissions to it. Raises Http404 for any other."""
+    """Return a phase that the user manages, and a system with submissions to the phase.
+
+    Raises Http404 for any other phase or system.
+    """
     row = managed_phase_or_404(request.user, slug, phase)
     submitted = row.submissions.order_by().values("system")
     return row, get_object_or_404(System.objects.select_related("team"), pk=pk, pk__in=submitted)

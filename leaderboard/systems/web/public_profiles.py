@@ -1,4 +1,4 @@
-"""Public pages of teams and of people who consent."""
+"""Public pages of teams, and of people who have made their profile public."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from leaderboard.models import Profile, System, Team
 
 @dataclass(frozen=True)
 class TeamSystem:
-    """A system of a team, and its standings on boards: at least one."""
+    """A system of a team, with its entries on boards, at least one."""
 
     system: System
     entries: list[BoardEntry]
@@ -25,9 +25,9 @@ class TeamSystem:
 @require_safe
 @conditional_page
 def team(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a team's systems, and the members who consent.
+    """Show a team's systems, and those of its members who have made their profile public.
 
-    404 if no board shows a system of the team by its name to everybody. The page is the same for all viewers.
+    404 if no board shows a system of the team by its name to everybody. All viewers see the same systems and members.
     """
     target = get_object_or_404(Team, pk=pk)
     entries_by_system: dict[int, TeamSystem] = {}
@@ -49,7 +49,7 @@ def team(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @conditional_page
 def person(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the profile of a user who consents, with the teams that have a public page. 404 for other users."""
+    """Show a public profile with the user's teams that have a public page. 404 if the profile is not public."""
     profile = get_object_or_404(
         orcid.with_verification(Profile.objects.all()), pk=pk, is_public=True, user__is_active=True
     )
@@ -59,6 +59,6 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def initials(name: str) -> str:
-    """Return the first characters of a name's first and last words, in upper case."""
+    """Return the first characters of a name's first and last words, in upper case; empty for an empty name."""
     words = name.split()
     return "".join(word[0] for word in words[:1] + words[1:][-1:]).upper()

@@ -35,7 +35,11 @@ def rename_system(request: PersonRequest, pk: int) -> HttpResponse:
 
 
 def _page(request: PersonRequest, row: Team | System, noun: str, act: Any) -> HttpResponse:
-    """Show the form; a POST renames `row` and redirects to its page. noun: `team` or `system`, also the URL's name."""
+    """Show the form; a POST renames `row` and redirects to its page.
+
+    noun: "team" or "system", also the name of the page's URL. act: function of the new name that renames `row`, or
+    raises Refused.
+    """
     form, status = RenameForm(request.POST or None, initial={"name": row.name}), 200
     if request.method == "POST":
         status = 422

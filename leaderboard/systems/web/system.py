@@ -40,8 +40,8 @@ MOST_OWN = 50
 class OwnRun:
     """One submission of the viewer's own team.
 
-    score: its revealed overall score on the primary measure; None without one.
-    represents: it represents the system on the board; can_represent: the team may choose it to do so.
+    progress: of the submission. score: its revealed overall score on the primary measure; None if it has none.
+    represents: True if it represents the system on the board; can_represent: True if the team may choose it to do so.
     """
 
     progress: Progress
@@ -53,7 +53,7 @@ class OwnRun:
 @require_safe
 @conditional_page
 def system(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a system; `?board=KEY` selects one of its boards.
+    """Show a system; `?board=KEY` selects one of its boards by primary key, by default the first.
 
     404 if the system is on no board that the viewer may see, unless the viewer is a member of its team.
     """
@@ -86,7 +86,7 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
 def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
     """Return the template context for the board of `entry`: the system's revealed scores, chart and runs on it.
 
-    sees_all: the viewer is in the system's team or manages the benchmark, and sees all runs.
+    sees_all: True if the viewer is in the system's team or manages the benchmark, and so sees all runs.
     """
     scored = of_board(entry.board)
     stated = entry.standing.system.facts
@@ -112,10 +112,11 @@ def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
 def runs_shown(
     runs: Sequence[RevealedRun], *, standing: object, up: bool, sees_all: bool
 ) -> list[tuple[RevealedRun, bool, bool]]:
-    """Return (run, whether it was the best when it was submitted, whether it represents the system) of the shown runs.
+    """Return (run, was the best when it was submitted, represents the system) for each run of a system to show.
 
-    runs: in the order of submission, which the result keeps; standing: id of the submission that represents the system;
-    up: whether higher values are better; sees_all: False shows only runs that were the best or represent the system.
+    runs: all revealed runs of the system on a board, in the order of submission, which the result keeps. standing: id
+    of the submission that represents the system. up: True if higher values are better. sees_all: False returns only
+    runs that were the best when they were submitted, and the one that represents the system.
     """
     best = records(runs, higher_is_better=up)
     return [
@@ -133,9 +134,9 @@ def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | 
 
 
 def _own(target: System, entry: BoardEntry | None, viewer: Any) -> list[OwnRun]:
-    """Return the latest submissions of the system `target`, for its own team.
+    """Return the latest submissions of the system `target`, at most MOST_OWN, for a viewer in its team.
 
-    entry: the board whose phase they are for; None: all phases.
+    entry: on the board to whose phase the submissions were made; None: to all phases.
     """
     submissions = Submission.objects.visible_to(viewer).filter(system=target)
     if entry is not None:
