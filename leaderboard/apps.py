@@ -46,7 +46,8 @@ def check_former_variables(**_: Any) -> list[CheckMessage]:
 def check_database_timeouts(databases: Collection[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Return an error for each PostgreSQL timeout that the site needs and that is switched off.
 
-    Behind PgBouncer, they are off unless its configuration sets them.
+    databases: aliases of the databases to check; None: none. Behind PgBouncer, the timeouts are off unless its
+    configuration sets them.
 
     `manage.py migrate` and `manage.py check --database default` run this check.
     """

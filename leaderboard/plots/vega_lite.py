@@ -107,7 +107,7 @@ def system_url(board: Board, system_id: int) -> str:
 
 
 def score_values(shown: ShownScore) -> Spec:
-    """Return value, low and high of a score, and value and interval as text.
+    """Return the fields of a score: value, low, high, text (the value as text) and interval (the interval as text).
 
     On a ladder, low and high are the bounds of the true score.
     """

@@ -60,7 +60,8 @@ def why_not(phase: Phase) -> str:
 def find_testers(names: Sequence[str]) -> list[User]:
     """Return the active user with each name, or if there is none the members of the teams with that name.
 
-    Raises Refused INVALID_NAME for a name of no user and no team, and for more than MAX_TESTERS users.
+    names: user names or team names. Raises Refused INVALID_NAME for a name of no active user and no team with members,
+    and for more than MAX_TESTERS users.
     """
     users: dict[int, User] = {}
     unknown = []

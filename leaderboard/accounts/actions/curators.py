@@ -9,7 +9,10 @@ from leaderboard.models import AuditEntry, User
 
 @transaction.atomic
 def appoint(*, username: str, is_curator: bool = True) -> bool:
-    """Grant or withdraw a user's curator role; return True if it changed. Raises User.DoesNotExist."""
+    """Make a user a curator, or with is_curator=False withdraw that role; return True if this changed anything.
+
+    Raises User.DoesNotExist for an unknown name.
+    """
     user = User.objects.select_for_update().get(username=username)
     if user.is_curator == is_curator:
         return False

@@ -69,7 +69,10 @@ def scope_of(device_code: str) -> str:
 
 
 def decide(*, by: User, device_code: str, allow: bool) -> bool:
-    """Allow or deny a log-in as the user `by`. Return False if the code has expired or was decided before."""
+    """Allow or deny a log-in as the user `by`. Return False if the code has expired or was decided before.
+
+    allow: False: deny the log-in.
+    """
     codes = _codes()
     if data := codes.cache.get(codes.cache_device_code_key(device_code)):
         # A code that is allowed before a change of the password gives no token after it.

@@ -61,7 +61,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count an attempt to log in; raises ValidationError if there were too many (ACCOUNT_RATE_LIMITS)."""
         super().pre_authenticate(request, **credentials)
-        # The limit over all networks slows a guesser who has many, but not the owner at a network of theirs.
+        # The limit over all networks slows a guesser who uses many, but not the owner in a known network.
         email, username = credentials.get("email"), credentials.get("username", "")
         users = filter_users_by_email(email, prefer_verified=True) if email else filter_users_by_username(username)
         if not known_networks.is_known(users, network_of(request)) and not ratelimit.consume(

@@ -72,7 +72,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
             account.save(update_fields=["extra_data"])
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
-        """Create the user with the address in the form. It counts as verified only if the provider has verified it."""
+        """Create the user with the address in the form, which counts as verified only if the provider has verified it."""
         chosen = form.cleaned_data["email"].lower()
         sociallogin.email_addresses = [row for row in sociallogin.email_addresses if row.email.lower() == chosen]
         return super().save_user(request, sociallogin, form)

@@ -92,7 +92,7 @@ def _is_of_a_system(line: Line) -> bool:
 
 
 def _team(fields: Line, _: Renumbered) -> Team | None:
-    # A name is no proof of identity: another team of this name here would receive the submissions.
+    # A name is no proof of identity: another team here with this name would receive the submissions.
     return Team.objects.filter(name=fields["name"], created_at=_moment(fields["created_at"])).first()
 
 

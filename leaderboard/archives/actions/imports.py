@@ -76,7 +76,7 @@ def find_conflicts(archive_import: ArchiveImport) -> list[str]:
 
 
 def import_upload(*, archive_import: ArchiveImport, key: str, by: User) -> reading.Imported:
-    """Import an uploaded archive completely or not at all; return its benchmark and the renamed accounts.
+    """Import an uploaded archive completely or not at all; return the imported benchmark and the renamed accounts.
 
     key: secret key of one of the archive's recipients, or the archive's passphrase; it is never stored. Raises Refused:
     INVALID_NAME for a wrong key or a damaged archive, NAME_TAKEN for rows that conflict with this server's,

@@ -30,7 +30,8 @@ def find_user(fields: Line, _: Renumbered) -> User | None:
 def address_conflict(fields: Line, numbers: Renumbered) -> str:
     """Return a line of text for the curator if another user here has an archived user's mail address, else "".
 
-    Mail addresses are unique. A user name that is taken is no conflict, since `prepare_users` replaces it.
+    Mail addresses are unique. A user name that is taken is no conflict, since `prepare_users` replaces it. fields: the
+    fields of the archived user. numbers: as for `conflicts.existing_rows`.
     """
     if find_user(fields, numbers) or not User.objects.filter(email__iexact=fields["email"]).exists():
         return ""

@@ -297,7 +297,7 @@ def _of_subject(line: rows.Line, numbers: rows.Renumbered) -> rows.Line:
 def _files(closed: ZipFile, model: type[Model], lines: list[rows.Line], stored_files: list[FieldFile]) -> None:
     """Store the files that archived rows name, each under the same name if it is free; add them to `stored_files`.
 
-    The rows `lines` get the names under which the files are stored here.
+    closed: the decrypted part of the archive. The rows `lines` get the names under which the files are stored here.
     """
     for field in rows.file_fields(model):
         for line in lines:

@@ -37,9 +37,9 @@ def read(lines: Iterable[bytes]) -> Iterator[Line]:
 def renumber(model: type[Model], line: Line, numbers: Renumbered) -> Line:
     """Return an archived row with its primary key and its foreign keys replaced by this server's keys in `numbers`.
 
-    A key that is not in `numbers` is kept. Raises KeyError for a user's key that is not in `numbers`, because it may be
-    another user's key on this server. Only an unknown actor of an audit entry becomes None, since some earlier archives
-    contain entries without their actors.
+    Keys that are not in `numbers` are kept, except users' keys, which may be keys of other users on this server: they
+    raise KeyError. Only an unknown actor of an audit entry becomes None, since some earlier archives contain entries
+    without their actors.
     """
     fields = dict(line["fields"])
     for field in model._meta.concrete_fields:

@@ -166,7 +166,10 @@ def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
 
 
 def file_name(model: type[Model], field: str, stored: str) -> str:
-    """Return the path that a file gets in the closed part. field: its file field; stored: its name in the storage."""
+    """Return the path that a stored file gets in the closed part of an archive.
+
+    field: name of the model's file field. stored: the file's name in the storage.
+    """
     return f"files/{model._meta.model_name}/{field}/{stored}"
 
 

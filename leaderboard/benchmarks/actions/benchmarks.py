@@ -40,7 +40,7 @@ def create(
     """Create a draft benchmark with `by` as its first organiser.
 
     Raises Refused: NOT_AN_ORGANISER for a user who is not a curator; INVALID_NAME for an invalid value or a dataset of
-    another task; NAME_TAKEN.
+    another task; NAME_TAKEN for the slug of another benchmark.
     """
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create benchmarks.")

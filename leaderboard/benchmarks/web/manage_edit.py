@@ -24,8 +24,8 @@ from leaderboard.models import Benchmark
 def edit(request: PersonRequest, slug: str) -> HttpResponse:
     """Show the form with the current values.
 
-    A POST with `preview` renders the form's Markdown and saves nothing; any other saves the form, unless somebody else
-    has changed a value since.
+    A POST with `preview` renders the form's Markdown and saves nothing; any other POST saves the form, unless somebody
+    else has changed a value since the form was opened.
     """
     benchmark = managed_or_404(request.user, slug)
     form = EditForm(request.POST or None, benchmark=benchmark, by=request.user)

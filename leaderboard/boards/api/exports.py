@@ -37,7 +37,10 @@ def _described(operation: str, media: str, query: Any, *statuses: int, content: 
 
 
 def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
-    """Return an attachment, so that browsers save the file and never display it: it contains text written by users."""
+    """Return a response that browsers save as the file `name` and never display, as it contains text written by users.
+
+    media: content type without charset.
+    """
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(text, content_type=f"{media}; charset=utf-8", headers=headers)
 

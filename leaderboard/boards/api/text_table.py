@@ -48,7 +48,10 @@ def build(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
 
 
 def _text(row: Row, column: RowColumn) -> tuple[str, Sequence[str]]:
-    """Return a cell as (text, marks). A system's marks are its track and the reason why it does not compete."""
+    """Return the row's cell in a column as (text, marks).
+
+    The marks of a system's name are its track and the reason why it does not compete.
+    """
     if column.name == "rank":
         return _rank(row), ()
     if column.name == "system":

@@ -1,1 +1,1 @@
-"""The disclosure policy of a phase: `policies` (what each reveals), `ladder` (the Ladder mechanism), `costs`."""
+"""Disclosure of scores: `policies` (what each disclosure policy reveals), `ladder` (the Ladder mechanism), `costs`."""

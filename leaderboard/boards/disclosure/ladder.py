@@ -63,12 +63,18 @@ def step(measure: Bounded, n_groups: int | None) -> float | None:
 
 
 def format_unit_step(n_groups: int) -> str:
-    """Format the step of a measure between 0 and 1 with three significant digits: `0.0158`."""
+    """Format the step of a measure between 0 and 1 with three significant digits: `0.0158`.
+
+    n_groups: number of groups behind the score.
+    """
     return f"{1 / math.sqrt(n_groups):.3g}"
 
 
 def n_steps(value: float, *, measure: Bounded, n_groups: int | None) -> int | None:
-    """Return the number of whole steps from the measure's worst value to `value`; None if the measure has no `step`."""
+    """Return the number of whole steps from the measure's worst value to `value`; None if the measure has no `step`.
+
+    n_groups: number of groups behind the score; None: unknown.
+    """
     size = step(measure, n_groups)
     if size is None:
         return None
@@ -77,7 +83,10 @@ def n_steps(value: float, *, measure: Bounded, n_groups: int | None) -> int | No
 
 
 def shown(value: float, *, measure: Bounded, n_groups: int | None) -> float | None:
-    """Return `value` rounded to the grid, towards the measure's worst value; None if the measure has no `step`."""
+    """Return `value` rounded to the grid, towards the measure's worst value; None if the measure has no `step`.
+
+    n_groups: number of groups behind the score; None: unknown.
+    """
     size, count = step(measure, n_groups), n_steps(value, measure=measure, n_groups=n_groups)
     if size is None or count is None:
         return None

@@ -207,9 +207,9 @@ def _until(board: Leaderboard, at: datetime) -> datetime:
 def decided(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
     """Return the chosen submissions and the disqualifications that applied at the datetime `at`, from the audit trail.
 
-    Both mappings are by system id: to the submission that the team had chosen, and to the public reason for which the
-    system was disqualified. Systems without a choice or a disqualification are missing. If the board was frozen before
-    `at`, the decisions at the time of freezing are returned.
+    systems: ids. Both mappings are by system id: to the submission that the team had chosen, and to the public reason
+    for which the system was disqualified. Systems without a choice or a disqualification are missing. If the board was
+    frozen before `at`, the decisions at the time of freezing are returned.
     """
     subjects = {f"system:{pk}": pk for pk in systems}
     until = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects, at__lt=_until(board, at))

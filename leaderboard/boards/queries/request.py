@@ -146,7 +146,10 @@ def first_column(board: Board, slice_: Slice = WHOLE) -> Column:
 
 
 def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "sort") -> Column:
-    """Return the column with this name, or raise InvalidQuery. A measure without brackets is on `slice_`."""
+    """Return the column with this name; a measure without brackets is on `slice_`.
+
+    Raises InvalidQuery, which names the query parameter `parameter`, if the board has no such column.
+    """
     if name in SORTABLE or name in costs.KINDS:
         return Column(name)
     if fact := next((fact for fact in facts.of(board.phase.benchmark) if fact.column == name), None):

@@ -1,7 +1,7 @@
 """ETags of boards, computed from revisions in one small query before the board is read.
 
-Only for requests without a session or token, which all get the same response. Logged-in users may see more, and their
-pages are personalised: the ETag of such a response is a digest of its rendered bytes.
+They are used for requests without a session or token, which all get the same response. Logged-in users may see more,
+and their pages are personalised: the ETag of such a response is a digest of its rendered bytes.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ def _store(lease: Lease[Ranking], rows: list[Comparison], **progress: int) -> No
 
 
 def _finish(lease: Lease[Ranking], standings: Sequence[_Competing], family: PairFamily) -> None:
-    """Compute the ranges and store them; if the standings have changed since they were read, enqueue the board again.
+    """Compute and store the board's rank ranges; if its standings have changed since they were read, enqueue it again.
 
     The phase's row is locked only while they are stored, because publishing a release waits for this lock.
     """

@@ -99,7 +99,10 @@ class HeadToHeadTable:
 
 
 def head_to_head_table(phase: Phase, a: Row, b: Row, stored: HeadToHead | None) -> HeadToHeadTable:
-    """Return the part of a comparison that the phase reveals. stored: its row, if it is done; None: not computed."""
+    """Return the part of the comparison of two systems that the phase reveals.
+
+    a, b: the systems' rows on the board. stored: the finished comparison in the database; None: it is not computed.
+    """
     report = stored.report if stored is not None and reveals_comparisons(phase) else {}
     is_reversed = stored is not None and stored.a_id != a.run_id
     comparisons = {slice_key(row): _reversed(row) if is_reversed else row for row in report.get("comparisons", ())}

@@ -91,7 +91,8 @@ class CorrectedRanking:
 def correct_and_rank(values: Sequence[float], family: PairFamily) -> CorrectedRanking:
     """Apply Holm's correction to the comparisons of a board's pairs of systems, and return rank ranges.
 
-    values: primary value of each run. Raises KeyError if the comparison of a pair is missing.
+    values: primary value of each run, in the order of `family.runs`. Raises KeyError if the comparison of a pair is
+    missing.
     """
     p_holm = family.p_holm()
     low, high = rank_ranges(np.asarray(values, dtype=np.float64), p_holm)

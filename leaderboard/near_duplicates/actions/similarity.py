@@ -147,7 +147,7 @@ def _near_duplicate(row: SimilarityCheck, other: Prediction, similarity: Similar
 
 
 def _read_report(answer: sandbox_client.Answer, kind: type[T]) -> T:
-    """Return the report of a sandbox job.
+    """Return the report of a sandbox job, decoded as `kind`.
 
     Raises NotRetryableError if the job gave no report, ReportError if the report is malformed.
     """

@@ -47,7 +47,7 @@ def signed_headers(webhook: Webhook, notice: str, body: bytes, at: datetime) -> 
 
 
 def previous_signs_until(webhook: Webhook, at: datetime) -> datetime | None:
-    """Return the time until which the previous secret signs calls too; None: it does not at `at`."""
+    """Return the time until which the previous secret signs calls, too; None: it signs none at `at`."""
     if webhook.rotated_at is None or at >= webhook.rotated_at + OVERLAP:
         return None
     return webhook.rotated_at + OVERLAP

@@ -44,7 +44,7 @@ class SpecView(View):
 
 
 def _with_absolute_urls(content: Any, site: str) -> Any:
-    """Return the specification with the addresses in its data absolute, so that they are links in a notebook, too."""
+    """Return the specification with `site` before each address in its data, so that it is a link in a notebook, too."""
     if isinstance(content, dict):
         return {
             key: site + value if key == "url" and isinstance(value, str) else _with_absolute_urls(value, site)

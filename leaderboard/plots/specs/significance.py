@@ -76,9 +76,9 @@ def significance(board: Board, rows: Sequence[Row], differ: Callable[[Row, Row],
 
 
 def _bars(groups: Sequence[Sequence[Row]], rows: Sequence[Row]) -> list[Spec]:
-    """Return a bar for each group of neighbours in rank that do not differ significantly.
+    """Return a bar for each of the groups, which are neighbours in rank that do not differ significantly.
 
-    Each bar is placed in the leftmost column in which it overlaps no other bar.
+    rows: all systems, in rank order. Each bar is placed in the leftmost column in which it overlaps no other bar.
     """
     orders = {row.system_id: order for order, row in enumerate(rows, start=1)}
     ends: list[int] = []

@@ -19,7 +19,10 @@ MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 @conditional_page
 @replace_csp(default_src=[NONE], img_src=[NONE], form_action=[NONE])
 def picture(request: HttpRequest, slug: str, phase: str, plot: str, suffix: str, **version: int) -> HttpResponse:
-    """Return a plot as everybody sees it now; raise Http404 until a worker has rendered this state of the board."""
+    """Return a plot as everybody sees it now; raise Http404 until a worker has rendered this state of the board.
+
+    suffix: svg or png.
+    """
     asked = PlotRequest(None, slug, phase, version)
     digest = digest_of(spec_or_404(plot, asked))
     boards = phase_or_404(None, slug, phase).leaderboards.values("pk")

@@ -274,11 +274,11 @@ class PhaseForm(forms.Form):
             self.add_error("gpus", f"{why_not} Ask for less, or confirm below that a worker will come later.")
 
     def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
-        """Add a form error for a closing or unsealing time that has passed. at: None: the field is empty, which is no
-        error.
+        """Add a form error to the field `name` if its time `at` has passed. None: the field is empty: no error.
 
         Only the form checks this: an imported benchmark manifest may have past times, for a phase that was held
         elsewhere.
+        zone: name of the time zone in which the error shows the time.
         """
         if at is None or name in self.errors or self.fields[name].disabled:
             return

@@ -17,7 +17,10 @@ ALL_VALUES = "all"
 
 @dataclass(frozen=True)
 class MatrixEntry:
-    """One cell of the grid. outer, inner: values; None: all of the dimension. n: gold units; None: not scored."""
+    """One cell of the grid. outer, inner: values of the two dimensions; None: all values.
+
+    n: number of gold units; None: the cell is not scored.
+    """
 
     outer: str | None
     inner: str | None

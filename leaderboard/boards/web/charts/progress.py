@@ -83,7 +83,10 @@ class ProgressChart:
 
 
 def progress_chart(moments: Sequence[ScoreAtTime], levels: Sequence[Level] = ()) -> ProgressChart | None:
-    """Return the chart of the scores, which are sorted by time; None if none has a value."""
+    """Return the chart of the scores `moments`, which are sorted by time; None if none has a value.
+
+    levels: reference values to compare with, drawn as horizontal lines.
+    """
     moments = [moment for moment in moments if moment.score.value is not None]
     if not moments:
         return None

@@ -72,7 +72,7 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
 
 
 def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) -> tuple[Page, InvalidQuery | None]:
-    """Return the requested page; for invalid parameters, the default page and the error."""
+    """Return (the requested page, None), or for invalid query parameters (the default page, the error)."""
     params = {name: str(value) for name, value in request.GET.items()}
     error = None
     try:

@@ -34,7 +34,10 @@ def is_first_choice(board: Board, dimension: str) -> bool:
 
 
 def measures_table(request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]) -> dict[str, object]:
-    """Return the table as template context. `?sort=`: a JSON list of a measure and a value (null: overall)."""
+    """Return the template context of the table. `?sort=`: a JSON list of a measure and a value (null: overall).
+
+    offered: the measures with scores on the dimension's slices.
+    """
     known = [replace(value, n=_n(board, offered, value)) for value in board.values(dimension, offered[0].name)]
     with_gold, empty = with_units(known)
     values = list(dict.fromkeys(value.value for value in with_gold))
@@ -61,7 +64,7 @@ def measures_table(request: HttpRequest, board: Board, dimension: str, offered: 
 def with_units(values: Sequence[SliceValue]) -> tuple[Sequence[SliceValue], list[str]]:
     """Return (the values of a dimension that have gold units, the names of its other values).
 
-    If no value has units, all are returned as the first.
+    If no value has units, return (all values, []).
     """
     known = [value for value in values if value.n]
     return (known, [value.value for value in values if not value.n]) if known else (values, [])

@@ -1,4 +1,7 @@
-"""Number formats of pages."""
+"""Number formats of pages.
+
+A score is given as a ShownScore or another object with some of its attributes: value, low, high, n and bounds.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def score(value: float | None) -> str:
 
 
 def shown_value(shown: object, decimals: int = 3) -> str:
-    """Format the value of a score; on a ladder the bounds of the true score, rounded outwards: `≥ 0.456`."""
+    """Format the value of a score (ShownScore); on a ladder the bounds of the true score, rounded outwards: `≥ 0.456`."""
     bounds = getattr(shown, "bounds", None)
     if bounds is None:
         value = getattr(shown, "value", None)
@@ -38,7 +41,10 @@ def shown_value(shown: object, decimals: int = 3) -> str:
 
 
 def true_score(shown: object) -> str:
-    """Return the bounds of a score on a ladder in words: `true score between 0.456 and 0.548`; empty without bounds."""
+    """Return the bounds of a ladder's score (`shown.bounds`) in words: `true score between 0.456 and 0.548`.
+
+    Empty without bounds.
+    """
     bounds = getattr(shown, "bounds", None)
     if bounds is None:
         return ""
@@ -74,7 +80,7 @@ def compact(value: float | None, decimals: int = 3) -> str:
 
 
 def compact_score(shown: object, decimals: int = 3) -> str:
-    """Format the value of a score as `compact` does; on a ladder the bounds of the true score: `≥.456`."""
+    """Format the value of a score (ShownScore) as `compact` does; on a ladder the bounds of the true score: `≥.456`."""
     if getattr(shown, "bounds", None) is None:
         return compact(getattr(shown, "value", None), decimals)
     return " ".join(map(_without_zero, shown_value(shown, decimals).replace("\N{NO-BREAK SPACE}", "").split(" ")))
@@ -90,13 +96,16 @@ def spent(value: float | None) -> str:
 
 
 def interval(shown: object) -> str:
-    """Format the interval of a score or comparison as `[0.501, 0.546]`; empty if it has no interval."""
+    """Format the interval of a score or comparison (`low` to `high`) as `[0.501, 0.546]`; empty if it has none."""
     low, high = getattr(shown, "low", None), getattr(shown, "high", None)
     return "" if low is None or high is None else f"[{score(low)}, {score(high)}]"
 
 
 def scored(shown: object) -> SafeString:
-    """Return HTML of a score with its interval below. A function, not a template: a board has thousands of scores."""
+    """Return HTML of a score (a ShownScore) with its interval below.
+
+    A function, not a template, because a board has thousands of scores.
+    """
     ends = interval(shown)
     # Only digits and signs that we format: nothing needs escaping.
     below = f' <span class="interval">{ends}</span>' if ends else ""
@@ -106,7 +115,7 @@ def scored(shown: object) -> SafeString:
 
 
 def in_words(shown: object, *, with_value: bool = True) -> str:
-    """Describe a score for tooltips and screen readers: `0.523, interval 0.501 to 0.546, n 124`.
+    """Describe a score (a ShownScore) for tooltips and screen readers: `0.523, interval 0.501 to 0.546, n 124`.
 
     with_value: False where the value is next to it; the bounds of a ladder's score are described all the same.
     """

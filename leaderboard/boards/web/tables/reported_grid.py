@@ -24,7 +24,10 @@ class ReportedGrid:
 
 
 def reported_grid(reported: Reported, pair: Pair, measure: Measure) -> ReportedGrid:
-    """Return the table of one measure, with dimension values in the order in which the papers' rows first name them."""
+    """Return the table of one measure, with dimension values in the order in which the papers' rows first name them.
+
+    pair: names of the (outer, inner) dimension.
+    """
     two_way = reported.on(*pair)
     slices = [dict(slice_) for name, slice_ in two_way.columns if name == measure.name]
     groups: dict[str, list[str]] = {}
