@@ -1,8 +1,8 @@
 """The evaluator's operations on files, as the command line and the sandbox call them.
 
-A job takes open files and its request, and returns a report and an attachment (bytes). Over the sandbox's protocol
-request and report are plain JSON values (`evaluator.jobs.base.Job`). For invalid files the report is a `Refusal`; any
-exception is an internal error.
+A job takes open files and its request, and returns a report and an attachment (bytes). In the sandbox's protocol,
+request and report are plain JSON values (`evaluator.jobs.base.Job`). For invalid files or arguments the report is a
+`Refusal`; any exception is an internal error.
 """
 
 import sys
@@ -47,7 +47,11 @@ JOBS = {job.request.job: job for job in _ALL}
 
 
 def run(request: Request, files: Mapping[str, BinaryIO]) -> tuple[dict[str, Any], bytes]:
-    """Run the request's job in this process; return (report, attachment). files: the job's opened files by role."""
+    """Run the request's job in this process; return (report, attachment).
+
+    files: the role of a file, such as `gold` -> its open stream. The report is a refusal for invalid files or
+    arguments.
+    """
     return JOBS[request.job](files, request)
 
 

@@ -21,8 +21,9 @@ NAMES = tuple(CHECKS)
 class AuditPartRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `audit_part`.
 
-    part: the name of a part, one of NAMES; gold_name, inputs_name: names of the files `gold` and `inputs`, the latter
-    empty if inputs are not public; train_names: names of the training files "0", "1"... in this order.
+    part: the name of a part, one of NAMES; gold_name, inputs_name: the names of the files `gold` and `inputs`;
+    inputs_name is empty if inputs are not public; train_names: the names of the training files "0", "1"... in this
+    order.
     """
 
     job = "audit_part"
@@ -48,7 +49,7 @@ class FindingRow(msgspec.Struct, forbid_unknown_fields=True):
 class AuditPart(msgspec.Struct, forbid_unknown_fields=True):
     """One part of the audit's report.
 
-    keys: the part's entries of the report, which is a JSON object: key -> value. findings: those of the part.
+    keys: the part's entries of the report, which is a JSON object: key -> value. findings: the findings of the part.
     """
 
     keys: dict[str, Any]
@@ -62,8 +63,8 @@ class AuditPartReport(Report):
 def audit_part(files: Files, request: AuditPartRequest) -> tuple[AuditPartReport, bytes]:
     """Run one part of a split's audit. The report quotes gold. Raises UsageError for an unknown part.
 
-    files: `gold`, `inputs` if they are public, and the gold of public training splits as "0", "1"... All are in the
-    task's own format. The attachment is empty.
+    files: `gold`, `inputs` if the inputs are public, and the gold of public training splits as "0", "1"... in the order
+    of `train_names`. All are in the task's own format. The attachment is empty.
     """
     if request.part not in CHECKS:
         raise UsageError(f"part is {request.part!r}, expected one of {', '.join(CHECKS)}")

@@ -25,32 +25,36 @@ _ROUNDED = ("value", "low", "high", "a", "b", "difference")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Arguments of one job. The site or the command line builds it; the job receives it decoded and checked."""
+    """Arguments of one job. The site or the command line makes the request; the job gets it decoded and checked."""
 
     job: ClassVar[str]
     """Name of the job, in `evaluator.jobs.JOBS`, whose arguments the request has."""
 
 
 class TaskRequest(Request, frozen=True, kw_only=True):
-    """Arguments of a job that reads files of a task. options: name -> value of the task's options, as strings."""
+    """Arguments of a job that reads files of a task. task: the task's name; options: name of an option -> its value as
+    text.
+    """
 
     task: str
     options: dict[str, str] = {}
 
     def parsed(self) -> tuple[Task[Any, Any, Any], dict[str, Any]]:
-        """Return the task and the values of all its options. Raises UsageError if the task or an option is invalid."""
+        """Return (the task, name -> value of each of its options). Raises UsageError if the task or an option is
+        invalid.
+        """
         task = find_task(self.task)
         return task, task.parse_options(self.options)
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
-    """Result of a job that succeeded; sent with `"ok": true`."""
+    """Result of a job that succeeded; serialized with `"ok": true`."""
 
 
 class ProblemRow(msgspec.Struct, forbid_unknown_fields=True):
     """One problem of a file, with its text: serialized `evaluator.errors.Problem`.
 
-    count: the number of problems with the same `what`.
+    line: the line number, None for the whole file. count: the number of problems with the same `what`.
     """
 
     file: str
@@ -63,9 +67,10 @@ class ProblemRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):
-    """Result of a job that failed because of its input; sent with `"ok": false`.
+    """Result of a job that failed because of its input; serialized with `"ok": false`.
 
-    fault: the input that has to be fixed; more: the number of further problems that are not listed.
+    fault: the input that has to be fixed; `usage` are the arguments; more: the number of further problems that are not
+    listed.
     """
 
     fault: Literal["predictions", "inputs", "gold", "scorer", "usage"]
@@ -87,16 +92,16 @@ _AnyRow = TypeVar("_AnyRow", bound=msgspec.Struct)
 class Job(Generic[_AnyRequest]):
     """A job: the type of its request, and the function that does the work on open files.
 
-    It is called with plain JSON values or with a request, and returns plain values, as the sandbox needs them.
+    Calling the job with plain JSON values or with a request returns plain values, as the sandbox needs them.
     """
 
     request: type[_AnyRequest]
     work: Callable[[Files, _AnyRequest], tuple[Report, bytes]]
 
     def __call__(self, files: Files, arguments: Mapping[str, Any] | Request) -> tuple[dict[str, Any], bytes]:
-        """Run the job and return (report, attachment). For invalid files and arguments the report is a refusal.
+        """Run the job and return (report, attachment). For invalid files and arguments the report is a `Refusal`.
 
-        Any exception is an internal error.
+        files: the role of a file -> its open stream. Any exception is an internal error.
         """
         try:
             with _without_garbage_collection():
@@ -117,14 +122,14 @@ class Job(Generic[_AnyRequest]):
 
 
 def _float(value: object) -> float:
-    """Return a NumPy float as a Python float, for msgspec's encoder. Raises TypeError for any other type."""
+    """Return a NumPy float as a Python float, for msgspec's encoder. Raises TypeError for a value of any other type."""
     if isinstance(value, float):
         return float(value)
     raise TypeError(f"a report contains a {type(value).__name__}, expected a float")
 
 
 def reproducible(row: _AnyRow) -> _AnyRow:
-    """Return a score or a comparison with its numbers rounded to 12 significant digits.
+    """Return a score or a comparison with its numbers rounded to 13 decimals and 12 significant digits.
 
     Every processor then gives the same result, and equal scores tie. Without rounding, the last digits of a
     floating-point sum depend on the processor (linear algebra adds in different orders) and on the order of the units:
@@ -141,7 +146,7 @@ def reproducible(row: _AnyRow) -> _AnyRow:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection inside the context. It would take a third of a job's time and find no cycles."""
+    """Disable garbage collection inside the `with` block. It would take a third of a job's time and find no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -14,8 +14,8 @@ from evaluator.tasks.baselines.base import BaselineInput
 class BaselineRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `make_baseline`.
 
-    baseline: its name; train_names: names of the training files "0", "1"... in this order; expects: requirements on
-    predictions, from the gold's `PrepareGoldReport`.
+    baseline: the baseline's name; train_names: the names of the training files "0", "1"... in this order; expects:
+    requirements on predictions, from the gold's `PrepareGoldReport`.
     """
 
     job = "baseline"
@@ -36,8 +36,8 @@ class BaselineReport(Report):
 def make_baseline(files: Files, request: BaselineRequest) -> tuple[BaselineReport, bytes]:
     """Generate a baseline's predictions; the attachment is the predictions file.
 
-    The file is empty if the baseline cannot answer with these inputs and training splits. files: `inputs`, and the gold
-    of public training splits as "0", "1"...
+    The attachment is empty if the baseline cannot answer with these inputs and training splits. files: `inputs`, and
+    the gold of public training splits as "0", "1"... in the order of `train_names`.
     """
     task, options = request.parsed()
     baseline = task.baseline(request.baseline)

@@ -51,7 +51,8 @@ class CompareReport(Report):
 def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes]:
     """Compare two systems' predictions by every measure.
 
-    files: `gold`, `predictions_a`, `predictions_b`. The attachment is empty.
+    files: `gold`, `predictions_a`, `predictions_b`. The attachment is empty. Raises PredictionError with the problems
+    of both prediction files.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
@@ -86,7 +87,9 @@ def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes
 
 
 class CompareOutcomesRequest(Request, frozen=True, kw_only=True):
-    """Arguments of `compare_stored`. options: options of the task that the outcomes belong to, as strings."""
+    """Arguments of `compare_stored`. options: name -> value as text, of options of the task that the outcomes belong
+    to.
+    """
 
     job = "compare_outcomes"
     options: dict[str, str] = {}
@@ -119,8 +122,8 @@ class ScorerDeclaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 class CompareBoardRequest(Request, frozen=True, kw_only=True):
     """Arguments of `compare_board`.
 
-    pairs: pairs of systems, by the numbers of their files; measure: the name of a measure of the task, or of the custom
-    scorer; scorer: the custom scorer that made the outcomes, None if the task did.
+    pairs: pairs of systems, by the numbers of their files (0 is the file "0"); measure: the name of a measure of the
+    task, or of the custom scorer; scorer: the custom scorer that made the outcomes, None if the task did.
     """
 
     job = "compare_board"
@@ -139,7 +142,8 @@ class CompareBoardReport(Report):
 def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBoardReport, bytes]:
     """Compare pairs of systems by one measure, from stored outcomes.
 
-    files: the outcomes of each system, "0", "1"... The attachment is empty.
+    files: the stored outcomes of the systems as "0", "1"... The attachment is empty. Raises UsageError for an unknown
+    measure, or for outcomes of another version of the task or scorer.
     """
     tables = [from_bytes(files[str(index)].read()) for index in range(len(files))]
     measures = {measure.name: measure for measure in _measures_of(tables, request.scorer)}
@@ -156,8 +160,8 @@ def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBo
 class HeadToHeadRequest(Request, frozen=True, kw_only=True):
     """Arguments of `head_to_head`.
 
-    gold_name: the name of the file `gold`, empty if there is none; scorer: the custom scorer that made the outcomes,
-    None if the task did.
+    gold_name: the name of the file `gold`, empty if this file is not given; scorer: the custom scorer that made the
+    outcomes, None if the task did.
     """
 
     job = "head_to_head"
@@ -199,9 +203,9 @@ class PlotReport(Report):
 
 
 def plot(files: Files, request: PlotRequest) -> tuple[PlotReport, bytes]:
-    """Compute the plot data that `score` reports, from stored outcomes.
+    """Compute from stored outcomes the plot data that the job `score` reports.
 
-    files: `table`, the outcomes. The attachment is empty.
+    files: `table`, the stored outcomes. The attachment is empty.
     """
     table = from_bytes(files["table"].read())
     return PlotReport(plot_data(table, _measures_of([table], None))), b""

@@ -1,4 +1,4 @@
-"""Job that lists the items of a gold with public answers, each with one system's predictions and its result."""
+"""Job that lists the items of a gold with public answers, each with one system's predictions and their result."""
 
 import math
 from collections import Counter
@@ -24,10 +24,11 @@ _BESIDES = ("group", "slices")
 class ExamplesRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `examples`.
 
-    Filters, of which an empty text selects all items: dimension, value: a slice, its value as text; results are
-    then computed on the slice, as scores are. cell: a cell of the confusion matrix, as `GOLD → PREDICTED`. result:
-    `right`, or `wrong`, which includes partly right items; an item without a share is neither. order: the gold's,
-    or the smallest share first. offset: the number of selected items to skip; limit: the maximum number to return.
+    dimension, value, cell and result are filters; an empty text selects all items. dimension, value: a slice, its value
+    as text; results are then computed on the slice, as scores are. cell: a cell of the confusion matrix, as `GOLD →
+    PREDICTED`. result: `right`, or `wrong`, which includes partly right items; an item without a share is neither.
+    order: `gold` for the order of the gold, `worst` for the smallest share first, items without a share last. offset:
+    the number of selected items to skip; limit: the maximum number to return, at most MOST_EXAMPLES.
     """
 
     job = "examples"
@@ -45,11 +46,11 @@ class ExamplesRequest(TaskRequest, frozen=True, kw_only=True):
 class Example(msgspec.Struct, forbid_unknown_fields=True):
     """One item of the gold.
 
-    input: the fields of its gold line that participants see; gold: the other fields; both as JSON. predictions: the
-    lines that answer it. share: 1 if it is right, 0 if it is wrong, between if partly right; None: it counts nothing,
-    or the task does not rate single items. values: title -> further numbers of its result. cell: its cell of the
-    confusion matrix, as `GOLD → PREDICTED`; empty in tasks without labels. slices: its values of each dimension, as
-    text.
+    input: the fields of the item's gold line that participants see; gold: the other fields, without group and slices;
+    both as JSON. predictions: the lines that answer the item. share: 1 if it is right, 0 if it is wrong, between if
+    partly right; None: it counts nothing, or the task does not rate single items. values: title -> further numbers of
+    the item's result, None for no value. cell: the item's cell of the confusion matrix, as `GOLD → PREDICTED`; empty in
+    tasks without labels, and without a prediction. slices: dimension -> the item's values, as text.
     """
 
     id: str | int
@@ -65,9 +66,9 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
 class ExamplesReport(Report):
     """Result of `examples`.
 
-    n: number of items that pass the filters; measure: name of the measure that ranks systems, empty: the task does not
-    rate single items; right_if: what makes an item right, for readers. dimensions: the values of each dimension, as
-    text. cells: number of items of the slice by cell of the confusion matrix.
+    n: the number of items that pass the filters; measure: the name of the measure that ranks systems, empty if the task
+    does not rate single items; right_if: an explanation for readers of when an item is right. dimensions: dimension ->
+    its values, as text. cells: cell of the confusion matrix -> number of items of the slice.
     """
 
     examples: list[Example]
@@ -79,7 +80,7 @@ class ExamplesReport(Report):
 
 
 def examples(files: Files, request: ExamplesRequest) -> tuple[ExamplesReport, bytes]:
-    """List the items of the gold, in its order, with predictions and results.
+    """List the items of the gold that the request selects, in its order, with predictions and results.
 
     files: `gold`, `predictions`. The attachment is empty.
     """
@@ -119,7 +120,10 @@ def examples(files: Files, request: ExamplesRequest) -> tuple[ExamplesReport, by
 
 
 def _rows(task: AnyTask, gold: Any, answers: Any, outcomes: Outcomes, n_items: int) -> ItemRows | None:
-    """Return the rows that rate the gold's items; None if the task does not rate single items."""
+    """Return the outcomes' rows that rate the gold's items; None if the task does not rate single items.
+
+    gold, answers: as the task read them. n_items: the number of items of the gold.
+    """
     if task.item_result is None:
         return None
     items = task.item_rows(gold, answers, outcomes)
@@ -133,7 +137,7 @@ def _rated(task: AnyTask, rows: ItemRows) -> Results:
 
 
 def _cut(rows: ItemRows, request: ExamplesRequest) -> ItemRows:
-    """Return the rows in the slice of the request; none if the outcomes have no such dimension or value."""
+    """Return the rows in the slice of the request; no rows if the outcomes have no such dimension or value."""
     if not request.dimension:
         return rows
     dimension = rows.outcomes.dimensions.get(request.dimension)
@@ -153,7 +157,10 @@ def _declared(line: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _slices(rows: ItemRows, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, list[str]]]:
-    """Return each item's values of each dimension: those of its rows; without rows those that its line declares."""
+    """Return, for each item, dimension -> its values as text.
+
+    The values are those of the item's rows; for an item without rows, those that its gold line declares.
+    """
     slices: list[dict[str, list[str]]] = [{} for _ in lines]
     for name, dimension in rows.outcomes.dimensions.items():
         texts, codes = _texts(dimension), dimension.codes[rows.rows].tolist()
@@ -201,7 +208,9 @@ def _example(
 
 
 def _parts(task: AnyTask, line: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return (the fields that participants see, the other fields) of a gold line; its parts are cut in the same way."""
+    """Return (the fields that participants see, the other fields) of a gold line; parts of the line are cut in the same
+    way.
+    """
     given = {name: value for name, value in line.items() if name not in task.gold_only}
     answer = {name: value for name, value in line.items() if name in task.gold_only}
     if task.input_parts in given:
@@ -218,7 +227,8 @@ def _number(value: float) -> float | None:
 def _cell(task: AnyTask, line: dict[str, Any], predictions: Sequence[str], results: Results | None, index: int) -> str:
     """Return the item's gold and predicted label as `GOLD → PREDICTED`.
 
-    It is empty if the task has no labels, or if there is no prediction for the item.
+    The text is empty if the task has no labels, or if there is no prediction for the item. predictions: the lines that
+    answer the item. index: the item's index in `results`.
     """
     if results is not None and results.cells is not None:
         gold, predicted = results.cells[index]

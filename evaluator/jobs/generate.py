@@ -1,11 +1,11 @@
-"""Sandbox job that generates splits from raw files: the generators of the command line, on streams."""
+"""Sandbox job that generates splits from raw files, with the generators of the command line but in-memory files."""
 
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.curation.generators.catalog import OFFERS, namespace
+from evaluator.curation.generators.catalog import OFFERS, generators_for, namespace
 from evaluator.curation.generators.memory_workspace import MemoryWorkspace
 from evaluator.errors import GoldError, ProblemList, UsageError
 from evaluator.jobs.base import SEED, Files, Report, Request
@@ -15,8 +15,8 @@ from evaluator.tasks.registry import find_task
 class GenerateRequest(Request, frozen=True, kw_only=True):
     """Arguments of `generate`.
 
-    parameters: the generator's parameters, as strings from a form; sources: (role in the generator, file name) of each
-    of the files "0", "1"...; salt: the secret from which ids are generated.
+    task, generator: their names; parameters: name -> text, as a form sends it; sources: for each of the files "0",
+    "1"..., (its role in the generator, its name); salt: the secret from which ids are generated.
     """
 
     job = "generate"
@@ -36,9 +36,10 @@ class GeneratedPart(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class GenerateReport(Report):
-    """Result of `generate`. version: the generator's; result: its report, which quotes gold; text: the report as text.
+    """Result of `generate`.
 
-    parts: the generated splits, in the order of the attachment.
+    version: the generator's version; parts: the generated splits, in the order in which the attachment has them;
+    result: the generator's report, which quotes gold; text: the same report as text.
     """
 
     version: int
@@ -48,14 +49,16 @@ class GenerateReport(Report):
 
 
 def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, bytes]:
-    """Generate gold of one or more splits; the attachment is their concatenation. files: raw files as "0", "1"...
+    """Generate gold of one or more splits; the attachment is their concatenation.
 
-    Raises UsageError for a generator that does not exist or makes no gold of the task, and GoldError if it made none.
+    files: the raw files as "0", "1"... in the order of `sources`. Raises UsageError for a generator that does not exist
+    or makes no gold of the task, and GoldError if the generator made no gold.
     """
     find_task(request.task)
     offer = OFFERS.get(request.generator)
     if offer is None or (offer.tasks and request.task not in offer.tasks):
-        raise UsageError(f"generator is {request.generator!r}, expected a generator for {request.task}")
+        names = ", ".join(known.name for known in generators_for(request.task))
+        raise UsageError(f"the task {request.task} has no generator {request.generator!r}; expected one of: {names}")
     roles: dict[str, list[Path]] = {}
     streams: dict[Path, BinaryIO] = {}
     names = [name for _, name in request.sources]

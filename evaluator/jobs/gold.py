@@ -19,8 +19,8 @@ class PrepareGoldRequest(TaskRequest, frozen=True, kw_only=True):
 class PrepareGoldReport(Report):
     """Description of a gold file, without answers.
 
-    measures: names of the measures that exist for this gold; primary: the name of the measure that ranks; expects:
-    requirements on predictions, for `ValidateRequest`.
+    dimensions: name -> values; measures: the names of the measures that exist for this gold; primary: the name of the
+    measure that ranks; expects: requirements on predictions, for `ValidateRequest`.
     """
 
     n_lines: int
@@ -34,7 +34,7 @@ class PrepareGoldReport(Report):
 
 
 def prepare_gold(files: Files, request: PrepareGoldRequest) -> tuple[PrepareGoldReport, bytes]:
-    """Check and describe a gold file; the attachment is the public inputs. files: `gold`."""
+    """Check and describe a gold file, which is `gold` in `files`; the attachment is the public inputs."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)
     outcomes = task.score(gold, task.empty_answers(gold), options)
@@ -64,7 +64,7 @@ class PartitionRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class PartitionReport(Report):
-    """Result of `partition`: the numbers of groups that are public and private."""
+    """Result of `partition`: the number of groups that became public, and of those that became private."""
 
     n_public: int
     n_private: int
@@ -73,8 +73,8 @@ class PartitionReport(Report):
 def partition(files: Files, request: PartitionRequest) -> tuple[PartitionReport, bytes]:
     """Partition a gold's groups into public and private; the attachment lists the groups of each subset.
 
-    files: `gold`, and `previous`, the public/private split of an earlier gold version, if any: its groups keep their
-    subset.
+    files: `gold`, and, if given, `previous`, the public/private split of an earlier gold version: groups stay in the
+    subset that they have there. The attachment is in the format of `write_public_private`.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)

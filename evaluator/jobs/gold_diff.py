@@ -20,8 +20,8 @@ class GoldDifferenceRequest(TaskRequest, frozen=True, kw_only=True):
 class GoldDifferenceCounts(msgspec.Struct, forbid_unknown_fields=True):
     """Numbers of items before and after a correction, and of changed ones.
 
-    reordered: True if the order of items differs; by_kind: kind of change, from
-    `evaluator.curation.gold_diff.diff.KINDS` -> number of changed items.
+    reordered: True if items that are in both files are in another order; by_kind: kind of change, from
+    `evaluator.curation.gold_diff.diff.KINDS` -> number of items with such a change.
     """
 
     n_before: int
@@ -36,7 +36,7 @@ class GoldDifferenceReport(Report):
 
 
 class ChangeRow(msgspec.Struct, forbid_unknown_fields=True):
-    """One changed item of a correction: serialized `evaluator.curation.gold_diff.diff.Change`."""
+    """One changed field of an item: serialized `evaluator.curation.gold_diff.diff.Change`."""
 
     kind: str
     field: str
@@ -45,7 +45,9 @@ class ChangeRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ItemRow(msgspec.Struct, forbid_unknown_fields=True):
-    """One line of the attachment of `gold_difference`: serialized `evaluator.curation.gold_diff.diff.Item`."""
+    """One changed item, a line of the attachment of `gold_difference`: serialized
+    `evaluator.curation.gold_diff.diff.Item`.
+    """
 
     id: str | int
     line: int
@@ -56,7 +58,7 @@ class ItemRow(msgspec.Struct, forbid_unknown_fields=True):
 def gold_difference(files: Files, request: GoldDifferenceRequest) -> tuple[GoldDifferenceReport, bytes]:
     """Compare corrected gold with the previous version and count the changes of each kind.
 
-    files: `before`, `after`. The attachment has one `ItemRow` per line, and quotes gold.
+    files: `before` and `after`, the two versions. The attachment has one `ItemRow` per line, and quotes gold.
     """
     task, options = request.parsed()
     before, after = GoldFile(files["before"], request.before_name), GoldFile(files["after"], request.after_name)

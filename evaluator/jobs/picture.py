@@ -1,6 +1,6 @@
-"""Job that encodes an organiser's picture anew: smaller, without metadata, and surely a picture.
+"""Job that encodes an organiser's picture anew: scaled down, without metadata, and certainly an image file.
 
-Pillow is imported when the job first runs, since only a site has it. The sandbox's warm-up does that.
+Pillow is imported when the job first runs, since only a site has it. The sandbox's warm-up runs the job once.
 """
 
 import io
@@ -31,9 +31,10 @@ class PictureReport(Report):
 
 
 def reencode_picture(files: Files, request: ReencodePictureRequest) -> tuple[PictureReport, bytes]:
-    """Encode a picture as PNG or JPEG, upright and at most BOX large; the result is the attachment. files: `picture`.
+    """Encode a picture as PNG or JPEG, upright and scaled down to BOX; the result is the attachment. files: `picture`.
 
-    An animation becomes its first frame. Raises UsageError for anything but a PNG, JPEG or WebP file within the limits.
+    An animation becomes its first frame. Raises UsageError unless the file is a PNG, JPEG or WebP picture of at most
+    MOST_PIXELS pixels, and at least LEAST in size before and after scaling.
     """
     image = _read(files["picture"])
     is_jpeg = image.format == "JPEG"
@@ -54,7 +55,10 @@ def reencode_picture(files: Files, request: ReencodePictureRequest) -> tuple[Pic
 
 
 def _read(stream: Any) -> Any:
-    """Return the opened image, not decoded yet."""
+    """Return the opened image, not decoded yet.
+
+    Raises UsageError for another format, or a picture with too many or too few pixels. stream: the file.
+    """
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None  # checked below
@@ -78,12 +82,15 @@ def _check_least(size: tuple[int, int], when: str = "") -> None:
 
 
 def _with_8_bits(image: Any) -> Any:
-    """Return the image with 8 bits a channel. Pillow itself turns all but the darkest of 16 bits of grey to white."""
+    """Return the image with 8 bits a channel.
+
+    Pillow's own conversion of grey with 16 bits would make all but the darkest tones white.
+    """
     return image.point(lambda grey: grey / 256, "L") if image.mode == "I;16" else image
 
 
 def _upright(image: Any) -> Any:
-    """Return the image turned as its metadata say, since these are left out."""
+    """Return the image, rotated or mirrored as its metadata demand, since the result has no metadata."""
     from PIL import ImageOps
 
     return ImageOps.exif_transpose(image)

@@ -1,4 +1,6 @@
-"""File format of a public/private split: the groups of each subset, in a canonical byte order."""
+"""File format of a public/private split: JSON with the groups of each subset, sorted so that equal splits give equal
+bytes.
+"""
 
 import msgspec
 
@@ -18,9 +20,9 @@ def write_public_private(split: PublicPrivateSplit) -> bytes:
 
 
 def read_public_private(content: bytes) -> PublicPrivateSplit:
-    """Return the public/private split that `write_public_private` wrote as these bytes.
+    """Return the public/private split from the bytes that `write_public_private` returned.
 
-    Raises SandboxError for anything else: the site wrote these bytes, so other bytes are an internal error.
+    Raises SandboxError for any other bytes: the site wrote this file, so another content is an internal error.
     """
     try:
         file = msgspec.json.decode(content, type=_File)

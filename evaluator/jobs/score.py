@@ -22,8 +22,8 @@ from evaluator.scoring.score import Score, score_outcomes
 class ValidateRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `validate`.
 
-    expects: requirements on predictions, from the gold's `PrepareGoldReport`; limits: sizes that the predictions file
-    may have.
+    expects: requirements on predictions, from the gold's `PrepareGoldReport`; limits: the limits on the predictions
+    file, such as its size.
     """
 
     job = "validate"
@@ -68,7 +68,7 @@ class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class ScoreRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Score of one measure on one slice: serialized `evaluator.scoring.score.Score`, without n_groups."""
+    """Score of one measure on one slice: serialized `evaluator.scoring.score.Score`, without its number of groups."""
 
     measure: str
     slice: Slice
@@ -92,9 +92,9 @@ class ScoreResult(msgspec.Struct, forbid_unknown_fields=True):
 class ScoreReport(Report):
     """Result of `score`.
 
-    primary: the name of the measure that ranks; groups: for each score, the number of gold groups with units in its
-    slice, in the order of the scores, empty for a custom scorer; plot_data: None for a custom scorer; sketch: None if
-    it was not requested.
+    primary: the name of the measure that ranks; groups: for each score, in the order of the scores, the number of gold
+    groups with units in its slice, empty for a custom scorer; plot_data: None for a custom scorer; sketch: None if it
+    was not requested.
     """
 
     result: ScoreResult
@@ -116,7 +116,7 @@ class ScoreReport(Report):
 def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
     """Score predictions against gold, with confidence intervals; the attachment is the serialized outcomes.
 
-    files: `gold`, `predictions`, and `partition` (the public/private split) if the request names a subset.
+    files: `gold`, `predictions`, and, if the request names a subset, `partition`, the public/private split.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
@@ -154,8 +154,8 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
 class ScorerOutputRequest(Request, frozen=True, kw_only=True):
     """Arguments of `scorer_output`.
 
-    task_version: the number of the custom scorer's version; measures, primary: as the scorer declares them; dimensions:
-    the gold version's dimensions, with their values.
+    task_version: the number of the custom scorer's version; measures, primary: the measures and the name of the ranking
+    one, as the scorer declares them; dimensions: name -> values, of the gold version's dimensions.
     """
 
     job = "scorer_output"
@@ -172,7 +172,7 @@ class ScorerOutputReport(ScoreReport):
     """Result of `scorer_output`.
 
     measures: the names of the measures that have per-unit values in the outcomes; units_sha256: a digest of the units
-    of the outcomes, empty without outcomes; n_warnings: the number of the scorer's warnings, which are not shown.
+    of the outcomes, empty without outcomes; n_warnings: the number of the scorer's warnings, whose texts are not shown.
     """
 
     measures: list[str] = []
@@ -183,7 +183,8 @@ class ScorerOutputReport(ScoreReport):
 def scorer_output(files: Files, request: ScorerOutputRequest) -> tuple[ScorerOutputReport, bytes]:
     """Check a custom scorer's output and add confidence intervals.
 
-    files: `scores`, and `outcomes` if the scorer wrote any. The attachment is the serialized outcomes, else empty.
+    files: `scores`, and `outcomes` if the scorer wrote outcomes. The attachment is the serialized outcomes; without
+    them it is empty.
     """
     expected = Expected(
         task=request.task,

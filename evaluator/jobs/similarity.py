@@ -1,4 +1,4 @@
-"""Sandbox jobs that detect near-duplicate submissions: a predictions file's sketch, and its similarity to others."""
+"""Sandbox jobs that detect near-duplicate submissions: one makes a predictions file's sketch, one compares files."""
 
 from typing import Any, BinaryIO
 
@@ -20,7 +20,7 @@ class SketchRequest(TaskRequest, frozen=True, kw_only=True):
 class SketchReport(Report):
     """Result of `make_sketch`.
 
-    ordered: True if the predictions are scores of units, of which only the order counts; signature: the sketch from
+    ordered: True if the predictions are one score per unit, of which only the order counts; signature: the sketch from
     `evaluator.similarity.predictions.similarity_sketch`.
     """
 
@@ -36,14 +36,17 @@ def make_sketch(files: Files, request: SketchRequest) -> tuple[SketchReport, byt
 
 
 def sketch_of(task: Task[Any, Any, Any], gold: Any, predictions: BinaryIO, name: str, options: Options) -> SketchReport:
-    """Compute the similarity sketch of a prediction file, read from its start. name: the file's name."""
+    """Compute the similarity sketch of a prediction file, read from its start.
+
+    gold: as the task read it. name: the name of the prediction file. Raises PredictionError if it is invalid.
+    """
     predictions.seek(0)
     answered = task.comparable_answers(gold, predictions, name, options)
     return SketchReport(isinstance(answered, ScoredAnswers), similarity_sketch(answered).tolist())
 
 
 class NearDuplicatesRequest(TaskRequest, frozen=True, kw_only=True):
-    """Arguments of `near_duplicates`. names: names of the prediction files "0", "1"... in this order."""
+    """Arguments of `near_duplicates`. names: the names of the prediction files "0", "1"... in this order."""
 
     job = "near_duplicates"
     gold_name: str
@@ -61,13 +64,15 @@ class SimilarityRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NearDuplicatesReport(Report):
-    """Result of `near_duplicates`. rows: one for each file from "1" on, None for a file with invalid predictions."""
+    """Result of `near_duplicates`. rows: for each prediction file from "1" on; None for a file with invalid
+    predictions.
+    """
 
     rows: list[SimilarityRow | None]
 
 
 def near_duplicates(files: Files, request: NearDuplicatesRequest) -> tuple[NearDuplicatesReport, bytes]:
-    """Compute the similarity of file "0" to each of the other files.
+    """Compute the similarity of the prediction file "0" to each of the other prediction files.
 
     files: `gold`, and prediction files as "0", "1"... Raises PredictionError if file "0" is invalid. The attachment is
     empty.

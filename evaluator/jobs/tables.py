@@ -1,4 +1,4 @@
-"""Jobs that convert gold between a curator's table and JSON Lines."""
+"""Jobs that convert gold between a table, which curators edit, and JSON Lines."""
 
 import io
 
@@ -21,9 +21,10 @@ class TableReport(Report):
 
 
 def read_table(files: Files, request: ReadTableRequest) -> tuple[TableReport, bytes]:
-    """Check gold in a table; the attachment is the gold as JSON Lines. Problems name the table's row numbers.
+    """Check gold in a table; the attachment is the gold as JSON Lines.
 
-    files: `gold`.
+    files: `gold`, whose format follows from its name. Problems have the table's row numbers. Raises GoldError for an
+    invalid table.
     """
     task, options = request.parsed()
     lines = b"".join(line_chunks(files["gold"], request.limits, ProblemList(request.gold_name, GoldError)))
@@ -42,9 +43,9 @@ class WriteTableRequest(Request, frozen=True, kw_only=True):
 
 
 def write_table_of_gold(files: Files, request: WriteTableRequest) -> tuple[TableReport, bytes]:
-    """Convert valid gold to a table, which is the attachment. files: `gold`.
+    """Convert valid gold in JSON Lines to a table, which is the attachment. files: `gold`.
 
-    Raises UsageError for another format, and for gold that the format cannot hold.
+    Raises UsageError for an unknown format, and for gold that the format cannot hold.
     """
     if request.format not in FORMATS:
         raise UsageError(f"format is {request.format!r}, expected one of: {', '.join(FORMATS)}")

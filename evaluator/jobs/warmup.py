@@ -1,6 +1,6 @@
 """Warm-up of the sandbox: runs every job on small files that exercise every code path of a task.
 
-A forked child must not import or build anything for the first time, because it cannot open files.
+The child processes that the sandbox forks cannot open files, so they must not be the first to import or build anything.
 """
 
 import gzip
@@ -178,9 +178,9 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
 
 
 def _baselines(once: Once, task: str, gold: bytes, inputs: bytes, expects: dict[str, Any]) -> None:
-    """Generate each baseline's predictions, without training gold and then with the sample's own gold as training gold.
+    """Generate each baseline's predictions, without training gold and then with this gold as training gold.
 
-    once: runs one job.
+    once: runs one job. task: the task's name. expects: requirements on predictions.
     """
     for name in [*(baseline.name for baseline in TASKS[task].baselines), "?"]:
         request = BaselineRequest(task=task, baseline=name, inputs_name="inputs.jsonl", expects=expects, seed=1)
@@ -236,9 +236,9 @@ def _generators(once: Once) -> None:
 
 
 def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
-    """Run each part of the audit on gold alone, and with inputs and a training split that repeats the gold.
+    """Run each part of the audit on gold alone, and with inputs and a training split that is the same gold.
 
-    once: runs one job.
+    once: runs one job. task: the task's name.
     """
     for part in [*NAMES, "?"]:
         request = AuditPartRequest(task=task, part=part, gold_name="gold.jsonl", inputs_name="inputs.jsonl", seed=1)
@@ -247,9 +247,9 @@ def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
 
 
 def _difference(once: Once, task: str, gold: bytes, broken: bytes) -> None:
-    """Compare gold, as if corrected, with equal, fewer, no, differently written, compressed and invalid lines.
+    """Compare gold with corrected gold: with equal, fewer, more, rewritten, invalid and no lines, and compressed.
 
-    once: runs one job. broken: the invalid lines.
+    once: runs one job. task: the task's name. broken: the invalid lines.
     """
     request = GoldDifferenceRequest(task=task, before_name="gold.jsonl", after_name="gold.jsonl")
     fewer, other = gold[: gold.rfind(b"\n", 0, -1) + 1] or gold, gold.replace(b"{", b'{"remark": 1, ', 1)

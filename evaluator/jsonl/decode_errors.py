@@ -33,8 +33,8 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 def describe(error: Exception | None, line: bytes = b"", unknown: Collection[str] = ()) -> LineError:
     """Return a description of what is wrong with a line, from the error that msgspec raised for it.
 
-    unknown: the line's keys that the format does not name. If a required key is missing, the description suggests an
-    unknown key that may be a misspelling of it.
+    line: needed only with `unknown`, the line's keys that the format does not name. If a required key is missing, the
+    description suggests an unknown key that may be a misspelling of it.
     """
     text = str(error)
     if match := _MISSING.search(text):
@@ -57,7 +57,7 @@ def describe(error: Exception | None, line: bytes = b"", unknown: Collection[str
 
 
 def _missing_key(name: str, keys: list[str], unknown: Collection[str]) -> LineError:
-    """Return the description of a line without the key `name`, with a suggestion if an unknown key is similar.
+    """Return the description of a line without the required key `name`, with a suggestion if an unknown key is similar.
 
     keys: all keys of the line; unknown: those that the format does not name.
     """

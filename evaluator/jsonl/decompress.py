@@ -1,4 +1,4 @@
-"""Reading of files that may be compressed with gzip: a file is decompressed if its name ends in .gz, within limits."""
+"""Reading of files that may be compressed with gzip, within limits. A file is decompressed if its name ends in .gz."""
 
 import os
 import zlib
@@ -16,10 +16,11 @@ _GZIP_MAGIC = b"\x1f\x8b"
 class ReadLimits:
     """Limits on one file.
 
-    file_bytes, lines: the maximum numbers of bytes and lines, after decompression; HOLDOUT_MAX_FILE_MB and
-    HOLDOUT_MAX_LINES are their defaults. ratio: the maximum of decompressed to compressed bytes. members: the maximum
-    number of gzip members; bgzip writes one per 64 KiB, which makes 3,100 in a file of 200 MB. line_bytes: the maximum
-    number of bytes of a line. depth: the maximum number of nested JSON objects and lists on a line.
+    file_bytes, lines: the maximum numbers of bytes and lines, after decompression; their defaults are from the
+    environment, HOLDOUT_MAX_FILE_MB (in megabytes) and HOLDOUT_MAX_LINES. ratio: the maximum of decompressed to
+    compressed bytes. members: the maximum number of gzip members; bgzip writes one per 64 KiB, which makes 3,100 in a
+    file of 200 MB. line_bytes: the maximum number of bytes of a line. depth: the maximum nesting depth of JSON objects
+    and lists on a line.
     """
 
     file_bytes: int = int(os.environ.get("HOLDOUT_MAX_FILE_MB", "200")) * 1_000_000
@@ -31,10 +32,10 @@ class ReadLimits:
 
 
 def chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
-    """Yield the decompressed bytes of the file in chunks. The file's name is `problems.file`.
+    """Yield the bytes of a file in chunks, decompressed with gzip if the file's name (`problems.file`) ends in .gz.
 
-    A file whose name ends in .gz is decompressed with gzip. Raises `problems.error` if the file exceeds the limits, if
-    its gzip data is damaged or incomplete, or if it is compressed without a name that ends in .gz, or twice.
+    Raises `problems.error` if the file exceeds the limits, if its gzip data is damaged or incomplete, or if it is
+    compressed without a name that ends in .gz, or twice.
     """
     packed = problems.file.endswith(".gz")
     total = 0

@@ -1,8 +1,8 @@
-"""A hash table of ids in NumPy columns, which looks up a whole block of lines at once.
+"""A hash table of ids in NumPy columns, which looks up the ids of a whole block of lines at once.
 
-A dict needs about 140 bytes for each id, and every lookup of an id in another order than the file's misses the
-processor's caches four times. Here an id is 8 bytes for each 8 bytes of its text, and the lookups of a block overlap.
-Comparisons are exact: the words of an id are the id itself.
+A dict needs about 140 bytes for each id, and if ids are looked up in another order than they were added, every lookup
+misses the processor's caches four times. Here an id is stored as words: 8 bytes for each 8 bytes of its text. The
+processor overlaps the lookups of a block. Comparisons are exact: the words of an id are the id itself.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,10 @@ _SALT = hash("ids") & _BITS
 
 
 class IdTable(Mapping[Id, int]):
-    """The distinct ids of a file, each with its index in the order of the file. kind: the type of the first."""
+    """The distinct ids of a file, each with its index in the order of the file.
+
+    kind: the type of the first id, str or int, which all ids have; None before the first id.
+    """
 
     def __init__(self) -> None:
         self.kind: type | None = None
@@ -54,7 +57,7 @@ class IdTable(Mapping[Id, int]):
         return self.get(value) is not None
 
     def get(self, value: object, default: Any = None) -> Any:
-        """Return the index of an id, or `default`."""
+        """Return the index of an id, or `default` if the id is not in the table."""
         if type(value) is not self.kind or not isinstance(value, str | int):
             return default
         if not self._n:
@@ -71,14 +74,14 @@ class IdTable(Mapping[Id, int]):
         return self._others.get(value, default)
 
     def sequence(self) -> Sequence[Id]:
-        """Return the ids in their order."""
+        """Return the ids in the order of their indices."""
         self._fill_columns()
         return IdSequence(self) if self._holds else list(self._others)
 
     def at(self, index: int) -> Id:
-        """Return the id with an index.
+        """Return the id with this index.
 
-        Ids that were added one by one can be read only after `sequence` or `find`, which put them into columns. Any
+        Ids that were added one by one can be read only after `sequence` or `find`, which put them into columns. An
         index that is not in the columns gives a meaningless id or IndexError.
         """
         return self._ids(index, index + 1)[0]
@@ -105,7 +108,7 @@ class IdTable(Mapping[Id, int]):
         return found
 
     def add(self, value: Id) -> bool:
-        """Add an id that follows those in the table. Return False if it is there, or has another type."""
+        """Add an id, with the next index. Return False, without adding it, if it is a duplicate or has another type."""
         self.kind = self.kind or type(value)
         if type(value) is not self.kind or self.get(value) is not None:
             return False
@@ -113,7 +116,7 @@ class IdTable(Mapping[Id, int]):
         return True
 
     def add_all(self, ids: Sequence[Id]) -> bool:
-        """Add ids, all or none of them. Return False, after adding none, if one is a duplicate or has another type."""
+        """Add ids, with the next indices. Return False, and add none, if one is a duplicate or has another type."""
         self.kind = self.kind or (type(ids[0]) if ids else None)
         if len(set(ids)) < len(ids) or set(map(type, ids)) - {self.kind} or (self.find(ids) >= 0).any():
             return False
@@ -155,7 +158,7 @@ class IdTable(Mapping[Id, int]):
     def _insert(self, begin: int, end: int) -> None:
         """Put the ids with the indices from `begin` to `end` - 1 into slots.
 
-        None of them is in a slot yet. Each gets the first free slot, from the one that its hash selects on.
+        None of these ids may be in a slot yet. Each gets the first free slot, from the slot that its hash selects on.
         """
         indices = np.arange(begin, end)
         slots = self._first_slots([column[begin:end] for column in self._words])
@@ -177,7 +180,8 @@ class IdTable(Mapping[Id, int]):
     def _words_of(self, ids: Sequence[Id]) -> _Words | None:
         """Return the words (8 bytes each) of ids, in as many columns as the table has.
 
-        None if an id has another type than those in the table, or more words than it has columns.
+        None if the table has no columns yet, or if an id has another type than the ids in the table, or more words than
+        the table has columns.
         """
         if not self._n or set(map(type, ids)) != {self.kind}:
             return None
@@ -194,7 +198,10 @@ class IdTable(Mapping[Id, int]):
 
 
 class IdSequence(Sequence[Id]):
-    """The ids of a table in their order, as the groups of gold that declares none."""
+    """The ids of a table, in the order of their indices.
+
+    It also serves as the groups of gold that declares none: each line is then its own group, named by its id.
+    """
 
     def __init__(self, table: IdTable) -> None:
         self._table = table
@@ -219,8 +226,8 @@ class IdSequence(Sequence[Id]):
 def _words(ids: Sequence[Id], kind: type | None) -> _Words | None:
     """Return the words (8 bytes each) of ids of one type, as columns.
 
-    None if they cannot be held: text of over 8 * _MOST_WORDS bytes, with NUL or half a surrogate pair, or an integer of
-    over 64 bits.
+    kind: the type, str or int. None if columns cannot hold an id: a text of over 8 * _MOST_WORDS bytes, with NUL or
+    with half a surrogate pair, or an integer of over 64 bits.
     """
     if kind is int:
         try:

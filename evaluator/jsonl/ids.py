@@ -19,7 +19,10 @@ Line = TypeVar("Line", bound=Any)
 
 
 class GoldLine(msgspec.Struct, gc=False, kw_only=True):
-    """The optional fields of a gold line in every task: its group (the resampling unit) and its slices by dimension."""
+    """The optional fields of a gold line in every task.
+
+    group: the name of the group, which the bootstrap resamples as a whole; slices: dimension -> value.
+    """
 
     group: str | int | msgspec.UnsetType = msgspec.UNSET
     slices: dict[str, str | int | float | bool] | msgspec.UnsetType = msgspec.UNSET
@@ -38,7 +41,7 @@ def type_name(value: object) -> str:
 class IdRegister:
     """The distinct ids of a file, each with its index in the order of the file.
 
-    Duplicates, and ids of another type than the first, are reported in `problems`. name: the JSON key of the id.
+    Duplicates, and ids of another type than the first id, are reported in `problems`. name: the JSON key of the id.
     """
 
     def __init__(self, problems: ProblemList, name: str = "id") -> None:
@@ -47,11 +50,11 @@ class IdRegister:
         self._name = name
 
     def add_all(self, lines: Sequence[Any]) -> bool:
-        """Register the ids of a block's records. Return False, and register none, if `add` refuses one."""
+        """Register the ids of a block's records. Return False, and register none, if `add` would refuse one of them."""
         return self.indices.add_all([line.id for line in lines])
 
     def added(self, blocks: Iterable[Block[Line]]) -> Iterator[Line]:
-        """Register the ids of all lines. Yield the record of each line whose id is registered."""
+        """Register the ids of all lines. Yield the record of each line whose id is registered; others are reported."""
         for block in blocks:
             if block.records is not None and self.add_all(block.records):
                 yield from block.records
@@ -59,12 +62,15 @@ class IdRegister:
                 yield from (line for number, line in block.lines() if self.add(line.id, number))
 
     def add_blocks(self, blocks: Iterable[Block[Any]]) -> None:
-        """Register the ids of all lines."""
+        """Register the ids of all lines. Ids that are refused are reported."""
         for _ in self.added(blocks):
             pass
 
     def add(self, value: Id, line: int) -> bool:
-        """Register a line's id. Return False, after reporting a problem, if it is a duplicate or of the wrong type."""
+        """Register a line's id. Return False, after reporting a problem, if it is a duplicate or of another type.
+
+        value: the id. line: the line's number.
+        """
         if self.indices.add(value):
             return True
         if type(value) is not self.indices.kind:
@@ -81,9 +87,10 @@ class IdRegister:
 
 
 class AnswerRegister:
-    """The ids that predictions have to answer, each with its index, and the ids that are already answered.
+    """The ids that predictions have to answer, each with its index, and a record of which ids are already answered.
 
-    Ids that are answered twice, or are not in the inputs, are reported in `problems`.
+    index_of: id -> its index, of all ids in the inputs. Ids that are answered twice, or are not in the inputs, are
+    reported in `problems`.
     """
 
     def __init__(self, index_of: Mapping[Id, int], problems: ProblemList) -> None:
@@ -93,10 +100,10 @@ class AnswerRegister:
         self._first_line = np.zeros(len(index_of), dtype=np.uint64)
 
     def answer_all(self, lines: Sequence[Any] | None, first: int) -> Indices | None:
-        """Return the indices of the ids that a block's records answer. first: the line number of the first record.
+        """Return the indices of the ids that a block's records answer, and note these ids as answered.
 
-        Return None, and note nothing, without records or if `index_of` refuses a line: they then have to be answered
-        one by one.
+        lines: the records; first: the line number of the first record. Return None, and note nothing, if `lines` is
+        None or `index_of` would refuse a line: the lines then have to be answered one by one.
         """
         if lines is None:
             return None
@@ -115,7 +122,7 @@ class AnswerRegister:
         return indices
 
     def answered(self, blocks: Iterable[Block[Line]]) -> Iterator[tuple[Line, int]]:
-        """Yield (record, index of the id that it answers) of each line that gives an answer; others are reported."""
+        """Yield (record, index of the id that it answers) of each line with an answer; other lines are reported."""
         for block in blocks:
             indices = self.answer_all(block.records, block.first)
             if indices is not None and block.records is not None:
@@ -127,7 +134,10 @@ class AnswerRegister:
                     yield line, index
 
     def index_of(self, value: Id, line: int) -> int | None:
-        """Return the index of the id that a line answers, or None after reporting a problem."""
+        """Return the index of the id that a line answers, and note the id as answered; None after reporting a problem.
+
+        value: the id. line: the line's number.
+        """
         index = self._indices.get(value)
         if index is None:
             self._problems.add(line, *unknown_id("id", value, self._indices))
@@ -148,9 +158,9 @@ class AnswerRegister:
 
     @property
     def warnings(self) -> list[str]:
-        """A list with one warning that names the ids without an answer; empty if there are none.
+        """A list with one warning that names the ids without an answer; empty if there are no such ids.
 
-        It is for tasks in which answers may be missing. The ids are sorted, so that their order does not reveal the
+        It is for tasks in which answers may be missing. The ids are sorted, so that the warning does not reveal the
         order of the gold.
         """
         silent = sorted(self.silent)
@@ -163,14 +173,14 @@ class AnswerRegister:
 
 
 def order_key(value: Id) -> bytes:
-    """Return a digest of the id, by which public inputs are sorted so that their order does not reveal gold."""
+    """Return a digest of the id. Public inputs are sorted by it, so that their order does not reveal gold."""
     return hashlib.sha256(repr(value).encode()).digest()
 
 
 def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str]:
     """Return the texts of a problem (what is wrong, found, expected) for an id that is not among the known ids.
 
-    name: the JSON key of the id.
+    name: the JSON key of the id. value: the id.
     """
     first = next(iter(known), None)
     if first is not None and type(first) is not type(value):
@@ -179,7 +189,7 @@ def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str
 
 
 def format_ids(ids: Sequence[Id]) -> str:
-    """Return the first MAX_LISTED ids as text, with an ellipsis if there are more."""
+    """Return the first MAX_LISTED ids as text, followed by an ellipsis if there are more."""
     text = ", ".join(shown(value) for value in ids[:MAX_LISTED])
     return f"{text}, ..." if len(ids) > MAX_LISTED else text
 
@@ -187,7 +197,8 @@ def format_ids(ids: Sequence[Id]) -> str:
 def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> None:
     """Report ids without an answer, as `3 ids are missing: "a", "b", "c"`.
 
-    n_unread: the number of lines that could not be read; nothing is reported if all missing ids may be on them.
+    ids: the ids without an answer. n_unread: the number of lines that could not be read; nothing is reported if all
+    missing ids may be on these lines.
     """
     if len(ids) <= n_unread:
         return
@@ -198,7 +209,10 @@ def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> N
 
 
 class Groups:
-    """The group of each gold line: the one that it declares, else its id."""
+    """The group of each gold line: the one that the line declares, else the line's id.
+
+    ids: the table with the ids of the lines.
+    """
 
     def __init__(self, ids: IdTable) -> None:
         self._ids = ids
@@ -206,7 +220,7 @@ class Groups:
         self._n = 0
 
     def extend(self, lines: Sequence[Any]) -> None:
-        """Add the groups of lines whose ids are in the table."""
+        """Add the groups of further gold lines, whose ids must already be in the id table."""
         unset = msgspec.UNSET
         if self._groups is None and any(line.group is not unset for line in lines):
             self._groups = list(self._ids)[: self._n]
@@ -219,7 +233,10 @@ class Groups:
 
 
 def group_codes(groups: Sequence[Id]) -> tuple[tuple[Id, ...], npt.NDArray[np.int32]]:
-    """Return (the distinct groups by first occurrence, the index of each line's group among them)."""
+    """Return (the distinct groups by first occurrence, for each line the index of its group among them).
+
+    groups: the group of each line.
+    """
     if isinstance(groups, IdSequence):
         return tuple(groups), np.arange(len(groups), dtype=np.int32)
     names: dict[Id, int] = {}
@@ -230,7 +247,7 @@ def group_codes(groups: Sequence[Id]) -> tuple[tuple[Id, ...], npt.NDArray[np.in
 def slice_columns(
     lines: Sequence[dict[str, SliceValue] | None],
 ) -> dict[str, list[SliceValue | None]]:
-    """Return a column of slice values for each dimension that any gold line declares, in the order of first occurrence.
+    """Return dimension -> column of slice values, for each dimension that any gold line declares, by first occurrence.
 
     lines: the `slices` of every gold line, None where it has none. Each column has one entry per line, None for a line
     without a value.

@@ -1,6 +1,6 @@
 """Recognition of files in another format than JSON Lines, so that one sentence names the mistake and how to fix it.
 
-Without this check every line of such a file would be a problem of its own.
+Without this check every line of such a file would be reported as a separate problem.
 """
 
 import re
@@ -18,7 +18,8 @@ _PANDAS = ', as written by df.to_json(name, orient="records", lines=True) in pan
 
 
 def refuse_other_formats(head: bytes, problems: ProblemList) -> None:
-    """Raise the file's error, with one problem, if its first bytes show another format.
+    """Raise the error type of `problems`, with one problem, if a file's first bytes show another format than JSON
+    Lines.
 
     head: the file's first bytes, with its first two lines unless these are long.
     """
@@ -45,7 +46,8 @@ def refuse_other_formats(head: bytes, problems: ProblemList) -> None:
 def _table_format(first: bytes, second: bytes) -> str:
     """Return `CSV` or `TSV` if a file's first two lines are rows of such a table, else an empty text.
 
-    They are if both have the same number of separators, and neither begins with `{`.
+    They are rows of a table if both have the same number of separators, at least one, and neither begins with `{` or
+    `[`.
     """
     if b"\0" in first or any(line.lstrip().startswith((b"{", b"[")) for line in (first, second)):
         return ""

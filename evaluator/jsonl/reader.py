@@ -39,7 +39,7 @@ class Format(Generic[Record]):
     """The layout of a file's lines.
 
     record: the type that a line is decoded into. shape: the keys that the format names. count_keys: returns how many
-    JSON keys a record's line should have; a line with more keys has unknown or repeated ones.
+    JSON keys the line of a record should have; a line with more keys has unknown or repeated ones.
     """
 
     record: type[Record]
@@ -49,9 +49,10 @@ class Format(Generic[Record]):
 
 @dataclass(frozen=True)
 class Block(Generic[Record]):
-    """Lines that follow each other. records: one for each line; None if a line is invalid, or may be.
+    """Lines that follow each other.
 
-    lines: yields (line number, record) of each valid line; invalid lines are reported meanwhile.
+    first: the number of the first line. records: one for each line; None if a line is invalid, or may be. lines: yields
+    (line number, record) of each valid line; invalid lines are reported meanwhile.
     """
 
     first: int
@@ -60,11 +61,14 @@ class Block(Generic[Record]):
 
 
 class Reader(Generic[Record]):
-    """Reader of one file. Iterate `records` or `blocks` to its end, then use `problems`, `warnings`, `n_lines` (the
-    number of lines) and `n_unread` (the number of lines that gave no record). The lines of a table are its rows,
+    """Reader of one file. Iterate `records` or `blocks` to its end, then use `problems`, `warnings`, `n_lines` and
+    `n_unread`.
+
+    n_lines: the number of lines. n_unread: the number of lines that gave no record. The lines of a table are its rows,
     numbered as in a spreadsheet, where the header is row 1 (`tables.py`).
 
-    file: the name for messages. error: the exception type for a file that cannot be used.
+    file: the file's name, for messages. layout: the layout of its lines. error: the exception type for a file that
+    cannot be used. limits: None: the default limits.
     """
 
     def __init__(
@@ -92,8 +96,8 @@ class Reader(Generic[Record]):
     def blocks(self, stream: BinaryIO) -> Iterator[Block[Record]]:
         """Yield the lines as blocks, for callers that check and store the records of a valid block as columns.
 
-        `lines` of each block must be iterated, before the next block is read, unless its `records` are used. Raises the
-        same errors as `records`.
+        Of each block, use `records`, or else iterate `lines` before the next block is read. Raises the same errors as
+        `records`.
         """
         for raw, ends_file in self._blocks(stream):
             block = raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw
@@ -121,7 +125,10 @@ class Reader(Generic[Record]):
         return sentences
 
     def _blocks(self, stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:
-        """Yield (block of whole lines, whether it ends the file); only the file's last line may lack a newline."""
+        """Yield (block of whole lines, True if it ends the file); only the file's last line may lack a newline.
+
+        Raises the reader's `error` type if the file cannot be read.
+        """
         parts: list[bytes] = []
         n_bytes = 0
         complete = b""  # a block that may be the last one
@@ -188,7 +195,10 @@ class Reader(Generic[Record]):
                 yield number, record
 
     def _decode_all(self, block: bytes, lines: Sequence[bytes]) -> list[Record] | None:
-        """Return the records of a block, their keys not yet checked; None if its lines must be examined one by one."""
+        """Return the records of a block; None if its lines must be examined one by one. Keys are not checked yet.
+
+        lines: the lines of the block, without ends.
+        """
         if b"\r" in block or b"\0" in block or (b"\\" in block and _SUSPICIOUS_ESCAPE.search(block)):
             return None
         if max(map(len, lines), default=0) > self.limits.line_bytes or may_hold_long_digits(block):
@@ -205,6 +215,7 @@ class Reader(Generic[Record]):
         """Return the records of a block and note its unknown keys; None if its lines must be examined one by one.
 
         This works only if all unknown keys of the block occur on its first line, and all their values are scalars.
+        first: the number of the first line.
         """
         try:
             keys = frozenset(self._unknown_keys(lines[0]))
@@ -280,7 +291,7 @@ def _most_keys(text: bytes) -> int:
 
 
 def _most_keys_of_block(block: bytes) -> int:
-    """Return the same upper bound as `_most_keys`, for a block of lines.
+    """Return an upper bound on the number of JSON keys in a block of lines: the same one as `_most_keys`.
 
     It is computed faster, from the byte before each colon.
     """

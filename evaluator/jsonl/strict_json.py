@@ -23,7 +23,10 @@ _CONSTANTS = ("NaN", "Infinity", "-Infinity")
 
 
 class LineError(Exception):
-    """A line breaks a rule of the format. what: the rule that it breaks. found, expected: may be empty."""
+    """A line breaks a rule of the format.
+
+    what: what is wrong with the line. found, expected: what the line has, and what the rule demands; may be empty.
+    """
 
     def __init__(self, what: str, found: str = "", expected: str = "") -> None:
         super().__init__(what)
@@ -38,7 +41,7 @@ class LineError(Exception):
 
 
 def not_utf8(line: bytes) -> LineError:
-    """Return the error of a line that is not UTF-8, with its first invalid byte. Raises ValueError for valid UTF-8."""
+    """Return the error of a line that is not UTF-8, with its first invalid byte. Raises ValueError if it is UTF-8."""
     try:
         line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -51,8 +54,8 @@ def not_utf8(line: bytes) -> LineError:
 class Schema:
     """The keys that a format names at one level of nesting.
 
-    nested: key whose value is an object or a list of objects -> the schema of these objects. free: True if any key is
-    allowed, as in gold's `slices`.
+    names: these keys. nested: key whose value is an object or a list of objects -> the schema of these objects. free:
+    True if any key is allowed, as in gold's `slices`.
     """
 
     names: frozenset[str]
@@ -100,8 +103,8 @@ _CAREFUL = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant,
 def unknown_keys(line: bytes, shape: Schema, depth: int) -> set[str]:
     """Return the keys of the line that the format does not name, at any level.
 
-    shape: the keys that it names. depth: the maximum levels of nesting. Raises LineError if the line is not strict
-    JSON.
+    shape: the keys that the format names. depth: the maximum nesting depth. Raises LineError if the line is not strict
+    JSON, or is nested too deeply.
     """
     text = line.decode("utf-8")
     if b"\\u" in line:
@@ -129,7 +132,7 @@ def _walk(value: Any, shape: Schema | None, level: int, depth: int, unknown: set
     """Add to `unknown` the keys inside `value` that the format does not name.
 
     value: an object or a list at nesting depth `level`. shape: the keys that the format names there; None: any key is
-    allowed. depth: the maximum of `level`. Raises LineError if it is exceeded.
+    allowed. depth: the maximum of `level`. Raises LineError if `level` exceeds it.
     """
     if level > depth:
         raise _too_deep(depth)

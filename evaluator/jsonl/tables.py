@@ -1,9 +1,9 @@
 """Curators' tables (CSV, TSV, XLSX, Parquet), read as JSON Lines and written from them.
 
-One row is one line, one column one key of its object. A cell is text, unless the column's name ends in `:json`: then it
-is JSON, such as a number, a list or an object. An empty cell is a key that the line lacks. No types are guessed: `007`,
-`1e5`, `NA` and `TRUE` stay the strings that they are. Rows are numbered as a spreadsheet shows them: the header is row
-1.
+One row is one line, and one column is one key of the line's object. A cell is text, unless the column's name ends in
+`:json`: then it is JSON, such as a number, a list or an object. An empty cell is a key that the line lacks. No types
+are guessed: `007`, `1e5`, `NA` and `TRUE` stay the strings that they are. Rows are numbered as a spreadsheet shows
+them: the header is row 1.
 
 The libraries are those behind pandas' readers. pandas itself would fill up short rows and guess types
 (docs/adr/0057-tables-are-read-without-pandas.md).
@@ -48,7 +48,10 @@ Cells = Sequence[Any]
 
 
 class _Typed:
-    """A cell that is not text. value: its JSON value, None if it has none. kind: its type and value in words."""
+    """A cell that is not text.
+
+    value: the cell's JSON value, None if JSON cannot hold it. kind: its type, and where known its value, in words.
+    """
 
     __slots__ = ("kind", "value")
 
@@ -57,20 +60,25 @@ class _Typed:
 
 
 def table_format(name: str) -> str:
-    """Return `csv`, `tsv`, `xlsx` or `parquet` if the file's name ends in it, else an empty string."""
+    """Return `csv`, `tsv`, `xlsx` or `parquet` if the file's name ends in it, in upper or lower case, else an empty
+    string.
+    """
     suffix = PurePath(name).suffix.lower().removeprefix(".")
     return suffix if suffix in FORMATS else ""
 
 
 def first_line(problems: ProblemList) -> int:
-    """Return the number of a file's first line of data: 2 in a table, whose first row is the header, else 1."""
+    """Return the number of the first line of data of the file `problems.file`.
+
+    It is 2 in a table, whose first row is the header, else 1.
+    """
     return 2 if _is_table(problems) else 1
 
 
 def line_chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
     """Yield the file as JSON Lines in chunks: decompressed, or converted if it is a curator's table.
 
-    Predictions cannot be tables. Raises `problems.error` for a table that cannot be read.
+    Only gold can be a table: other files are not converted. Raises `problems.error` for a file that cannot be read.
     """
     if not _is_table(problems):
         yield from chunks(stream, limits, problems)
@@ -109,7 +117,10 @@ def _lines(stream: BinaryIO, kind: str, limits: ReadLimits, problems: ProblemLis
 
 
 def _header(cells: Cells, problems: ProblemList) -> list[tuple[str, bool]]:
-    """Return (key, True if its cells are JSON) of each column. Raises the file's error for an invalid header."""
+    """Return (key, True if the column's cells are JSON) of each column. Raises the file's error for an invalid header.
+
+    cells: the first row of the table.
+    """
     names = [cell if isinstance(cell, str) else "" for cell in cells]
     while names and not names[-1] and cells[len(names) - 1] in (None, ""):
         names.pop()
@@ -151,9 +162,10 @@ def _line(header: list[tuple[str, bool]], cells: Cells, number: int, problems: P
 
 
 def _value(cell: Any, is_json: bool) -> bytes:
-    """Return a cell as JSON. Raises ValueError if the cell does not fit its column; its text says what was found.
+    """Return a cell as JSON.
 
-    is_json: True if the cells of the column are JSON, False if they are text.
+    is_json: True if the cells of the column are JSON, False if they are text. Raises ValueError if the cell does not
+    fit its column; the error's text says what was found.
     """
     if isinstance(cell, _Typed):
         if not is_json or cell.value is None:
@@ -195,7 +207,7 @@ def _separated(kind: str) -> Callable[[bytes, ReadLimits, ProblemList], Iterator
 def _library(name: str, problems: ProblemList) -> Any:
     """Import and return a library by name.
 
-    Raises the file's error if it is not installed, or cannot be loaded in the sandbox.
+    Raises the file's error if the library is not installed, or cannot be loaded in the sandbox.
     """
     try:
         return importlib.import_module(name)
@@ -206,7 +218,10 @@ def _library(name: str, problems: ProblemList) -> Any:
 
 
 def _xlsx(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
-    """Yield the rows of the workbook's only sheet."""
+    """Yield the rows of the workbook's only sheet. content: the bytes of the file.
+
+    Raises the file's error for a workbook that is damaged, too large, or has several sheets.
+    """
     openpyxl = _library("openpyxl", problems)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -238,7 +253,11 @@ def _xlsx_cell(cell: Any) -> Any:
 
 
 def _parquet(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
-    """Yield the rows of the file, its columns' names first. Read without threads, of which the sandbox has none."""
+    """Yield the rows of a Parquet file, the names of its columns first. content: the bytes of the file.
+
+    The file is read without threads, since the sandbox has none. Raises the file's error for a file that is damaged or
+    too large, or has columns that JSON cannot hold.
+    """
     parquet, pyarrow = _library("pyarrow.parquet", problems), _library("pyarrow", problems)
     try:
         file = parquet.ParquetFile(pyarrow.BufferReader(content), pre_buffer=False)
@@ -266,9 +285,10 @@ def _parquet(content: bytes, limits: ReadLimits, problems: ProblemList) -> Itera
 
 
 def _check_size(metadata: Any, n_bytes: int, limits: ReadLimits, problems: ProblemList) -> None:
-    """Raise the file's error if its metadata declare too many rows, columns, bytes or values.
+    """Raise the file's error if a Parquet file's metadata declare too many rows, columns, bytes or values.
 
-    Each value counts as a byte at least: repeated values take none in the file.
+    Each value counts as at least one byte, since repeated values may take no space in the file. n_bytes: the size of
+    the file.
     """
     if metadata.num_rows > limits.lines:
         problems.stop(None, "too many rows", str(metadata.num_rows), f"at most {limits.lines}")
@@ -281,14 +301,18 @@ def _check_size(metadata: Any, n_bytes: int, limits: ReadLimits, problems: Probl
 
 
 def _check_unpacked(what: str, unpacked: int, packed: int, limits: ReadLimits, problems: ProblemList) -> None:
-    """Raise the file's error if it has over `file_bytes` bytes unpacked, or over `ratio` times its size and 1 MiB."""
+    """Raise the file's error if unpacked content is too large.
+
+    It may have at most `limits.file_bytes` bytes, and at most `limits.ratio` times the packed size, plus 1 MiB. what:
+    the kind of content, for the message. unpacked, packed: sizes in bytes.
+    """
     most = min(limits.file_bytes, limits.ratio * packed + (1 << 20))
     if unpacked > most:
         problems.stop(None, f"the {what} is too large", f"{unpacked} bytes unpacked", f"at most {most}")
 
 
 def _has_json_type(kind: Any, types: Any) -> bool:
-    """Return True if the values of an Arrow type are JSON. types: the module pyarrow.types."""
+    """Return True if JSON can hold the values of an Arrow type. kind: the type. types: the module pyarrow.types."""
     if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind):
         return _has_json_type(kind.value_type, types)
     if types.is_struct(kind):
@@ -298,7 +322,7 @@ def _has_json_type(kind: Any, types: Any) -> bool:
 
 
 def _parquet_cell(value: Any) -> _Typed:
-    """Return a cell that is not text; without value if JSON cannot hold it, such as NaN, also in a list."""
+    """Return a cell that is not text. It has no value if JSON cannot hold the value, such as NaN, also in a list."""
     try:
         is_json = bool(_DECODER.decode(msgspec.json.encode(value)) == value)
     except (msgspec.MsgspecError, TypeError):
@@ -317,8 +341,9 @@ _READERS: dict[str, Callable[[bytes, ReadLimits, ProblemList], Iterator[Cells]]]
 def write_table(lines: Iterable[bytes], kind: str) -> bytes:
     """Return JSON Lines as a table, which `line_chunks` reads as the same lines.
 
-    lines: valid JSON objects. kind: one of FORMATS. A column is text if all its cells are; else its name gets `:json`.
-    Raises UsageError for values that the format cannot hold.
+    lines: valid JSON objects. kind: one of FORMATS. A column is text if all its cells are texts that can stand in a
+    cell as they are (`_is_plain`); else its cells are JSON, and its name gets `:json`. Raises UsageError for values
+    that the format cannot hold, and for an empty key.
     """
     rows = [_DECODER.decode(line) for line in lines]
     keys = list(dict.fromkeys(key for row in rows for key in row))
@@ -332,7 +357,12 @@ def write_table(lines: Iterable[bytes], kind: str) -> bytes:
 
 
 def _is_plain(value: Any, kind: str) -> bool:
-    """Return True for a text that is not empty, that a cell can hold, and that no spreadsheet takes for a formula."""
+    """Return True for a value that can stand in a cell as it is: a non-empty text without special meaning in the
+    format.
+
+    kind: the format. In xlsx, the text must not have characters that XML lacks; in other formats, it must not look like
+    a formula to spreadsheets.
+    """
     if not isinstance(value, str) or not value:
         return False
     return not (_NOT_XML.search(value) if kind == "xlsx" else _FORMULA.match(value))

@@ -1,4 +1,4 @@
-"""A column of texts, of which only few are needed at a time: a string object for each would take twice the memory."""
+"""A column of texts, of which few are needed at a time: one string object for each text would take twice the memory."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ _CHUNK = 4096
 
 
 class TextColumn(Sequence[str]):
-    """Texts of a file, kept as UTF-8 in chunks."""
+    """Texts of a file, kept as UTF-8 in chunks, and decoded when they are read."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes | list[str]] = []

@@ -1,6 +1,6 @@
-"""Decoders that also accept keys that a format does not name.
+"""Decoders that also accept keys that a format does not name (unknown keys).
 
-Files with unknown keys mostly have the same ones on every line, with scalar values. A record type with these keys as
+Files with unknown keys mostly have the same keys on every line, with scalar values. A record type with these keys as
 fields lets the reader count them at full speed instead of examining each line.
 """
 
@@ -14,13 +14,13 @@ Plain = str | int | float | bool | None | msgspec.UnsetType
 
 
 class Widened(Generic[Record]):
-    """A record type with additional keys, whose values are ignored.
+    """A decoder for a record type with additional keys, whose values are ignored.
 
     Decoding fails on a line in which an additional key has an object or a list as its value.
     """
 
     def __init__(self, record: type[Record], keys: Collection[str]) -> None:
-        """Build the type: the record type `record`, with each of `keys` as an optional field.
+        """Build the decoder: for the record type `record`, with each of `keys` as an optional field.
 
         Raises ValueError for a key that cannot be a field's name, such as one that contains a quote.
         """
@@ -39,7 +39,7 @@ class Widened(Generic[Record]):
     def positions(self, records: Sequence[Record]) -> dict[str, list[int]]:
         """Return additional key -> [index of the first record that has it, number of records that have it].
 
-        A key that no record has is left out.
+        records: as decoded. A key that no record has is left out.
         """
         result = {}
         for name, key in self._fields.items():

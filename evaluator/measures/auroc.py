@@ -3,7 +3,7 @@
 A score here is the number that a system gives to one row.
 
 The weight of a row is the number of times that its group was drawn, so every value equals the measure on a table that
-repeats each row that many times. AUROC is computed from integer counts, in which a pair of rows counts 2: they are
+repeats each row that many times. AUROC is computed from integer counts, in which a pair of rows counts 2; they are
 exact in float64 up to 2**52 = 4.5e15 pairs. The sum of precisions behind average precision is rounded.
 """
 
@@ -37,7 +37,7 @@ class ScoreLabelMeasure(Measure):
         return RankTransform(self.score)
 
     def tally(self, sample: Sample) -> "RankedCounts":
-        """Return the counts that AUROC and average precision share, computed once per sample."""
+        """Return the counts of a sample's rows for AUROC and average precision, computed once per sample."""
         return sample.once(
             (ScoreLabelMeasure, self.score, self.positive), lambda: _tally_sample(sample, self.score, self.positive)
         )
@@ -78,7 +78,7 @@ class RankedCounts:
         self._precision = np.zeros(n_resamples)  # precision at the score of each positive row, summed
 
     def add(self, all_rows: Numbers, positives: Numbers) -> None:
-        """Count the rows with the next lower distinct scores, which are in descending order.
+        """Count the rows with the next scores, which are distinct, descending, and lower than those added before.
 
         all_rows, positives: the weighted numbers of all rows and of positive rows with each score, resamples x scores.
         An empty array adds nothing.
@@ -116,7 +116,7 @@ class RankedCounts:
 
 
 class _Downward:
-    """A view's rows, from the one with the highest score to the one with the lowest. All resamples have this order."""
+    """A view's rows, from the row with the highest score to the row with the lowest. All resamples have this order."""
 
     def __init__(self, view: View, score: str, positive: str) -> None:
         ties = Ties.of(view.column(score))
@@ -132,7 +132,7 @@ class _Downward:
     def weights(self, sample: Sample, block: slice) -> Numbers:
         """Return how often each row of a block is drawn: resamples x rows, in the order of falling score.
 
-        block: a range of that order.
+        block: a range of positions in this order.
         """
         if sample.is_plain:
             return np.ones((1, len(self.is_positive[block])))

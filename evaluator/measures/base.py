@@ -18,7 +18,10 @@ from evaluator.outcomes.weighted import Sample
 
 
 class Totals(Protocol):
-    """Protocol of sums of statistics: an array with one number per resample of a sample, or per item of a gold."""
+    """Protocol of objects with sums of statistics.
+
+    `total(name)` is an array: one sum per resample of a sample, or one per item of a gold.
+    """
 
     def total(self, statistic: str, /) -> Numbers: ...
 
@@ -39,7 +42,9 @@ class LinearCombination:
         return LinearCombination({name: factor * old for name, old in self.terms.items()})
 
     def of(self, totals: Totals) -> Numbers:
-        """Return the linear combination of the statistics' sums, such as one number per resample of a sample."""
+        """Return the linear combination of the statistics' sums in `totals`, such as one number per resample of a
+        sample.
+        """
         parts = [
             totals.total(name) if factor == 1 else factor * totals.total(name) for name, factor in self.terms.items()
         ]
@@ -47,7 +52,7 @@ class LinearCombination:
 
 
 def statistic(name: str) -> LinearCombination:
-    """Return the linear combination of a single statistic, with the factor 1."""
+    """Return the linear combination that is one statistic with the factor 1. name: the statistic's name."""
     return LinearCombination({name: 1.0})
 
 
@@ -56,16 +61,18 @@ class Measure(ABC):
     """A measure such as F1: a number that is computed from outcomes and published, with its description.
 
     units: the sum of statistics that counts the measure's units in a slice; where it is 0, the measure has no value.
-    reported_units: the sum of statistics that is published as n (default: `units`).
+    reported_units: the sum of statistics that is published as n; None: `units`.
     low, high: the smallest and the largest possible value (not the ends of a confidence interval).
     higher_is_better: None if the measure has no direction.
     per_group: True if the measure is computed from whole groups, such as group accuracy. It then exists only for the
     whole gold and for slices of declared dimensions that split no group.
     requires: a key of `Outcomes.facts` whose value must be true; otherwise the measure does not exist for the gold.
+    None: the measure exists for every gold.
     doc: an explanation for readers, one or two sentences; source: the publication that defines the measure.
     none_where: an explanation for readers of when there is no value although there are units.
-    variance: the model of its variance with which audits predict the width of confidence intervals before anybody has
-    submitted. `proportion` also fits means of numbers from 0 to 1: their variance is at most that of a proportion.
+    variance: the model of the measure's variance with which audits predict the width of confidence intervals before
+    anybody has submitted. `proportion` also fits means of numbers from 0 to 1: their variance is at most that of a
+    proportion.
     """
 
     name: str
@@ -84,10 +91,7 @@ class Measure(ABC):
 
     @abstractmethod
     def values(self, sample: Sample) -> Numbers:
-        """Return the measure's value on each resample, NaN for no value.
-
-        It is undefined where a resample has no units.
-        """
+        """Return the measure's value on each resample, NaN for no value. Undefined where a resample has no units."""
 
     def evaluate(self, sample: Sample) -> Numbers:
         """Return the measure's value on each resample, NaN where the resample has none of the measure's units."""
@@ -99,7 +103,7 @@ class Measure(ABC):
 
     @property
     def transform(self) -> Callable[[Outcomes], Outcomes] | None:
-        """The transformation of a system's outcomes before groups are swapped between two systems.
+        """Transformation of each system's outcomes that is needed before groups are swapped between two systems.
 
         It puts the scores of both systems on a common scale and does not change the measure's value of either. None:
         the outcomes can be swapped as they are.
@@ -130,7 +134,7 @@ class Ratio(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class HarmonicMean(Measure):
-    """The harmonic mean of two measures, 2ab / (a + b); 0 where both are 0."""
+    """The harmonic mean of two measures, 2ab / (a + b); 0 where both are 0, or one has no value."""
 
     a: Measure
     b: Measure
@@ -149,7 +153,7 @@ class Difference(Measure):
     """The difference a - b of two measures; NaN where either has no value.
 
     published: the two published scores that equal a and b, each as (measure, (dimension, value)); None: there are none.
-    On a ladder the bounds of the difference are computed from the bounds of these scores.
+    Under the disclosure policy `ladder`, the bounds of the difference are computed from the bounds of these scores.
     """
 
     a: Measure

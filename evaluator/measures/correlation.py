@@ -1,6 +1,6 @@
 """Pearson's, Spearman's and Kendall's correlation of two columns, over all rows and within systems.
 
-Each is computed for many bootstrap resamples at once, whose weights say how often each row counts.
+Each is computed for many bootstrap resamples at once; a weight says how often a row counts in a resample.
 """
 
 from dataclasses import dataclass
@@ -82,8 +82,8 @@ class Kendall(Correlation):
 class WithinSystemCorrelation(Correlation):
     """A correlation within systems, pooled over all systems. A row is a text that one of several systems generated.
 
-    From x and y of each row the mean of the rows of the same system is subtracted, in each resample anew; then the
-    residuals of all systems are correlated together. system: the name of the statistic that holds the system's number.
+    In each resample, the mean of a system's rows is subtracted from the x and y of these rows; then the residuals of
+    all systems are correlated together. system: the name of the statistic that holds the system's number.
     """
 
     system: str
@@ -165,7 +165,7 @@ def centred(column: Numbers, weights: Numbers) -> Numbers:
 
 
 def correlate(x: Numbers, y: Numbers, weights: Numbers) -> Numbers:
-    """Return Pearson's correlation of x and y, one per resample, NaN where either is all 0.
+    """Return Pearson's correlation of x and y, one per resample; NaN where x or y is all 0.
 
     x, y: columns from `centred`, resamples x rows; weights: resamples x rows.
     """

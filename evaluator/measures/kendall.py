@@ -1,9 +1,10 @@
-"""Concordant and discordant pairs of two columns, counted for many bootstrap resamples at once.
+"""Concordant and discordant pairs of rows in two columns, counted for many bootstrap resamples at once.
 
 Discordant pairs are the inversions of y when the rows are sorted by x. They are counted by merge sort (Knight 1966):
 each level visits the rows of two neighbouring runs from the greatest y down. When a row of the right run is visited, it
-forms an inversion with each row of the left run that was visited before. The orders are the same for all resamples, so
-that a level costs one reordering and one cumulative sum of their weights. Counts are integers, exact up to 9e15 pairs.
+forms an inversion with each row of the left run that was visited before. The order of the visits is the same for all
+resamples, so that a level costs one reordering and one cumulative sum of their weights. Counts are integers, exact up
+to 9e15 pairs.
 """
 
 import numpy as np
@@ -69,7 +70,7 @@ def _starts(codes: Rows) -> Rows:
 
 
 def _levels(y: Rows) -> list[tuple[Codes, npt.NDArray[np.bool_]]]:
-    """Return (order in which rows are visited, mask of those in a left run) for runs of 1, 2, 4... rows.
+    """Return (order in which rows are visited, mask of the rows in a left run) for runs of 1, 2, 4... rows.
 
     y: the rank of each row's y, in the order of x. Rows are visited one pair of runs at a time, greatest y first, and
     among equal y the right run first, so that only rows with a strictly greater y are visited before.

@@ -1,4 +1,4 @@
-"""Residuals of a column after subtracting each system's mean, for many bootstrap resamples at once."""
+"""Residuals of a column: each value minus the mean of its system's rows, for many bootstrap resamples at once."""
 
 from decimal import Decimal
 from math import lcm
@@ -32,8 +32,8 @@ class Systems:
     def residuals(self, column: Numbers, weights: Numbers) -> Numbers:
         """Return each row's value minus the weighted mean of its system's rows: resamples x rows.
 
-        column, weights and the result are in `order`. A system whose resampled rows are all equal has residuals of
-        exactly 0, and so has a row that was not resampled.
+        column: one value per row; weights: resamples x rows. column, weights and the result have their rows in `order`.
+        A system whose resampled rows are all equal has residuals of exactly 0, and so has a row that was not resampled.
         """
         resampled = weights > 0
         minimum = np.minimum.reduceat(np.where(resampled, column, np.inf), self._starts, axis=1)
@@ -48,10 +48,10 @@ class Systems:
         """Return the rounding tolerance of each row: residuals of `column` that differ by no more have equal ranks.
 
         A residual is a row's value minus the mean of its system's rows. Of two rows with different tolerances, the
-        larger one applies. Exact arithmetic would take a thousand times longer on a thousand resamples than on the
-        point estimate. Different residuals of values below 1 with up to six decimals, in systems of up to a thousand
-        rows, differ by about 1e-12 or more; the tolerance is at most 2.3e-13, so they never tie. With more decimals or
-        rows, different residuals may tie.
+        larger tolerance applies. Exact arithmetic would take a thousand times longer on a thousand resamples than on
+        the point estimate. Different residuals of values below 1 with up to six decimals, in systems of up to a
+        thousand rows, differ by about 1e-12 or more; the tolerance is at most 2.3e-13, so they never tie. With more
+        decimals or rows, different residuals may tie.
         """
         largest = np.maximum.reduceat(np.abs(column), self._starts)
         return np.take(_CLOSE * largest, self._system)

@@ -1,4 +1,4 @@
-"""The slices on which measures are computed: the whole, each dimension's values, and requested two-way slices."""
+"""The slices on which measures are computed: the whole gold, each dimension's values, and requested two-way slices."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from evaluator.outcomes.weighted import Sample, View
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice of the gold, and the measures that exist on it; those of whole groups exist on some slices only.
+    """A slice of the gold, and the measures that exist on it: measures of whole groups exist on some slices only.
 
     slice: dimension -> value, empty for the whole gold. view: the rows of the slice. measures: see `Measure.per_group`.
     """
@@ -36,8 +36,8 @@ class Slice:
 def slices_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[Slice]:
     """Yield the whole gold, then every one-way slice, then the two-way slices of the dimensions `cross`, if any.
 
-    whole: a sample of the whole gold whose first resample holds every gold unit. Raises UsageError if a dimension of
-    `cross` does not exist.
+    Two-way slices without gold units are left out. whole: a sample of the whole gold whose first resample holds every
+    gold unit. Raises UsageError if a dimension of `cross` does not exist.
     """
     outcomes = whole.view.outcomes
     yield Slice({}, whole.view, (), tuple(measures))

@@ -1,7 +1,7 @@
 """Transformations that put the scores of different systems on a common scale.
 
 A permutation test swaps groups between two systems. If one system's scores are near .9 and the other's near 900, the
-order of a mixture shows only which system a score came from. Ranks within each system avoid this (for AUROC:
+order of the mixed scores shows only which system a score came from. Ranks within each system avoid this (for AUROC:
 Venkatraman & Begg 1996), and so do standardised scores (for correlations of metrics: Deutsch et al. 2021).
 """
 
@@ -17,7 +17,7 @@ from evaluator.outcomes.table import Numbers, Outcomes
 class RankTransform:
     """Replacement of a statistic by its average ranks minus 1/2, among the rows of the same system.
 
-    It is for measures that depend only on the order of scores.
+    It is for measures that depend only on the order of scores. statistic: the statistic's name.
     """
 
     statistic: str
@@ -32,7 +32,7 @@ class RankTransform:
 class Standardization:
     """Standardisation of a statistic to zero mean and unit standard deviation, over the rows of the same system.
 
-    It is for measures that do not change when scores are shifted or scaled.
+    It is for measures that do not change when scores are shifted or scaled. statistic: the statistic's name.
     """
 
     statistic: str
@@ -49,7 +49,7 @@ class Standardization:
 def scaled(column: Numbers) -> Numbers:
     """Return the column divided by a power of two, so that its values are from -1 to 1 and no sum or square overflows.
 
-    Correlations stay the same, bit for bit.
+    Correlations of the column stay the same, bit for bit.
     """
     _, exponent = np.frexp(np.max(np.abs(column), initial=0.0))
     rescaled: Numbers = np.ldexp(column, -exponent)

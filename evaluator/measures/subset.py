@@ -1,4 +1,4 @@
-"""Outcomes restricted to some groups, as if gold held no others.
+"""Outcomes restricted to some groups, as if the gold had no others.
 
 A phase that scores only the public or only the private groups of a split uses such a subset. Measures and dimensions
 stay those of the whole gold: a slice without a unit in the subset is listed without a value.
@@ -19,8 +19,8 @@ from evaluator.outcomes.weighted import Sample, View
 def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: LinearCombination) -> Outcomes:
     """Return the outcomes of the named groups, with the rows in their original order.
 
-    groups: group names; those that the outcomes do not have are ignored. units: the sum of statistics that counts gold
-    units, taken from the task's primary measure. Raises UsageError if the outcomes have none of the groups.
+    groups: group names; names that the outcomes do not have are ignored. units: the sum of statistics that counts gold
+    units, as `Measure.units` of the task's primary measure. Raises UsageError if the outcomes have none of the groups.
     """
     # 1, 1.0, True and "1" are distinct, as everywhere: a group is a string or an integer.
     names = {(type(name), name) for name in groups}

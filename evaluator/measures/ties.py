@@ -16,7 +16,7 @@ _BINNED_FROM = 1 << 15  # from this number of rows on, bins are faster than a co
 def ascending(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]]:
     """Return (indices that sort the values in ascending order, mask of the first of each run of equal values).
 
-    The mask is in ascending order. The sort is stable; -0.0 equals 0.0.
+    The mask is over the sorted values. The sort is stable; -0.0 equals 0.0.
     """
     result = _by_bins(values) if len(values) >= _BINNED_FROM else None
     if result is None:
@@ -27,10 +27,11 @@ def ascending(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]]:
 
 
 def _by_bins(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]] | None:
-    """Return the same as `ascending` by a radix sort, or None where many distinct values share a bin.
+    """Return the same as `ascending`, by a radix sort.
 
     The values are mapped to 2**32 bins of equal width; two passes sort by the 16-bit halves of the bin number. The few
-    values that share a bin are then sorted by comparison.
+    values that share a bin are then sorted by comparison. None: bins cannot be made, as for equal values; or over a
+    quarter of the values share a bin, and not only with equal values.
     """
     with np.errstate(over="ignore", divide="ignore"):
         minimum = values.min()
@@ -64,7 +65,8 @@ def _by_bins(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]] | None:
 class Ties:
     """A column's values in ascending order, with the boundaries of its distinct values.
 
-    order: indices into the column; starts: the index in the order at which each distinct value begins.
+    order: the indices that sort the column; starts: for each distinct value, the position in `order` at which it
+    begins.
     """
 
     order: Rows
@@ -81,7 +83,7 @@ class Ties:
 
     @cached_property
     def codes(self) -> Rows:
-        """The index of each value of the column among the distinct values, 0 for the smallest."""
+        """Index of each value of the column among the distinct values, 0 for the smallest."""
         sizes = np.diff(self.starts, append=len(self.order))
         codes = np.empty(len(self.order), dtype=np.int64)
         codes[self.order] = np.repeat(np.arange(len(self)), sizes)
@@ -89,14 +91,14 @@ class Ties:
 
     @cached_property
     def begins_downward(self) -> npt.NDArray[np.bool_]:
-        """A mask over the values in descending order: True for the first of each run of equal values."""
+        """Mask over the values in descending order: True for the first of each run of equal values."""
         last = np.append(self.starts[1:], len(self.order)) - 1
         begins = np.zeros(len(self.order), dtype=np.bool_)
         begins[len(self.order) - 1 - last] = True
         return begins
 
     def totals(self, weights: npt.NDArray[np.float64]) -> Numbers:
-        """Return the summed weight of the rows with each distinct value: resamples x distinct values.
+        """Return the summed weight of the rows with each distinct value: resamples x distinct values, ascending.
 
         weights: resamples x rows, with the rows in `order`, that is in ascending order of values.
         """

@@ -35,8 +35,8 @@ def weighted_medians(sample: Sample, column: str) -> Numbers:
 def _at(values: Numbers, groups: Indices, weights: Numbers, columns: Indices, positions: Numbers) -> Numbers:
     """Return the value at each position, counted from 0, when value i is repeated weights[groups[i], column] times.
 
-    values: in ascending order; columns: the column of `weights` for each position. The values are cut into runs; only
-    runs that hold a position are searched, recursively.
+    values: in ascending order; groups: the group of each value; weights: groups x resamples; columns: the column of
+    `weights` for each position. The values are cut into runs; only runs that hold a position are searched, recursively.
     """
     if len(values) <= _RUNS:
         reached = np.cumsum(weights[groups][:, columns], axis=0)

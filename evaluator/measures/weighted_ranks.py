@@ -9,9 +9,9 @@ from evaluator.outcomes.table import Numbers
 def centred_ranks(ties: Ties, weights: Numbers) -> Numbers:
     """Return each row's average rank in a column among the resampled rows, minus the mean rank: resamples x rows.
 
-    ties: the column's order and ties. weights: resamples x rows, in the order of the column. A row that was resampled
-    twice counts as two equal rows. The ranks are whole numbers and halves, so exact; all are 0 where the resampled rows
-    are all equal.
+    ties: the order and ties of the column. weights: resamples x rows, with the rows in the order of the column. A row
+    that was resampled twice counts as two equal rows. The ranks are whole numbers and halves, so exact; all are 0 where
+    the resampled rows are all equal.
     """
     counts = ties.totals(np.take(weights, ties.order, axis=1))
     up_to = np.cumsum(counts, axis=1)
@@ -23,8 +23,8 @@ def centred_ranks(ties: Ties, weights: Numbers) -> Numbers:
 def centred_ranks_each(columns: Numbers, weights: Numbers, slack: Numbers) -> Numbers:
     """Return average ranks minus their mean, of a column whose values differ by resample: resamples x rows.
 
-    columns, weights: resamples x rows. slack: one rounding tolerance per row; neighbours in ascending order tie if
-    their distance is at most the larger tolerance of the two.
+    columns, weights: resamples x rows. slack: one rounding tolerance per row; of two neighbouring values in ascending
+    order, the larger tolerance counts: they tie if they differ by no more.
     """
     order = np.argsort(columns, axis=1, kind="stable")
     ordered = np.take_along_axis(columns, order, axis=1)

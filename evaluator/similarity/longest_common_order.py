@@ -11,7 +11,7 @@ from evaluator.outcomes.table import Numbers
 def longest_common_order(a: Numbers, b: Numbers) -> int:
     """Return the size of the largest set of units that the scores a and b put in the same order.
 
-    a, b: one score per unit. Units of the set that tie in a must tie in b, and vice versa. Takes O(n log n) time for n
+    a, b: one score per unit. Units of the set that tie in a must tie in b, and vice versa. The time is O(n log n) for n
     units.
     """
     rank_pairs, counts = np.unique(np.stack([_ranks(a), _ranks(b)]), axis=1, return_counts=True)

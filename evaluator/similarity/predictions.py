@@ -1,8 +1,8 @@
 """Similarity of two prediction files: the exact similarity, and an estimate from short sketches.
 
-The estimate selects the pairs of files that are compared exactly. Near-duplicates have at least 99.5 % equal answers
-and 95 % shared errors. Two good systems also agree where both are right; agreement on wrong answers distinguishes
-copies.
+Similar files have similar sketches, so sketches select the pairs of files that are compared exactly. Near-duplicates
+have at least 99.5 % equal answers and 95 % shared errors. Two good systems also agree where both are right; agreement
+on wrong answers distinguishes copies.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class SimilarityResult:
     """The similarity of two prediction files.
 
     Files with one answer per unit (`CategoricalAnswers`) and files with one score per unit (`ScoredAnswers`) differ in
-    two definitions. The task says which answers are errors.
+    two definitions. The task decides which answers are errors.
 
     equal: for categorical answers, of the units that either file answers, the fraction with the same answer; for scored
     answers, the size of the largest set of units that both files put in the same order, ties included, over all units.
@@ -45,9 +45,9 @@ class SimilarityResult:
 
     @property
     def is_near_duplicate(self) -> bool:
-        """True if `equal` and `shared_errors` both reach their thresholds.
+        """True if `equal` and `shared_errors` both reach their thresholds; False if one of them is None.
 
-        Two files without any error are no near-duplicates: both are right.
+        Two files without any error are therefore not near-duplicates: both are right.
         """
         if self.equal is None or self.shared_errors is None:
             return False
@@ -114,7 +114,8 @@ def similarity_sketch(answered: ComparableAnswers) -> Digests:
 def orders_units(sketch: Digests) -> bool:
     """Return True if a sketch is of ScoredAnswers (one score per unit), False if it is of CategoricalAnswers.
 
-    Numbers of the former are ranks, in millionths; those of the latter are hashes, which are much larger.
+    Sketches of ScoredAnswers hold ranks, in millionths of the number of units; those of CategoricalAnswers hold hashes,
+    which are much larger.
     """
     return bool((sketch <= _SCALE).all())
 
@@ -131,9 +132,10 @@ def _mixed(numbers: Digests) -> Digests:
 def sketch_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.NDArray[np.float64]:
     """Return an estimate of each other file's similarity to one file, from 0 to 1, from their sketches.
 
-    For CategoricalAnswers it is the Jaccard index of the two sets of (unit, answer), for ScoredAnswers the share of the
-    sampled units with nearly equal ranks. Files that reach `agreement_threshold` have to be compared exactly. own: the
-    sketch of the one file. ordered: True for sketches of ScoredAnswers, which have one score per unit.
+    own: the sketch of the one file; others: the sketches of the other files. ordered: True for sketches of
+    ScoredAnswers (one score per unit), False for CategoricalAnswers. For CategoricalAnswers the estimate is the Jaccard
+    index of the two sets of (unit, answer), for ScoredAnswers the share of the sampled units with nearly equal ranks.
+    Files that reach `agreement_threshold` have to be compared exactly.
     """
     if ordered:
         slack = int((1 - EQUAL) * _SCALE) + 2
@@ -142,7 +144,7 @@ def sketch_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) 
 
 
 def agreement_threshold(*, ordered: bool) -> float:
-    """Return the result of `sketch_agreement` below which two files are not compared exactly.
+    """Return the value of `sketch_agreement` below which two files are not compared exactly.
 
     Of pairs whose similarity is exactly at the thresholds for near-duplicates, about one in 100,000 has less agreement
     and is missed. ordered: as for `sketch_agreement`.
@@ -162,9 +164,11 @@ def _near(a: Digests, b: Digests, slack: int) -> float:
 
 
 def _jaccard(own: Digests, others: Sequence[Digests]) -> npt.NDArray[np.float64]:
-    """Estimate the Jaccard index of one file's set of (unit, answer) and each other file's, from their sketches.
+    """Estimate the Jaccard index of two files' sets of (unit, answer), for one file and each other file, from their
+    sketches.
 
-    The estimate is the fraction of the SIZE smallest numbers of the two sketches' union that are in both.
+    The estimate is the fraction of the SIZE smallest numbers of the two sketches' union that are in both. own: the
+    sketch of the one file; others: the sketches of the other files.
     """
     width = max(map(len, others), default=0)
     rows = np.full((len(others), width + len(own)), _NONE, dtype=np.uint64)

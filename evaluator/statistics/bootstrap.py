@@ -63,10 +63,10 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
 
 
 def merged_at_random(outcomes: Outcomes, seed: int) -> Outcomes:
-    """Return the outcomes with their groups merged into RANDOM_GROUPS, if they are more than MAX_RESAMPLED.
+    """Return the outcomes with their groups merged into RANDOM_GROUPS, if there are more than MAX_RESAMPLED groups.
 
-    A thousand resamples of ten million groups take minutes. Equally many groups, chosen at random, vary together as the
-    single groups do (the method of random groups: Wolter 2007, chapter 2).
+    A thousand resamples of ten million groups take minutes. Merged groups, chosen at random and equally large, vary
+    together as the single groups do (the method of random groups: Wolter 2007, chapter 2).
     """
     if outcomes.n_groups <= MAX_RESAMPLED:
         return outcomes
@@ -78,7 +78,8 @@ def merged_at_random(outcomes: Outcomes, seed: int) -> Outcomes:
 class BootstrapReplicates:
     """Bootstrap replicates of the measures of one slice, added in batches, and their confidence intervals.
 
-    In the methods, a score is the value of one measure on this slice, and scores are in the order of the measures.
+    In the methods, a score is the value of one measure on this slice, and scores are in the order of the slice's
+    measures.
     """
 
     def __init__(self, points: Numbers, n_groups: int, resamples: int) -> None:
@@ -95,7 +96,7 @@ class BootstrapReplicates:
         self._done = 0
 
     def add(self, values: Sequence[Numbers], weights: Numbers) -> None:
-        """Add a batch of replicates.
+        """Add a batch of replicates: the scores on further resamples.
 
         values: scores x resamples of the batch, NaN where a resample has no value; weights: groups of the slice x
         resamples of the batch, the number of times that the group is drawn.
@@ -113,12 +114,15 @@ class BootstrapReplicates:
         self.influence += deviations @ weights.T - np.outer(deviations.sum(axis=1), sizes)
 
     def intervals(self, level: float = LEVEL) -> tuple[Numbers, Numbers]:
-        """Return (lower ends, upper ends) of the confidence intervals, each with one number per score."""
+        """Return (lower ends, upper ends) of the confidence intervals, each with one number per score.
+
+        level: the confidence level.
+        """
         return intervals(self.values, self.influence, level)
 
 
 def intervals(values: Numbers, influence: Numbers, level: float = LEVEL) -> tuple[Numbers, Numbers]:
-    """Return (lower ends, upper ends) of the confidence intervals, each with one number per score.
+    """Return (lower ends, upper ends) of confidence intervals of scores, each with one number per score.
 
     An end is a percentile of the score's replicates, interpolated linearly between order statistics (type 7 of Hyndman
     & Fan 1996). values: the replicates, scores x resamples; NaN (a resample without a value) is left out, and a score
@@ -139,11 +143,11 @@ def intervals(values: Numbers, influence: Numbers, level: float = LEVEL) -> tupl
 def effective_groups_and_acceleration(influence: Numbers) -> tuple[Numbers, Numbers]:
     """Return (effective number of groups, acceleration), each with one number per score.
 
-    influence: scores x groups. The effective number is Kish's (1965) effective sample size, (sum of w)^2 / sum of w^2,
-    where the weight w of a group is its squared influence, its part of the variance. It is rounded down and at least 2.
-    It is about a third of the number of groups if there are many and their influences are normally distributed, and 2
-    if one group outweighs all others. The acceleration (Efron 1987) is sum of u^3 / (6 (sum of u^2)^1.5), where u is
-    the influence.
+    influence: scores x groups, as for `intervals`. The effective number is Kish's (1965) effective sample size, (sum of
+    w)^2 / sum of w^2, where the weight w of a group is its squared influence, its part of the variance. It is rounded
+    down and at least 2. It is about a third of the number of groups if there are many and their influences are normally
+    distributed, and 2 if one group outweighs all others. The acceleration (Efron 1987) is sum of u^3 / (6 (sum of
+    u^2)^1.5), where u is the influence.
     """
     largest = np.max(np.abs(influence), axis=1, keepdims=True, initial=0.0)
     scaled = influence / np.where(largest > 0, largest, 1.0)
@@ -175,8 +179,8 @@ def _percentile_probabilities(effective: int, acceleration: float, level: float)
 def _critical_value(effective: int, level: float) -> float:
     """Return the number of standard errors from the value of a measure to an end of its interval (Hesterberg 2015).
 
-    It replaces the quantile of the normal distribution, which is 1.96 at a level of .95. effective: the effective
-    number of groups.
+    This number replaces the quantile of the normal distribution, which is 1.96 at a level of .95. effective: the
+    effective number of groups. level: the confidence level.
     """
     return math.sqrt(effective / (effective - 1)) * student_t.quantile((1 + level) / 2, effective - 1)
 
@@ -192,7 +196,10 @@ def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64
 
 
 def slice_batches(slices: Sequence[Slice], resamples: int) -> Iterator[list[Slice]]:
-    """Yield batches of consecutive slices whose bootstrap replicates fit in memory together."""
+    """Yield batches of consecutive slices whose bootstrap replicates fit in memory together.
+
+    resamples: the number of replicates of each score.
+    """
     batch: list[Slice] = []
     held = 0
     for slice_ in slices:

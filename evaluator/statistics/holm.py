@@ -12,9 +12,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm-adjusted p-values (Holm 1979), in the same order.
 
     Rejecting the null hypotheses whose adjusted p-value is at most alpha has a family-wise error rate of at most alpha
-    if each p-value is valid: P(p <= u) <= u under its null hypothesis. Those of `evaluator.scoring.compare_pairs` are;
-    the mid-p values of `evaluator.statistics.permutation_test` are not. NaN (no test) stays NaN and does not count as a
-    test.
+    if each p-value is valid: P(p <= u) <= u under its null hypothesis. The p-values of
+    `evaluator.scoring.compare_pairs` are valid; the mid-p values of `evaluator.statistics.permutation_test` are not.
+    NaN (no test) stays NaN and does not count as a test.
     """
     p = np.asarray(p_values, dtype=np.float64)
     tested = np.flatnonzero(~np.isnan(p))

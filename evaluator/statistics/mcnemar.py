@@ -20,12 +20,12 @@ _ENOUGH = 1e-17  # a term below this fraction of the sum does not change the sum
 
 
 class PairedBinaryOutcomes:
-    """The units of one measure, and which of the two systems a and b have each of them right."""
+    """The units of one measure, and for each unit which of two systems, a and b, have it right."""
 
     def __init__(self, unit: Numbers, a: Numbers, b: Numbers, groups: npt.NDArray[np.int32]) -> None:
         """Take four columns with one number per row of the two systems' outcomes.
 
-        unit: 1 for rows that are units of the measure, else 0; a, b: 1 for rows that this system has right, else 0;
+        unit: 1 for rows that are units of the measure, else 0; a, b: 1 for rows that system a (b) has right, else 0;
         groups: the index of the row's group.
         """
         self._unit = unit > 0
@@ -35,7 +35,10 @@ class PairedBinaryOutcomes:
         self._groups = groups
 
     def counts(self, rows: npt.NDArray[np.int64]) -> tuple[int, int, int, int]:
-        """Return the numbers of units among these rows that both systems, only a, only b, and neither has right."""
+        """Return the numbers of units among these rows that both systems, only a, only b, and neither has right.
+
+        rows: indices of rows.
+        """
         counts = [int(mask[rows].sum()) for mask in (self._both, self._a_only, self._b_only, self._unit)]
         both, a_only, b_only, units = counts
         return both, a_only, b_only, units - both - a_only - b_only
@@ -47,7 +50,8 @@ class PairedBinaryOutcomes:
     def p(self, rows: npt.NDArray[np.int64]) -> float | None:
         """Return the two-sided p-value of McNemar's exact test on the units among these rows.
 
-        None: there is no unit, or two units belong to one group, so that they are not independent.
+        rows: indices of rows. None: there is no unit, or two units belong to one group, so that they are not
+        independent.
         """
         groups = np.sort(self._groups[rows[self._unit[rows]]])
         if not len(groups) or np.any(groups[1:] == groups[:-1]):
@@ -56,9 +60,9 @@ class PairedBinaryOutcomes:
 
 
 def paired_outcomes(measure: Measure, a: Outcomes, b: Outcomes) -> PairedBinaryOutcomes | None:
-    """Return the paired units of a and b, or None where McNemar's test does not apply.
+    """Return the units of a measure in the outcomes of systems a and b, or None where McNemar's test does not apply.
 
-    It applies to measures that are a proportion of units that are either right or wrong, if the rows of both tables are
+    It applies if the measure is a proportion of units that are either right or wrong, and the rows of both tables are
     the same units.
     """
     if not isinstance(measure, Ratio):

@@ -20,7 +20,7 @@ def tokens(text: str) -> list[str]:
 
 
 def most_frequent(texts: Iterable[str], count: int = 10) -> list[str]:
-    """Return the `count` most frequent words of the texts, most frequent first; ties are in alphabetical order."""
+    """Return the `count` most frequent words of the texts, lower-cased, most frequent first; ties alphabetically."""
     counts = Counter(token for text in texts for token in tokens(text))
     return sorted(counts, key=lambda token: (-counts[token], token))[:count]
 
@@ -86,7 +86,10 @@ def occurrences(texts: Sequence[str], *, n: int, drop: Collection[str] = ()) -> 
 def _distinct(
     word: npt.NDArray[np.int64], parts: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return (the numbers in `word`, renumbered from 0 without gaps; the row of `parts` for each new number)."""
+    """Return (the numbers in `word`, renumbered from 0 without gaps; the row of `parts` for each new number).
+
+    parts: the words of each n-gram, one row per old number.
+    """
     left, gram = np.unique(word, return_inverse=True)
     return gram.astype(np.int64), parts[left]
 

@@ -47,10 +47,10 @@ def p_values(
     seed: int,
     steps: Steps,
 ) -> list[float]:
-    """Return the two-sided p-value of each observed difference, NaN where the difference is NaN.
+    """Return the two-sided p-value of each observed difference between systems a and b; NaN if it is NaN.
 
     differences: the measure on a minus the measure on b, for each slice and each of its measures, in that order.
-    n_permutations: the number of permutations.
+    n_permutations: the number of permutations. steps: counts the work, to report progress.
 
     p = (1 + permutations with a larger absolute difference + half of those with an equal one) / (1 + permutations for
     which the measure has a difference). The 1 stands for the observed outcomes, so that p is never 0 (Phipson & Smyth

@@ -61,7 +61,9 @@ def swap_mask_blocks(n_groups: int, n_permutations: int, seed: int) -> Iterator[
 
 
 def permuted_differences(measure: Measure, tables: Sequence[Outcomes]) -> PermutedDifferences:
-    """Return the fastest exact `PermutedDifferences` for the measure. tables: the outcomes of each system."""
+    """Return the `PermutedDifferences` that is fastest for the measure; all are exact. tables: the outcomes of each
+    system.
+    """
     if isinstance(measure, Auroc):
         return PermutedAuroc(measure, tables)
     if isinstance(measure, Spearman):
@@ -77,7 +79,10 @@ def is_function_of_sums(measure: Measure) -> bool:
 
 
 def group_sums(table: Outcomes) -> Numbers:
-    """Return the sum of each statistic over each group's rows: statistics x groups; 0 for groups without rows."""
+    """Return the sum of each statistic over each group's rows: statistics x groups; 0 for groups without rows.
+
+    table: the outcomes of one system.
+    """
     view = View.whole(table)
     sums = np.zeros((len(table.statistics), table.n_groups))
     sums[:, view.groups] = view.group_sums
@@ -85,10 +90,12 @@ def group_sums(table: Outcomes) -> Numbers:
 
 
 class _Totals(Sample):
-    """A sample whose sums of statistics are given instead of computed from rows."""
+    """A sample whose sums of statistics are known, so that they are not computed from rows."""
 
     def __init__(self, like: View, names: Sequence[str], sums: Numbers) -> None:
-        """Take the sums of the statistics `names`: statistics x any shape. like: a view, which the base class needs."""
+        """Take the sums of the statistics `names`. sums: statistics x any shape. like: a view, which the base class
+        needs.
+        """
         super().__init__(like, sums)
         self._known: dict[str, Numbers] = dict(zip(names, sums, strict=True))
 
@@ -98,10 +105,11 @@ class _Totals(Sample):
 
 @dataclass(frozen=True)
 class _Table:
-    """The absolute differences of a pair for each change d of the one statistic in which its systems differ.
+    """The absolute differences of the measure between systems a and b, for each change d of the one statistic that
+    differs.
 
-    rows: the statistic's rows of counts, of systems a and b; least: the smallest d; differences: for d = least, least +
-    1... up to the largest.
+    rows: the indices in `_Sums._counts` of that statistic's counts, of a and of b; least: the smallest d; differences:
+    for d = least, least + 1... up to the largest.
     """
 
     rows: tuple[int, int]
@@ -156,7 +164,11 @@ class _Sums(PermutedDifferences):
         return self._tables[pair]
 
     def _tabulate(self, a: int, b: int) -> _Table | None:
-        """Return a pair's table; None if a statistic is no count, if several differ, or if it would be too large."""
+        """Return the table of a pair of systems, given by their indices.
+
+        None: a statistic that the measure uses is not a count, several of these statistics differ between the two
+        systems, or the table would be too large.
+        """
         if self._counts is None:
             return None
         differing = np.flatnonzero(self._row_of[a] != self._row_of[b])
@@ -175,7 +187,10 @@ class _Sums(PermutedDifferences):
         return _Table(rows, np.float32(least), np.abs(value_a - value_b))
 
     def _moved(self, systems: npt.NDArray[np.int64], swapped: Masks) -> Numbers:
-        """Return each statistic's sum over the groups that are swapped: systems x statistics x permutations."""
+        """Return each statistic's sum over the groups that are swapped: systems x statistics x permutations.
+
+        systems: their indices. swapped: groups x permutations, 1 where the group is swapped, else 0.
+        """
         if self._counts is None:
             # One product per system, all of one shape: the rounding of a sum depends on the shape of its matrix.
             numbers = swapped.astype(np.float64)
@@ -206,7 +221,7 @@ def _used(measure: Measure) -> set[str]:
 
 
 class _Anything(PermutedDifferences):
-    """Differences between pairs of systems under permutations, for any measure: slow, it evaluates each permutation."""
+    """Differences between pairs of systems under permutations, for any measure. Each permutation is evaluated: slow."""
 
     def __init__(self, measure: Measure, tables: Sequence[Outcomes]) -> None:
         self._measure = measure

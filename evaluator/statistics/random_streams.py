@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def random_stream(seed: int, *names: str | None) -> random.Random:
-    """Return the random generator for one use and one seed. names: identify the use.
+    """Return the random generator for one use and one seed. names: texts that identify the use.
 
     Generators of different uses or seeds are statistically independent in practice.
     """
@@ -15,7 +15,7 @@ def random_stream(seed: int, *names: str | None) -> random.Random:
 
 
 def shuffled(n: int, rng: random.Random) -> Iterator[int]:
-    """Yield the integers from 0 to n - 1 in random order (Fisher-Yates shuffle), each drawn when it is consumed."""
+    """Yield the integers from 0 to n - 1 in random order (Fisher-Yates shuffle), drawing each when it is requested."""
     moved: dict[int, int] = {}
     for last in range(n - 1, -1, -1):
         index = rng.randrange(last + 1)

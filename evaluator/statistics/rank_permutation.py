@@ -31,15 +31,15 @@ _BLOCK = 1 << 17  # numbers processed at a time: few enough to stay in a CPU cac
 
 
 class PermutedDifferences(ABC):
-    """Differences of one measure between pairs of systems under permutations."""
+    """Differences of one measure between pairs of systems, after groups are swapped between the systems."""
 
     @abstractmethod
     def differences(self, swapped: Masks, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         """Yield for each pair an array with one absolute difference of the measure per permutation.
 
         The difference is between the two systems of the pair after the swaps, NaN where one of them has no value.
-        swapped: groups x permutations, 1 where the group's outcomes are swapped, else 0. The measure must have a value
-        for both systems of each pair before the swaps.
+        swapped: groups x permutations, 1 where the group's outcomes are swapped, else 0. pairs: the indices of the two
+        systems. The measure must have a value for both systems of each pair before the swaps.
         """
 
 
@@ -49,8 +49,9 @@ class _ConcordanceDifference:
 
     A row pair is a positive and a negative row; it is concordant if the positive one scores higher. Ties count half.
 
-    start: the difference without swaps; group_changes: its change when the group is swapped; pairs: the number of
-    (positive, negative) row pairs of one system, by which the difference is divided for AUROC.
+    start: the difference without swaps; group_changes: for each group, the change of the difference when the group is
+    swapped; pairs: the number of (positive, negative) row pairs of one system, by which the difference is divided for
+    AUROC.
     """
 
     group_changes: Numbers
@@ -94,7 +95,10 @@ class PermutedAuroc(PermutedDifferences):
 
 
 def _concordant_pairs(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
-    """Return for each row the number of rows of the other class that it is concordant with; ties count half."""
+    """Return for each row the number of rows of the other class with which it is a concordant pair; ties count half.
+
+    A positive and a negative row are concordant if the positive one scores higher.
+    """
     ties = Ties.of(scores)
     negatives, positives = (np.bincount(ties.codes[rows], minlength=len(ties)) for rows in (~positive, positive))
     below = np.cumsum(negatives) - negatives / 2  # negatives below a positive
@@ -138,7 +142,9 @@ def _centred(column: Numbers) -> Numbers:
 
 
 class _Ranked:
-    """The rows of systems a and b together, sorted by y, with sums that give the two correlations after any swaps."""
+    """The rows of systems a and b together, sorted by y, with sums that give both systems' correlations after any
+    swaps.
+    """
 
     def __init__(self, a: Outcomes, b: Outcomes, measure: Spearman) -> None:
         self.n_rows = n = a.n_rows

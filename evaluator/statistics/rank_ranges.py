@@ -34,9 +34,10 @@ not be significant after Holm adjustment, so that no pair of the board could be.
 
 
 def n_neighbours(n_systems: int) -> int:
-    """Return how many systems directly above, and directly below, each system is compared with.
+    """Return with how many systems directly above it, and directly below it, each system is compared.
 
-    It is the largest number with which at most MAX_PAIRS pairs are compared. If it is n_systems - 1, all pairs are.
+    It is the largest number with which at most MAX_PAIRS pairs are compared. If it is n_systems - 1, all pairs are
+    compared.
     """
 
     def n_pairs(k: int) -> int:
@@ -46,9 +47,10 @@ def n_neighbours(n_systems: int) -> int:
 
 
 def compared_pairs(n_systems: int) -> tuple[Indices, Indices]:
-    """Return the pairs that are compared, in the order of the better system's rank.
+    """Return the pairs of systems that are compared, in the order of the better system's rank.
 
-    The pairs are two arrays: the positions of the better and of the worse system of each pair; the leader's is 0.
+    The pairs are two arrays: the position in the ranking of the better system of each pair, and that of the worse one;
+    the leader's position is 0.
     """
     positions = np.arange(n_systems, dtype=np.int64)
     n_worse = np.minimum(n_systems - 1 - positions, n_neighbours(n_systems))
@@ -61,11 +63,12 @@ def rank_ranges(values: Numbers, p_values: Numbers, alpha: float = ALPHA) -> tup
     """Return the best and the worst rank of each system that are compatible with the significance tests.
 
     The best rank is 1 + the number of significantly better neighbours, and at least 2 for a system that is
-    significantly worse than the leader. The worst rank is the number of systems minus that of significantly worse
+    significantly worse than the leader. The worst rank is the number of systems minus the number of significantly worse
     neighbours. If all pairs are compared, all systems are neighbours.
 
-    values: the measure of each system, best first. p_values: of `compared_pairs`, adjusted; NaN where there is no test;
-    a difference is significant if its p-value is at most alpha.
+    values: the value of the measure of each system, best first. p_values: the adjusted p-values of `compared_pairs`, in
+    this order; NaN where there is no test. A difference is significant if its p-value is at most alpha and the two
+    values differ.
     """
     n_systems = len(values)
     better, worse = compared_pairs(n_systems)

@@ -203,7 +203,7 @@ def test_parts_are_concatenated() -> None:
 
 
 def test_a_generator_of_another_task_is_refused() -> None:
-    with pytest.raises(UsageError, match="expected a generator for metric-correlation"):
+    with pytest.raises(UsageError, match="has no generator 'scenarios'; expected one of: as-it-is"):
         run_generate("metric-correlation", "scenarios", {"relation": "p"}, graph=b"a\tp\tb\n")
 
 
