@@ -161,9 +161,9 @@ def held(phase: Phase) -> Phase:
 
 
 def _supersede(phase: Phase, board: Leaderboard) -> None:
-    """Cancel the phase's boards in preparation other than `board`, and the queued and running runs only for those.
+    """Cancel the phase's boards in preparation other than `board`, and the phase's runs that `board` does not need.
 
-    Queued runs for the current board are cancelled too, running ones are not.
+    These are all other queued runs, and the running ones on gold of the cancelled boards that `board` does not use.
     """
     others = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).exclude(pk=board.pk)
     golds = list(others.exclude(gold_version=board.gold_version_id).values_list("gold_version", flat=True))

@@ -17,8 +17,8 @@ A_TEAM, ALL = 3, 20
 def check(*, phase: Phase, team: Team) -> None:
     """Raise Refused NOT_READY if the phase's custom scorer has failed on too many submissions.
 
-    Too many are A_TEAM submissions of the team, or ALL submissions of all teams together. Does nothing for a phase
-    without a custom scorer. When the phase gets another scorer, counting starts at zero.
+    The limits are A_TEAM submissions of the team and ALL submissions of all teams together. Does nothing for a phase
+    without a custom scorer. When the phase gets another scorer, the count starts again from zero.
     """
     if phase.scorer_id is None:
         return

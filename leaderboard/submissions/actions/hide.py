@@ -1,9 +1,9 @@
-"""Hiding of a submission from all boards of its phase, by the benchmark's organisers or by its own team.
+"""Hiding of a submission from all boards of its phase, by the benchmark's organisers or by the submission's team.
 
 A hidden submission keeps its scores, its receipt and its quota charge. Under the disclosure policy `ladder`
 (`leaderboard.boards.disclosure.ladder`), new scores are still compared with its revealed score. On every board of the
-phase, its system is represented by another of its submissions that is not hidden, or leaves the board if there is none.
-A submission hidden by both organisers and team is on the boards again only when both show it.
+phase, another submission of the system that is not hidden represents the system; without one, the system leaves the
+board. A submission hidden by both organisers and team is on the boards again only when both show it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_A_DAY = 20
 
 @transaction.atomic
 def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
-    """Hide a submission; if it is hidden already, replace the reason.
+    """Hide a submission, as an organiser; if organisers hide it already, replace the reason.
 
     reason: shown to the submission's team and the organisers only. A queued or running submission is still scored, but
     not shown. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME for a reason that is empty or longer than LONGEST_REASON
@@ -52,9 +52,9 @@ def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
 
 @transaction.atomic
 def unhide(*, submission: Submission, by: User) -> bool:
-    """Show a submission again that organisers hid: all boards become as if they had never hidden it.
+    """Show a submission again that organisers hid: all boards become as if organisers had never hidden it.
 
-    Does nothing and returns False if they do not hide it. Raises Refused NOT_AN_ORGANISER.
+    Does nothing and returns False if organisers do not hide it now. Raises Refused NOT_AN_ORGANISER.
     """
     phase = _locked_phase(submission)
     check_manages(phase.benchmark, by)
@@ -65,8 +65,9 @@ def unhide(*, submission: Submission, by: User) -> bool:
 def take_off(*, submission: Submission, by: User) -> None:
     """Hide a submission, as a member of its team. Does nothing if the team hides it already.
 
-    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED if the organisers do not allow it, and in a sealed phase, which has no
-    board yet; THROTTLED if the team has hidden MOST_A_DAY submissions to this phase within 24 hours.
+    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED if the organisers do not allow teams to hide submissions, and in a sealed
+    phase, which has no board yet; THROTTLED if the team has hidden submissions to this phase MOST_A_DAY times within 24
+    hours.
     """
     phase = _locked_phase(submission)
     _check_member(submission, by)
@@ -89,9 +90,9 @@ def take_off(*, submission: Submission, by: User) -> None:
 
 @transaction.atomic
 def put_back(*, submission: Submission, by: User) -> bool:
-    """Show a submission again that its team hid, as a member of the team.
+    """Show a submission again that its team hid, as a member of the team; return True.
 
-    Does nothing and returns False if the team does not hide it. Raises Refused NOT_A_MEMBER.
+    Does nothing and returns False if the team does not hide it now. Raises Refused NOT_A_MEMBER.
     """
     phase = _locked_phase(submission)
     _check_member(submission, by)
@@ -100,7 +101,7 @@ def put_back(*, submission: Submission, by: User) -> bool:
 
 @transaction.atomic
 def set_teams_may_hide(*, benchmark: Benchmark, allowed: bool, by: User) -> None:
-    """Allow teams to take their submissions off the benchmark's boards, or forbid it; hidden ones stay hidden.
+    """Allow teams to hide their submissions from the benchmark's boards, or forbid it; hidden ones stay hidden.
 
     Raises Refused NOT_AN_ORGANISER.
     """
@@ -112,7 +113,7 @@ def set_teams_may_hide(*, benchmark: Benchmark, allowed: bool, by: User) -> None
 
 
 def why_not_to_take_off(phase: Phase) -> str:
-    """Return why a team may not take submissions off the phase's boards; empty: it may."""
+    """Return a sentence that says why teams may not hide submissions from the phase's boards; empty if they may."""
     if not phase.benchmark.teams_may_hide:
         return "The organisers of this benchmark do not allow teams to take submissions off the board."
     if phase.is_sealed:
@@ -130,7 +131,10 @@ def _end(phase: Phase, submission: Submission, *, by_team: bool, by: User, actio
 
 
 def _locked_phase(submission: Submission) -> Phase:
-    """Lock the phase's row and return it. Publishing on its boards takes the same lock."""
+    """Lock the row of a submission's phase until the transaction ends, and return the phase.
+
+    Publication on the phase's boards takes the same lock.
+    """
     rows = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark")
     return rows.get(pk=submission.phase_id)
 

@@ -1,7 +1,8 @@
 """Limit on the processor time that a user's refused uploads, and files that were only checked, take within an hour.
 
-These files cost no quota, so nothing else limits them. Accepted files do not count, and neither do those that could
-not be checked because of an error of the server. The seconds are in audit entries, which all web processes read.
+These files cost no quota, so nothing else limits them. Accepted files do not count, and neither do files that could
+not be checked because of an error of the server. The seconds that each file took are stored in the audit trail, which
+all web processes read.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ ACTIONS = ("submission.refused", "submission.checked", "dry_run.refused")
 
 
 def check(*, by: User) -> None:
-    """Raise Refused THROTTLED if the user's refused and checked uploads took over REFUSED_SECONDS in the last hour.
+    """Raise Refused THROTTLED if checks of the user's files took more processor time than allowed in the last hour.
 
-    The seconds are processor time; REFUSED_SECONDS is a setting. Call before a file is sent to the sandbox. Files that
-    are checked at the same time may together exceed the limit once.
+    Counted are refused uploads and files that were only checked; the limit is the setting REFUSED_SECONDS. Call before
+    a file is sent to the sandbox. Files that are checked at the same time may together exceed the limit once.
     """
     since = timezone.now() - WITHIN
     rows = AuditEntry.objects.filter(actor=by, action__in=ACTIONS, at__gt=since).order_by("at")
@@ -46,10 +47,10 @@ def check(*, by: User) -> None:
 
 
 def record(action: str, subject: Model, *, by: User, reason: str, cpu_seconds: float) -> None:
-    """Store that a user's file was refused, or only checked.
+    """Store in the audit trail that a user's file was refused, or was only checked.
 
-    action: one of ACTIONS. subject: the row for which the file was sent, such as the phase. reason: empty if the file
-    is valid. cpu_seconds: processor time that its check took in the sandbox.
+    action: one of ACTIONS. subject: the row for which the file was sent, such as the phase. reason: the Reason for the
+    refusal; empty if the file is valid. cpu_seconds: processor time that the file's check took in the sandbox.
     """
     assert action in ACTIONS, action
     AuditEntry.record(action, subject, by=by, reason=reason, cpu_seconds=round(cpu_seconds, 3))

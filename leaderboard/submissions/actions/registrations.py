@@ -1,7 +1,7 @@
-"""Conditions for a team's first submission: registration for the benchmark, and agreement to its rules.
+"""Conditions for submitting to a benchmark: the team is registered, and the user has agreed to the rules.
 
-Organisers choose both per benchmark (`Benchmark.access`, `Benchmark.asks_agreement`). Those who manage the benchmark
-are exempt.
+Organisers choose for each benchmark whether it has these conditions (`Benchmark.access`, `Benchmark.asks_agreement`).
+They do not apply to the benchmark's managers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _WITHOUT_REQUESTS: dict[str, str] = {
 def check(*, benchmark: Benchmark, team: Team, by: User) -> None:
     """Raise Refused RULES_NOT_AGREED or NOT_REGISTERED unless the user may submit to the benchmark for the team.
 
-    The message has the address of the page to agree and to register.
+    Only registration and agreement to the rules are checked. The message has the URL of the page on which users agree
+    and register.
     """
     if benchmark.access == Benchmark.Access.OPEN and not benchmark.needs_agreement:
         return
@@ -53,7 +54,7 @@ def check(*, benchmark: Benchmark, team: Team, by: User) -> None:
 
 
 def check_person(*, benchmark: Benchmark, by: User) -> None:
-    """Raise Refused RULES_NOT_AGREED or NOT_REGISTERED unless the user may submit for at least one team."""
+    """Raise Refused RULES_NOT_AGREED or NOT_REGISTERED unless `may_submit` returns True for the user."""
     if may_submit(benchmark, by):
         return
     address = settings.BASE_URL + reverse("join", args=[benchmark.slug])
@@ -63,7 +64,11 @@ def check_person(*, benchmark: Benchmark, by: User) -> None:
 
 
 def may_submit(benchmark: Benchmark, user: User) -> bool:
-    """Return whether the user meets the conditions with at least one team."""
+    """Return whether registration and agreement to the rules allow the user to submit to the benchmark for any team.
+
+    Registrations of teams matter only if the benchmark is not open to everybody. Managers always may. Deadlines and
+    quotas are not checked.
+    """
     if benchmark.access == Benchmark.Access.OPEN and not benchmark.needs_agreement:
         return True
     if benchmark.is_managed_by(user):
@@ -73,15 +78,16 @@ def may_submit(benchmark: Benchmark, user: User) -> bool:
 
 
 def has_agreed(benchmark: Benchmark, user: User) -> bool:
-    """Return whether the user has agreed to the current rules, or need not."""
+    """Return whether the user has agreed to the benchmark's current rules, or the benchmark asks for no agreement."""
     agreements = RulesAgreement.objects.filter(benchmark=benchmark, user=user, rules_sha256=benchmark.rules_sha256)
     return not benchmark.needs_agreement or agreements.exists()
 
 
 def agree(*, benchmark: Benchmark, rules_sha256: str, by: User) -> None:
-    """Record that the user agrees to the rules. Agreeing twice changes nothing.
+    """Record that the user agrees to the benchmark's rules. Agreeing twice changes nothing.
 
-    rules_sha256: digest of the rules that the user has read. Raises Refused NOT_READY if they have changed since.
+    rules_sha256: digest of the rules that the user has read. Raises Refused NOT_READY if it is not the digest of the
+    current rules.
     """
     if rules_sha256 != benchmark.rules_sha256:
         raise Refused(
@@ -95,10 +101,10 @@ def agree(*, benchmark: Benchmark, rules_sha256: str, by: User) -> None:
 
 
 def request(*, benchmark: Benchmark, team: Team, message: str, by: User) -> Registration:
-    """Ask the organisers to register a team, or return the registration that it has.
+    """Ask the organisers to register a team; return the registration, or the one that the team has already.
 
-    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED unless the organisers approve teams (`Benchmark.access`);
-    INVALID_NAME for an invalid message.
+    message: from the team to the organisers. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED unless the benchmark has the
+    access APPROVAL, in which organisers approve teams; INVALID_NAME for an invalid message.
     """
     if not Membership.objects.filter(team=team, user=by).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of this team.")
@@ -115,7 +121,10 @@ def request(*, benchmark: Benchmark, team: Team, message: str, by: User) -> Regi
 
 @transaction.atomic
 def invite(*, benchmark: Benchmark, team: Team, by: User) -> Registration:
-    """Register a team without a request of its own; if it has asked, approve it. Raises Refused NOT_AN_ORGANISER."""
+    """Register a team that has not asked for it; a registration that exists is approved.
+
+    Raises Refused NOT_AN_ORGANISER.
+    """
     check_manages(benchmark, by)
     now = timezone.now()
     Registration.objects.get_or_create(benchmark=benchmark, team=team, defaults={"requested_at": now})
@@ -126,7 +135,7 @@ def invite(*, benchmark: Benchmark, team: Team, by: User) -> Registration:
 def decide(*, benchmark: Benchmark, team: Team, approve: bool, by: User) -> Registration:
     """Approve or decline a team's registration; earlier decisions can be changed. Submissions of the team stay.
 
-    Raises Refused NOT_AN_ORGANISER, and Registration.DoesNotExist.
+    Raises Refused NOT_AN_ORGANISER, and Registration.DoesNotExist if the team has no registration.
     """
     check_manages(benchmark, by)
     row = Registration.objects.select_for_update().get(benchmark=benchmark, team=team)
@@ -140,11 +149,12 @@ def decide(*, benchmark: Benchmark, team: Team, approve: bool, by: User) -> Regi
 
 @transaction.atomic
 def set_access(*, benchmark: Benchmark, access: str, asks_agreement: bool, by: User) -> Benchmark:
-    """Set who may submit to a benchmark, and whether participants agree to its rules first.
+    """Set who may submit to a benchmark, and whether participants must first agree to its rules.
 
-    A published benchmark becomes private or public with it. If registration becomes necessary, the teams that have
-    submitted are registered. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an unknown `access`; NOT_READY for an
-    agreement without rules, and for a rehearsal.
+    access: one of Benchmark.Access; a published benchmark becomes private or public accordingly. If only registered
+    teams may submit, the teams with submissions and without a registration are registered. Raises Refused:
+    NOT_AN_ORGANISER; INVALID_NAME for an unknown `access`; NOT_READY if agreement is asked for and there are no rules,
+    and for a rehearsal.
     """
     locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
     check_manages(locked, by)
@@ -177,7 +187,7 @@ def set_access(*, benchmark: Benchmark, access: str, asks_agreement: bool, by: U
 
 
 def _unregistered(benchmark: Benchmark) -> list[Team]:
-    """Return the teams with submissions and without a registration."""
+    """Return the teams with submissions to the benchmark and without a registration, except its baselines team."""
     submissions = Submission.objects.filter(phase__benchmark=benchmark)
     teams = Team.objects.filter(pk__in=submissions.values("system__team")).exclude(baselines_of=benchmark)
     return list(teams.exclude(pk__in=benchmark.registrations.values("team")))

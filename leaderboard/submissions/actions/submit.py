@@ -1,6 +1,6 @@
-"""Submission of predictions: the file is validated, then charged and queued in one transaction.
+"""Submission of predictions: the file is validated, then the quota is charged and a run queued in one transaction.
 
-A large file is charged and queued first, and validated in the background (`validation`).
+For a large file the quota is charged first, and the file is validated in the background (`validation`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ log = structlog.get_logger(__name__)
 
 
 class Accepted(NamedTuple):
-    """The rows of an accepted predictions file. run: None in a sealed phase, or until a large file is validated."""
+    """The rows stored for an accepted predictions file. run: None in a sealed phase, and for a large file, which is
+    validated first.
+    """
 
     submission: Submission
     prediction: Prediction
@@ -66,13 +68,15 @@ def submit(
 ) -> Accepted:
     """Accept a predictions file and return its rows, or raise Refused and store nothing but an audit entry.
 
-    A refused file costs no quota. A large file is accepted before it is validated, and refunded if it is invalid. The
-    submission and its queued run or validation are committed before a worker is notified.
+    A refused file costs no quota. A large file is accepted before it is validated; if it is invalid, the quota charge
+    is refunded. The submission and its queued run or validation are committed before a worker is notified.
 
     system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it.
     track: the name of one of the phase's tracks; empty if the phase has none.
-    note: for the team's own list of submissions; never published.
+    note: for the team's list of its submissions; never published.
     check: called with the split locked before anything is charged; it may raise Refused. None: nothing is called.
+    Raises Refused: NOT_ACCEPTED if the phase takes only images; NOT_READY if the inputs or the phase were changed
+    meanwhile; and the codes of `check_may_submit` and `validation.validate_now`.
     """
     if not phase.takes_predictions:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
@@ -120,10 +124,10 @@ def submit(
 
 
 def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list[str]]:
-    """Validate a predictions file without submitting it; return its number of lines and the warnings.
+    """Validate a predictions file without submitting it; return its number of lines and the warnings about it.
 
-    Costs no quota, but counts for the limit of refused uploads. Raises Refused as `submit` does, and TOO_LARGE for a
-    file that is too large to be validated during the request.
+    The check costs no quota, but its processor time counts for the limit in `refused_uploads`. Raises Refused as
+    `submit` does, and TOO_LARGE for a file that is too large to be validated during the request.
     """
     if not phase.takes_predictions:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
@@ -150,10 +154,12 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
 
 
 def check_may_submit(*, phase: Phase, system: System, by: User, track: str) -> tuple[GoldVersion, datetime]:
-    """Check everything that needs no sandbox: team, dates, track, data, scorer and quota.
+    """Check everything about a submission that needs no sandbox: team, dates, track, data, scorer and quota.
 
-    Returns the current gold, and the time of receipt by the database's clock. Raises Refused. `create_and_charge`
-    checks team, scorer, quota and track again with their rows locked.
+    Returns (the phase's current gold, the time of receipt by the database's clock). Raises Refused: the codes of
+    `registrations.check`, NOT_A_MEMBER, NOT_AN_ORGANISER, OTHER_TEAM, PHASE_CLOSED, QUOTA_EXCEEDED, the codes for a
+    wrong track, and NOT_READY for a phase without gold or inputs or with a failing scorer. `create_and_charge` checks
+    team, scorer, quota and track again with the rows locked.
     """
     at = _check_team(phase=phase, system=system, by=by)
     check_open(phase, at, team=system.team)
@@ -165,7 +171,7 @@ def check_may_submit(*, phase: Phase, system: System, by: User, track: str) -> t
 
 
 def _data_of(phase: Phase) -> GoldVersion:
-    """Return the phase's current gold. Raises Refused NOT_READY if it has no gold or no inputs."""
+    """Return the phase's current gold. Raises Refused NOT_READY if the phase's split has no gold or no inputs."""
     gold = board_state.gold_of(phase)
     if gold is None or not phase.split.inputs:
         missing = "gold" if gold is None else "inputs"
@@ -180,8 +186,9 @@ def _data_of(phase: Phase) -> GoldVersion:
 def _check_team(*, phase: Phase, system: System, by: User) -> datetime:
     """Raise Refused unless the user may submit for the system's team; return the time by the database's clock.
 
-    NOT_A_MEMBER for another's team, NOT_AN_ORGANISER for a team reserved for baselines, OTHER_TEAM if the user competes
-    in this phase for another team; RULES_NOT_AGREED and NOT_REGISTERED as `registrations.check` does.
+    Codes: NOT_A_MEMBER if the user is not in the team; NOT_AN_ORGANISER for a team reserved for a benchmark's
+    baselines, unless the user manages that benchmark; OTHER_TEAM if the user competes in this phase for another team;
+    RULES_NOT_AGREED and NOT_REGISTERED as `registrations.check` does.
     """
     # One statement: this is checked twice for each submission.
     is_member, official, bound, at = (
@@ -216,7 +223,7 @@ def _check_team(*, phase: Phase, system: System, by: User) -> datetime:
 def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:
     """Raise Refused PHASE_CLOSED if the phase accepts no submissions of the team at `at`.
 
-    team None: extensions do not count.
+    team: None for a team without an extension of the deadline.
     """
     check_in_use(phase)
     if not deadlines.is_open(phase, team=team, at=at):
@@ -224,7 +231,7 @@ def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:
 
 
 def check_open_to(phase: Phase, by: User, at: datetime) -> None:
-    """Raise Refused PHASE_CLOSED if the phase accepts no submissions of any of the user's teams at `at`."""
+    """Raise Refused PHASE_CLOSED if the phase is closed to all of the user's teams at `at`."""
     check_in_use(phase)
     if not deadlines.is_open_to(phase, by, at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
@@ -311,10 +318,11 @@ def _accept(
 def create_and_charge(
     *, phase: Phase, system: System, by: User, track: str, note: str, at: datetime, image: Image | None = None
 ) -> Submission:
-    """Create a submission and charge its team's quota; raises Refused as `check_may_submit` does.
+    """Create a submission and charge its team's quota.
 
-    An unsaved system is saved. image: the submitted container image; None for a predictions file. Call in a transaction
-    that has called `runs.lock_split`.
+    An unsaved system is saved. at: time of receipt. image: the submitted container image; None for a predictions file.
+    Call in a transaction that has called `runs.lock_split`. Raises Refused as `check_may_submit` does, and NOT_READY if
+    organisers have changed the phase meanwhile.
     """
     # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
     team = Team.objects.select_for_update(no_key=True).get(pk=system.team_id)
@@ -337,9 +345,10 @@ def create_and_charge(
 
 
 def _read_again(phase: Phase) -> None:
-    """Read the phase's tracks again now that the split is locked, since some may have been added.
+    """Read the phase's tracks again now that the split is locked, since tracks may have been added meanwhile.
 
-    Raises Refused if organisers have meanwhile changed what the file was checked against.
+    Raises Refused NOT_READY if organisers have meanwhile changed any of the FIXED_ONCE_SUBMITTED fields of the phase,
+    against which the submission was checked.
     """
     current = Phase.objects.only("tracks", *FIXED_ONCE_SUBMITTED).get(pk=phase.pk)
     phase.tracks = current.tracks

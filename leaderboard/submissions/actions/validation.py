@@ -1,7 +1,7 @@
 """Validation of uploaded predictions files: during the request, or for large files in the background.
 
-A large file is received first: its submission is charged, and a worker validates the file before it is scored. If the
-file is invalid, the submission is rejected, refunded, and the file deleted.
+A large file is accepted first: the quota is charged, and a worker validates the file before it is scored. If the file
+is invalid, the submission is rejected, the charge refunded and the file deleted.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ INPUTS_REPLACED = (
 
 
 def is_large(name: str, n_bytes: int) -> bool:
-    """Return True if a file is so large that it is validated in the background, and not during the request.
+    """Return True if an uploaded file is so large that it is validated in the background, not during the request.
 
-    n_bytes: its size as uploaded. Validation during the request would hold a process of the web server too long.
+    name: the file's name; a name ending in .gz marks a compressed file, which counts GZIP_FACTOR times. n_bytes: size
+    as uploaded. Validation of a large file during the request would hold a process of the web server too long.
     """
     return n_bytes * (GZIP_FACTOR if name.endswith(".gz") else 1) > settings.VALIDATE_NOW_BYTES
 
@@ -67,13 +68,13 @@ def validate_now(
     by: User,
     only_check: bool = False,
 ) -> tuple[int, list[str]]:
-    """Validate the file in the sandbox; return its number of lines and the warnings.
+    """Validate a predictions file in the sandbox; return its number of lines and the warnings about it.
 
-    options: the phase's task options. action, subject: what is recorded of a refused file (`refused_uploads.record`).
-    only_check: True if the file is not submitted; its check then counts as that of a refused file does.
-    Raises Refused: INVALID_PREDICTIONS, with the problems if the file was read; SANDBOX_UNAVAILABLE if the sandbox does
-    not respond, the validation crashes, or the split's inputs cannot be read; THROTTLED as `refused_uploads.check`
-    does.
+    name: the file's name. options: the phase's task options. action, subject: with which `refused_uploads.record`
+    records a refused file. only_check: True if the file is not submitted; its check is then recorded too.
+    Raises Refused: INVALID_PREDICTIONS, with the problems unless the check exceeded its limits or the file is for
+    another split; SANDBOX_UNAVAILABLE if the sandbox does not respond, the validation crashes, or the split's inputs
+    cannot be read; THROTTLED as `refused_uploads.check` does.
     """
     refused_uploads.check(by=by)
     try:
@@ -102,7 +103,10 @@ def validate_now(
 
 
 def _is_our_fault(answer: sandbox_client.Answer) -> bool:
-    """Return whether the validation crashed or could not read the inputs: no file should cause that (docs/adr/0001)."""
+    """Return whether a validation failed because of the server: it crashed or could not read the split's inputs.
+
+    No uploaded file should cause that (docs/adr/0001).
+    """
     if answer.reason:
         return answer.reason not in (Reason.TIME, Reason.MEMORY)
     return bool(answer.report.get("fault") != "predictions")
@@ -117,7 +121,8 @@ def _find_other_split(
 ) -> tuple[Split | None, float]:
     """Return (another split of the dataset whose ids a refused file has, or None; processor seconds of the search).
 
-    Only splits with public inputs are compared, and only if most of the file's problems are unknown ids.
+    At most MAX_OTHER_SPLITS published splits with public inputs are compared, and only if at least half of the file's
+    problems are unknown ids. answer: of the validation for `split`, which refused the file.
     """
     n_unknown = 0 if answer.reason else _count_unknown(answer, split)
     if 2 * n_unknown < _count(answer) or not n_unknown:
@@ -144,7 +149,7 @@ def _count(answer: sandbox_client.Answer) -> int:
 
 
 def _count_unknown(answer: sandbox_client.Answer, split: Split) -> int:
-    """Return how many of the file's problems are ids that the inputs do not have; 0 for a valid file."""
+    """Return the number of problems in a validation's answer that are ids unknown to the inputs; 0 for a valid file."""
     what = f"unknown {TASKS[split.dataset.task].id_key}"
     return max((row["count"] for row in answer.report.get("problems", ()) if row["what"] == what), default=0)
 
@@ -217,14 +222,18 @@ def _on_failure(lease: Lease[Prediction], final: bool) -> None:
 
 
 def _give_back(prediction: Prediction) -> None:
-    """Refund the quota charge, and let the team choose another final if it has chosen this submission."""
+    """Refund the quota charge of a prediction's submission.
+
+    If the submission is a final in a phase that is still sealed, remove it from the team's finals, so that the team can
+    choose another.
+    """
     submission = prediction.submission_id
     QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
     Final.objects.filter(submission=submission, phase__unsealed_at=None).delete()
 
 
 def problem(text: str) -> dict[str, Any]:
-    """Return a problem that concerns no line of the file, as a dict like those in the report of a validation."""
+    """Return a problem of a whole predictions file as a dict with the keys of the problems in a validation's report."""
     return {"file": "", "line": None, "what": text, "found": "", "expected": "", "text": text}
 
 

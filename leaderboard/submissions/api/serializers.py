@@ -128,7 +128,7 @@ class ScoringSerializer(serializers.Serializer[Any]):
 
 
 class ResultSerializer(serializers.Serializer[Any]):
-    """Where a scored submission is on the current board of its phase."""
+    """Result of a scored submission on the current board of its phase: rank, and differences from other scores."""
 
     primary = serializers.CharField(help_text="name of the measure by which systems are ranked")
     rank = serializers.IntegerField(allow_null=True, help_text="rank of the system; null: it is not ranked")
@@ -195,7 +195,10 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
 
 
 def line(progress: Progress, request: Request, ranks: Mapping[UUID, int]) -> dict[str, Any]:
-    """Return the values of SubmissionLine for a submission. ranks: current ranks by submission id, if there is one."""
+    """Return the values of SubmissionLine for a submission.
+
+    ranks: submission id -> its system's current rank, for submissions that represent a ranked system.
+    """
     submission, prediction = progress.submission, progress.prediction
     names = ("name", "bytes", "sha256", "n_lines")
     address = addresses.of(request, "api_predictions", submission.pk)

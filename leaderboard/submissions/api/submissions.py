@@ -89,7 +89,10 @@ def _submit(phase: Phase, params: dict[str, Any], by: Any) -> submit.Accepted:
 
 
 def facts_of(phase: Phase, pairs: Iterable[str]) -> dict[str, Value | None]:
-    """Parse `pairs`, facts about a system as NAME=VALUE, to values by name. Raises Refused INVALID_NAME."""
+    """Parse facts about a system; return the values by the names of the facts. Raises Refused INVALID_NAME.
+
+    pairs: NAME=VALUE for each fact, of those for which the phase's benchmark asks.
+    """
     try:
         return parse_stated(phase.benchmark, pairs)
     except ValueError as error:
@@ -185,7 +188,7 @@ class ScoresView(View):
 
 
 def _without_scores(current: progress.Progress) -> str:
-    """Return the message that says why a submission has no scores to show."""
+    """Return a sentence that says why a submission has no scores to show."""
     match current.revealed:
         case progress.Revealed.SEALED:
             opened = current.submission.phase.sealed_until

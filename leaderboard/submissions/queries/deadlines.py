@@ -1,4 +1,4 @@
-"""Deadlines of phases, including extensions for single teams."""
+"""Deadlines of phases, and extensions of them for single teams."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from leaderboard.models import Extension, Phase, Team, User
 
 
 def closes_at(phase: Phase, team: Team | None = None) -> datetime | None:
-    """Return the deadline (inclusive) of a phase for a team, with its extension if it has one.
+    """Return the deadline (inclusive) of a phase for a team: the end of the team's latest extension, if it has one.
 
-    team None: the deadline for teams without an extension. Returns None if the phase has no deadline.
+    team: None for teams without an extension. Returns None if the phase has no deadline.
     """
     if phase.closes_at is None or team is None or team.pk is None:
         return phase.closes_at
@@ -23,8 +23,8 @@ def closes_at(phase: Phase, team: Team | None = None) -> datetime | None:
 def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = None) -> bool:
     """Return whether the phase accepts a submission of the team at `at` (default: now).
 
-    It does between its dates, or until the end of the team's extension, if its split is in use (`Phase.is_in_use`).
-    team None: without an extension.
+    A phase whose split is in use (`Phase.is_in_use`) accepts submissions between its opening and closing dates, and
+    then until the end of the team's extension. team: None for a team without an extension.
     """
     at = at or timezone.now()
     if not phase.is_in_use:
@@ -36,7 +36,7 @@ def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = Non
 
 
 def extensions_of(phase: Phase, user: User) -> list[Extension]:
-    """Return the extensions of the user's teams that end after the phase's own deadline, by team."""
+    """Return the extensions of the user's teams that end after the phase's deadline, sorted by team name."""
     if phase.closes_at is None:
         return []
     rows = Extension.objects.filter(phase=phase, team__members=user, closes_at__gt=phase.closes_at)
@@ -44,7 +44,10 @@ def extensions_of(phase: Phase, user: User) -> list[Extension]:
 
 
 def is_open_to(phase: Phase, user: User, at: datetime | None = None) -> bool:
-    """Return whether the phase accepts submissions of any of the user's teams at `at` (default: now)."""
+    """Return whether the phase accepts submissions of at least one team of the user at `at` (default: now).
+
+    A user without a team counts as one with a team without an extension.
+    """
     at = at or timezone.now()
     if not phase.is_in_use:
         return False

@@ -1,4 +1,4 @@
-"""The items of a public gold with a submission's predictions, for its own team."""
+"""The items of public gold with a submission's predictions for them, listed for the submission's team."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ MOST_BYTES = 50_000_000
 
 
 def are_shown(progress: Progress) -> bool:
-    """Return whether the items may be listed: gold and inputs are public, and the scores are revealed in full.
+    """Return whether the items of the gold may be listed with a submission's predictions.
 
-    Custom scorers rate items in their own way, so their phases have no list.
+    The submission is scored, its phase reveals items (public gold, full scores), its predictions may be downloaded, and
+    neither they nor the gold exceed MOST_BYTES. Custom scorers rate items in their own way, so their phases have no
+    list.
     """
     prediction, run = progress.prediction, progress.run
     phase = progress.submission.phase
@@ -33,9 +35,9 @@ def are_shown(progress: Progress) -> bool:
 
 
 def read(progress: Progress, **filters: str | int) -> sandbox_client.Answer:
-    """Return the sandbox's answer to the job `examples`, which lists items. Raises SandboxError.
+    """Return the sandbox's answer to the job `examples`, which lists items with a submission's predictions.
 
-    Only for a submission whose items `are_shown`. filters: fields of the job's ExamplesRequest, by name.
+    Call only if `are_shown`. filters: fields of the job's ExamplesRequest, by name. Raises SandboxError.
     """
     prediction, run, phase = progress.prediction, progress.run, progress.submission.phase
     assert prediction is not None and run is not None

@@ -1,4 +1,4 @@
-"""Copy of a user's data as a ZIP file: profile, teams, and submissions with their files, scores and receipts."""
+"""Copy of a user's data as a ZIP file: profile, teams, and own submissions with files, scores and receipts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHUNK = 1 << 20
 
 
 class _Sink(io.RawIOBase):
-    """Write-only file object that buffers what ZipFile writes until `taken` returns it for streaming."""
+    """Write-only file object that buffers the bytes that ZipFile writes; `taken` returns and removes them."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -39,7 +39,10 @@ class _Sink(io.RawIOBase):
 
 
 def archive(user: User) -> Iterator[bytes]:
-    """Yield the pieces of the ZIP file. It contains what the user's own pages show, and nothing that they hide."""
+    """Yield the ZIP file with a copy of the user's data, in pieces.
+
+    It contains the data that the user's pages show, and nothing that they hide.
+    """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as files:
         files.writestr("profile.json", _text(_profile(user)))

@@ -1,4 +1,4 @@
-"""A user's own submissions: filters, current ranks, and the revealed scores of each system over time."""
+"""Submissions of a user's teams: filters, current ranks, and the revealed scores of each system over time."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _FILTERS = {
 
 
 def filtered(user: Any, *, search: str = "", **values: str) -> QuerySet[Submission]:
-    """Return the submissions of the user's teams, the latest first.
+    """Return the submissions of the user's teams that pass the filters, the latest first.
 
-    search: words in the names of system and benchmark or in the note. values: of `benchmark` and `phase` (slugs),
-    `system` and `team` (names), and `state`; empty: any.
+    search: words that each occur in the system's name, the benchmark's title or the note. values: required values by
+    filter, which is `benchmark` or `phase` (slugs), `system` or `team` (names), or `state`; empty: any.
     """
     runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
     # The prediction of a container has no run before the container has finished.
@@ -45,7 +45,7 @@ def filtered(user: Any, *, search: str = "", **values: str) -> QuerySet[Submissi
 
 
 def ranks_of(submissions: Iterable[UUID]) -> dict[UUID, int]:
-    """Return id -> rank of those of the submissions that represent a ranked system on a current board."""
+    """Return submission id -> rank, for those of the submissions that represent a ranked system on a current board."""
     standings = Standing.objects.filter(
         release__submission__in=list(submissions), leaderboard__state=Leaderboard.State.CURRENT, rank__isnull=False
     )
@@ -54,10 +54,11 @@ def ranks_of(submissions: Iterable[UUID]) -> dict[UUID, int]:
 
 @dataclass(frozen=True)
 class ScoreHistory:
-    """The revealed primary scores of a system in a phase, the earliest first.
+    """The revealed scores of a system in a phase on the primary measure.
 
-    n: number of its submissions, also those without a score. best: the best of `scored`; None without any. quota: what
-    the team has left; may_submit: whether it can submit to the phase now.
+    n: number of the system's submissions, also those without a score. scored: submissions with a score, the earliest
+    first. best: the one of `scored` with the best score; None if there are none. quota: of the team in the phase.
+    may_submit: True if the team can submit to the phase now.
     """
 
     phase: Phase
@@ -74,7 +75,10 @@ class ScoreHistory:
 
 
 def histories(rows: Iterable[Progress]) -> list[ScoreHistory]:
-    """Return a history for each system and phase. rows: the latest first; a repeated submission counts once."""
+    """Return the score history of each pair of system and phase.
+
+    rows: submissions, the latest first; one that occurs twice counts once.
+    """
     grouped: dict[tuple[int, int], list[Progress]] = {}
     for row in {row.submission.pk: row for row in rows}.values():
         grouped.setdefault((row.submission.phase_id, row.submission.system_id), []).append(row)

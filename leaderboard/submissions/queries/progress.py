@@ -1,4 +1,4 @@
-"""Progress of submissions: state, reason, queue position, receipt, and what is revealed, for pages and API."""
+"""Progress of submissions for pages and API: state, reason, queue position, receipt, and the revealed scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from leaderboard.work_queue import worker_status
 
 
 class Revealed(StrEnum):
-    """What the phase reveals of a submission's scores to its team."""
+    """Kinds of information that a phase reveals about a submission's scores to its team."""
 
     NOTHING = "nothing"
     """There are no scores yet, or there will be none."""
@@ -49,16 +49,19 @@ class Progress:
 
     @property
     def _leased_work(self) -> Prediction | Run | None:
-        """Return the row whose state is the submission's: the prediction until it is done, then its run.
+        """Return the row whose state is the submission's state: the prediction until it is done, then its run.
 
-        None: there is neither yet.
+        None if there is neither yet.
         """
         waits = self.prediction is not None and self.prediction.state != State.DONE
         return self.prediction if waits or self.run is None else self.run
 
     @property
     def _is_held(self) -> bool:
-        """Return whether a scored run waits for earlier ones on a ladder, or to be ranked; it is shown as running."""
+        """Return whether the run is scored but waits for earlier runs on a ladder, or for its release to be ranked.
+
+        The submission is shown as running meanwhile.
+        """
         if self.run is None or self._leased_work is not self.run or self.run.state != State.DONE:
             return False
         phase = self.submission.phase
@@ -100,16 +103,19 @@ class Progress:
 
     @property
     def hidden(self) -> HiddenSubmission | None:
-        """Return the row with reason and date if the submission is currently hidden from boards, else None.
+        """Return the row with the reason and date for which the submission is hidden from boards now, else None.
 
-        If both the organisers and the team hide it, this is the organisers' row.
+        If both the organisers and the team hide the submission, this is the organisers' row.
         """
         row: HiddenSubmission | None = _first(self.submission.hidings.all())
         return row
 
     @cached_property
     def result(self) -> SubmissionResult | None:
-        """Return where the submission is on the current board; None unless it is scored, shown and on the board."""
+        """Return the submission's result on the current board: its system's rank, and differences from other scores.
+
+        None unless the submission is scored, not hidden, and its system on that board.
+        """
         if self.release is None or not self.is_over or self.hidden:
             return None
         return result_of(self.release)
@@ -126,9 +132,10 @@ class Progress:
 
     @cached_property
     def queue_position(self) -> int | None:
-        """Return the number of runs, containers or validations ahead in the queue; None if not queued.
+        """Return the number of runs, containers or validations ahead of the submission's in their queue.
 
-        Runs and validations start in the order in which they were queued. Teams take turns with their containers.
+        None if the submission is not queued. Runs and validations start in the order in which they were queued. Teams
+        take turns with their containers.
         """
         work = self._leased_work
         if work is None or work.state != State.QUEUED:
@@ -149,7 +156,10 @@ class Progress:
 
     @property
     def warnings(self) -> list[str]:
-        """Return the distinct warnings: those of the validation, then those of the scoring that the phase reveals."""
+        """Return the distinct warnings about the predictions: from the validation, then from the scoring.
+
+        Of the warnings from the scoring only those are returned that the phase reveals.
+        """
         scoring = self.run if reveals_all(self.submission.phase) else self.release
         sources = [source for source in (self.prediction, scoring) if source]
         return list(dict.fromkeys(warning for source in sources for warning in source.warnings))
@@ -171,12 +181,15 @@ class Progress:
 
     @property
     def is_being_validated(self) -> bool:
-        """Return whether the uploaded file, which is large, waits to be validated or is being validated."""
+        """Return whether an uploaded predictions file waits to be validated or is being validated in the background."""
         return not self.is_container and self.prediction is not None and not self.prediction.is_over
 
     @property
     def stage(self) -> str:
-        """Return what a worker is doing: `validating` an uploaded file, or a container's `Stage`; else empty."""
+        """Return the current stage of the predictions: `validating` (an uploaded file) or a container's `Stage`.
+
+        Empty if neither applies.
+        """
         if self.is_being_validated:
             return "validating"
         return self.prediction.stage if self.prediction else ""
@@ -185,7 +198,8 @@ class Progress:
     def file_is_shown(self) -> bool:
         """Return whether the team may download the predictions.
 
-        It may not if a container wrote them and the phase's inputs are hidden: they could contain the inputs.
+        The team may not if a container wrote them and the phase's inputs are hidden: a container could copy the inputs
+        into its predictions.
         """
         return not self.is_container or self.submission.phase.split.inputs_public
 
@@ -200,8 +214,8 @@ class Progress:
         """Return the provenance of the scores; empty until there are scores.
 
         If the phase's inputs are hidden, values that a container can control (the digest of its predictions, times) are
-        left out: it could encode the inputs in them. The digest of hidden gold is for managers alone: anybody could use
-        it to test guesses about the gold offline.
+        left out: the container could encode the inputs in them. The digest of hidden gold is only for managers of the
+        benchmark: anybody could use it to test guesses about the gold offline.
         """
         if self.run is None or self._is_held or not self.run.provenance:
             return {}
@@ -213,13 +227,13 @@ class Progress:
 
     @property
     def container(self) -> dict[str, Any]:
-        """Return image, runtime and limits of the container's execution; empty until the container has run."""
+        """Return `image`, `runtime` and `limits` of the container's execution, by key; empty until it has ended."""
         execution = self.prediction.execution if self.prediction and self.is_container else {}
         return {name: execution[name] for name in ("image", "runtime", "limits") if name in execution}
 
     @property
     def value(self) -> float | None:
-        """Return the revealed overall value of the primary measure, or None."""
+        """Return the revealed overall value of the primary measure; None if there is none."""
         return primary_value(self.release) if self.release else None
 
     @property
@@ -240,7 +254,7 @@ _NEWEST = ("-gold_version__number", "-task_version", "-queued_at")
 
 
 def with_related(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Select and prefetch everything that `of` and `published` read, in a fixed number of queries."""
+    """Return the queryset with all related rows that `of` and `published` read, in a fixed number of queries."""
     return submissions.select_related(
         "system__team", "phase__benchmark", "phase__split", "image", "submitted_by", "charge", "final"
     ).prefetch_related(
@@ -262,9 +276,9 @@ def of(submission: Submission, *, for_manager: bool = False) -> Progress:
 
 
 def of_accepted(submission: Submission, prediction: Prediction, run: Run | None, *, for_manager: bool) -> Progress:
-    """Return the progress of a submission as it was accepted, without reading its rows again.
+    """Return the progress of a submission that was just accepted, without reading its rows from the database again.
 
-    run: the queued run of the prediction; None if there is none yet. Whatever a worker has done since is left out.
+    run: the queued run of the prediction; None if there is none yet. Changes by a worker since then are left out.
     """
     # Where Django keeps related rows that it has read.
     vars(prediction)["_prefetched_objects_cache"] = {"runs": [run] if run else []}
@@ -274,9 +288,9 @@ def of_accepted(submission: Submission, prediction: Prediction, run: Run | None,
 
 
 def published(progress: Progress) -> list[Progress]:
-    """Return the submission's `Progress` (its run and release) for each public board, current or frozen, that shows it.
+    """Return a submission's `Progress` on each public board, current or frozen, for which it has a release.
 
-    The newest gold version comes first.
+    Each has the run and release on that board; the newest gold version comes first.
     """
     submission = progress.submission
     releases = {release.run_id: release for release in submission.releases.all()}
@@ -289,10 +303,11 @@ def published(progress: Progress) -> list[Progress]:
 
 
 def current_run(runs: Sequence[Run]) -> Run | None:
-    """Return the first run for a current or frozen board, else the first that is not cancelled, else the first.
+    """Return the run of a prediction that its page shows; None if there are no runs.
 
-    Thus an ongoing or cancelled rescoring does not hide a submission's result. Returns None if there are no runs.
-    runs: sorted, the newest gold version first; each must have been fetched from a queryset of `with_related`.
+    It is the first run for a current or frozen board, else the first that is not cancelled and whose board is not
+    cancelled, else the first. Thus an ongoing or cancelled rescoring does not hide a submission's result. runs: sorted,
+    the newest gold version first; each must have been fetched from a queryset of `with_related`.
     """
     active = [run for run in runs if run.state != State.CANCELLED and _board(run) != Leaderboard.State.CANCELLED]
     shown = [run for run in active if _board(run) != Leaderboard.State.PREPARING]
@@ -309,9 +324,9 @@ def _first(rows: Iterable[Any]) -> Any:
 
 
 def progress_or_404(user: Any, pk: UUID) -> Progress:
-    """Return the progress of a submission of the user's teams, or to a benchmark that the user manages.
+    """Return the progress of the submission with the id `pk`.
 
-    Raises Http404 for any other submission.
+    Raises Http404 unless the submission is of a team of the user or to a benchmark that the user manages.
     """
     submission = get_object_or_404(with_related(Submission.objects.visible_to(user)), pk=pk)
     return of(submission, for_manager=submission.phase.benchmark.is_managed_by(user))

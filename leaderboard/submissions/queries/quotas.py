@@ -1,6 +1,6 @@
 """Submission quotas: how many submissions a team has left in a phase. Refunded submissions do not count.
 
-`leaderboard.submissions.actions.submit` enforces them and charges.
+`leaderboard.submissions.actions.submit` enforces the quotas and charges submissions.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from leaderboard.models import Phase, QuotaCharge, Submission, System, Team, Use
 
 @dataclass(frozen=True)
 class Quota:
-    """A team's quota in a phase, in submissions: its limits, and how much of them is used.
+    """A team's quota in a phase, in submissions: the limits, and the submissions that are charged to them.
 
-    per_day, total: limits of each team; a day is a calendar day in UTC, and resets_at the next midnight. of_all: limit
-    for all teams together, None if there is none; used_by_all: submissions of all teams, 0 if there is no such limit.
+    per_day, total: limits for each team. used_today, used_total: submissions of the team. A day is a calendar day in
+    UTC; resets_at: the next midnight. of_all: limit for all teams together, None if there is none. used_by_all:
+    submissions of all teams, 0 if there is no limit for all.
     """
 
     per_day: int
@@ -48,15 +49,15 @@ class Quota:
 def quota_of(*, phase: Phase, team: Team | None, at: datetime | None = None) -> Quota:
     """Return a team's quota in a phase at `at` (default: now).
 
-    team None: the quota of a team that does not exist yet, and so has used nothing.
+    team: None for a team that does not exist yet, and so has used nothing.
     """
     return quotas_of(phases=[phase], team=team, at=at)[phase.pk]
 
 
 def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None = None) -> dict[int, Quota]:
-    """Return a team's quotas in several phases, by the phase's primary key, in at most two queries.
+    """Return a team's quotas in several phases at `at` (default: now), by the phase's primary key.
 
-    team: None: a team that does not exist yet. at: default: now.
+    team: None for a team that does not exist yet. Needs at most two queries.
     """
     at = at or timezone.now()
     midnight = at.astimezone(timezone.get_default_timezone()).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -81,23 +82,26 @@ def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None
 
 
 def _used_by_all(phases: Sequence[int]) -> dict[int, int]:
-    """Return the number of charged submissions of all teams in each phase, by the phase's primary key."""
+    """Return phase -> number of charged submissions of all teams together, for the phases with these primary keys.
+
+    Phases without such submissions have no key.
+    """
     charges = QuotaCharge.objects.filter(phase__in=phases, refunded_at=None).values("phase")
     return {count["phase"]: count["n"] for count in charges.annotate(n=Count("id"))}
 
 
 def team_of_phase(*, phase: Phase, user: User) -> Team | None:
-    """Return the team for which a user competes in a phase: that of the user's first submission to the phase, or None.
+    """Return the team for which a user competes in a phase: the team of the user's first submission to the phase.
 
-    A refund of the submission does not change this, nor does leaving the team: otherwise a user could multiply quotas
-    by joining one team after another. Submissions of baselines and organisers' own systems do not compete and are
-    ignored.
+    None if the user has submitted nothing. A refund of the submission does not change the team, nor does leaving the
+    team: otherwise a user could multiply quotas by joining one team after another. Submissions of baselines and of
+    organisers' systems do not compete and are ignored.
     """
     first = first_of_phase(phase=phase, user=user).select_related("system__team").first()
     return first.system.team if first else None
 
 
 def first_of_phase(*, phase: Phase, user: User) -> QuerySet[Submission]:
-    """Return the user's submissions to a phase that decide `team_of_phase`, the first one first."""
+    """Return the user's competing submissions to a phase, the earliest first; the first one decides `team_of_phase`."""
     submissions = Submission.objects.filter(phase=phase, submitted_by=user, system__kind=System.Kind.PARTICIPANT)
     return submissions.order_by("received_at", "pk")

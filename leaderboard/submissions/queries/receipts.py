@@ -12,9 +12,9 @@ GOLD, PREDICTIONS, TASK = "/gold/gold.jsonl", "/predictions/predictions.jsonl", 
 
 
 def document(progress: Progress) -> dict[str, Any]:
-    """Return the content of `receipt.json`; empty until the submission has a release.
+    """Return the content of a submission's `receipt.json`; empty until its scores are published.
 
-    Its key `receipt` is the provenance, as in the API's field of that name; `scores` are the revealed scores.
+    The key `receipt` has the provenance, as in the API's field `receipt`; `scores` has the revealed scores.
     """
     submission, release = progress.submission, progress.release
     if not progress.receipt or release is None:
@@ -39,9 +39,9 @@ def document(progress: Progress) -> dict[str, Any]:
 def command(receipt: dict[str, Any]) -> str:
     """Return the shell command that reproduces the scores; empty for an old receipt without the task's name.
 
-    In the command, GOLD and PREDICTIONS stand for the paths of the files whose digests the receipt contains. For a
-    custom scorer the command runs its image; TASK_FILE stands for the task file of docs/curators.md, which the
-    organisers have, and OUTPUT for a folder.
+    receipt: the provenance, as `Progress.receipt` returns it. In the command, GOLD and PREDICTIONS stand for the paths
+    of the files whose digests the receipt contains. For a custom scorer the command runs the scorer's image; TASK_FILE
+    stands for the task file that docs/curators.md describes, which the organisers have, and OUTPUT for a folder.
     """
     if "scorer" in receipt:
         words = ["docker", "run", "--rm", "--network", "none", "--read-only", "--tmpfs", "/tmp"]  # noqa: S108

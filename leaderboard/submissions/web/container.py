@@ -24,7 +24,10 @@ ABOUT = (
 
 @dataclass(frozen=True)
 class CostRow:
-    """One published cost of a container. value: rounded up to a coarse step; about: what the cost includes."""
+    """One published cost of a container, such as its peak memory.
+
+    value: in `unit`, rounded up to a coarse step. about: text that says which processes or files the cost includes.
+    """
 
     name: str
     value: float
@@ -40,9 +43,11 @@ class CostRow:
 class Container:
     """Details of a submission's container, as shown on the submission's page.
 
-    seconds: time since a worker claimed the container; None if it is not running, or if the phase's inputs are hidden.
-    wall_seconds: the time limit. rows: all limits. log_is_for_managers: the phase does not show the log to the team.
-    exact: unrounded measurements as (name, value); empty except for managers of the benchmark.
+    stage: what the container does now, as text; empty if it does not run. seconds: time since a worker claimed it; None
+    if it is not running, or if the phase's inputs are hidden. wall_seconds: the time limit. rows: all limits. log: end
+    of the printed output. log_is_cut: True if the output was longer. log_is_for_managers: True if the viewer manages
+    the benchmark and the phase does not show the log to the team. exact: unrounded measurements as (name, value); empty
+    except for managers of the benchmark.
     """
 
     stage: str
@@ -57,9 +62,9 @@ class Container:
 
 
 def container(progress: Progress, *, is_manager: bool) -> Container | None:
-    """Return what the page shows of a submission's container; None for an uploaded predictions file.
+    """Return the details of a submission's container for its page; None for an uploaded predictions file.
 
-    is_manager: the viewer manages the benchmark, and also sees the log and the exact measurements.
+    is_manager: True if the viewer manages the benchmark, and so also sees the log and the exact measurements.
     """
     prediction = progress.prediction
     if prediction is None or not progress.is_container:
@@ -94,7 +99,10 @@ def _costs(prediction: Prediction) -> list[CostRow]:
 
 
 def _exact(prediction: Prediction) -> list[tuple[str, Any]]:
-    """Return a container's unrounded costs and its execution record as (name, value); nested names as `limits.cpus`."""
+    """Return (name, value) of a container's unrounded costs and of the record of its execution.
+
+    A value in an inner object has a name such as `limits.cpus`.
+    """
     rows: list[tuple[str, Any]] = []
     for name, value in {**prediction.cost, **prediction.execution}.items():
         if isinstance(value, dict):

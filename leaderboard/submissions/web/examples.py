@@ -1,4 +1,4 @@
-"""Pages that list the items of a public gold with the predictions of a submission, and their downloads."""
+"""Page that lists the items of public gold with a submission's predictions for them, and downloads of the list."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ ORDERS = (("", "As in the gold"), ("worst", "Worst first"))
 
 
 class FilterForm(forms.Form):
-    """Form to filter the list of a submission's items. slice: `DIMENSION:VALUE`."""
+    """Form to filter the list of items with a submission's predictions.
+
+    slice: `DIMENSION:VALUE`. cell: pair of gold answer and prediction. Fields that the task does not have are removed.
+    """
 
     result = forms.ChoiceField(required=False, choices=RESULTS)
     order = forms.ChoiceField(required=False, choices=ORDERS)
@@ -64,7 +67,7 @@ class FilterForm(forms.Form):
 @login_required
 @require_safe
 def examples(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Show a page of the items; 404 unless the user may see the submission and its gold is public."""
+    """Show a page of the list of items; 404 unless the user may see the submission and `are_shown` allows the list."""
     progress = _progress(request.user, pk)
     number = int(text) if (text := request.GET.get("page", "")).isdecimal() and len(text) < 7 else 1
     number = max(1, number)
@@ -95,7 +98,7 @@ def examples(request: PersonRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_safe
 def download_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download all items that pass the filters as CSV, in which a spreadsheet runs no text as a formula."""
+    """Download all items that pass the filters as CSV. Texts are escaped, so that no spreadsheet runs a formula."""
     return _download(request, pk, "csv", "text/csv", _csv)
 
 
@@ -130,7 +133,10 @@ def _progress(user: User, pk: UUID) -> Progress:
 
 
 def _filters(request: PersonRequest) -> dict[str, str]:
-    """Return the filters of the request as the job `examples` takes them; with a value of no item the list is empty."""
+    """Return the filters in the request's query, by field of the ExamplesRequest.
+
+    Slices and cells are not checked: one that no item has gives an empty list.
+    """
     dimension, _, value = request.GET.get("slice", "").partition(":")
     result = request.GET.get("result", "")
     order = "worst" if request.GET.get("order") == "worst" else "gold"
@@ -139,10 +145,11 @@ def _filters(request: PersonRequest) -> dict[str, str]:
 
 
 def _report(user: User, progress: Progress, **filters: str | int) -> ExamplesReport:
-    """Return the report of the job `examples`, run within a limit of processor time per user and hour.
+    """Run the job `examples`, which lists the items, and return its report.
 
-    filters: fields of the job's request. The limit is REFUSED_SECONDS; the seconds used are in the cache, where lost
-    entries and races only allow a few more. Raises Refused.
+    A user's jobs may take REFUSED_SECONDS of processor time within an hour. The seconds used are in the cache, where
+    lost entries and races only allow a few more. filters: fields of the job's ExamplesRequest. Raises Refused:
+    THROTTLED beyond that limit, SANDBOX_UNAVAILABLE, and NOT_READY if the list exceeds the limits for one job.
     """
     now = timezone.now()
     key = f"examples-{user.pk}-{int(now.timestamp() // WITHIN.total_seconds())}"
@@ -162,7 +169,7 @@ def _report(user: User, progress: Progress, **filters: str | int) -> ExamplesRep
 
 
 def _shown(item: Example) -> dict[str, Any]:
-    """Return an item as the page shows it: each object as (key, value as text) pairs, without the id."""
+    """Return template context for an item: its input, gold and predictions, each as (key, value as text) without id."""
     predictions = [pair for line in item.predictions for pair in _pairs(line)]
     return {"item": item, "input": _pairs(item.input), "gold": _pairs(item.gold), "predictions": predictions}
 

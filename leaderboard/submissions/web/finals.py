@@ -1,4 +1,4 @@
-"""Page on which a team chooses its finals in a sealed phase: the submissions that are scored when it is unsealed."""
+"""Page on which teams choose their finals in a sealed phase, the submissions that are scored at its unsealing date."""
 
 from __future__ import annotations
 

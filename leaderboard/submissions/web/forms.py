@@ -20,15 +20,17 @@ ONE_IMAGE = "Choose an archive or enter an image in a registry, not both."
 
 
 class SystemChoice(forms.ModelChoiceField):
-    """Choice of a system, labelled with the names of the system and its team."""
+    """Form field to choose a system; the choices are labelled with the names of the system and its team."""
 
     def label_from_instance(self, obj: Any) -> str:
         return f"{obj.name} ({obj.team.name})"
 
 
 class SystemForm(forms.Form):
-    """Base class of submission forms: an existing or a new system, a track if the phase has tracks, a note, and the
-    facts that the benchmark asks for.
+    """Base class of submission forms.
+
+    Fields: an existing system or the name of a new one, a track if the phase has tracks, a note, and the facts about
+    the system for which the benchmark asks.
     """
 
     system = SystemChoice(System.objects.none(), required=False, empty_label="New system: enter its name below")
@@ -75,9 +77,10 @@ class SystemForm(forms.Form):
                 self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
 
     def _group_systems(self, systems: list[System], phase: Phase) -> None:
-        """Group the systems under two headings: first those submitted to the phase's benchmark, then the others.
+        """Group the choices of the field `system` under two headings.
 
-        If one of the groups is empty, the list has no headings.
+        First come the systems that were submitted to the phase's benchmark, then the other systems. If one of the
+        groups is empty, there are no headings.
         """
         here = Submission.objects.filter(phase__benchmark=phase.benchmark_id, system__in=systems)
         keys = set(here.values_list("system", flat=True))
@@ -115,7 +118,7 @@ class SystemForm(forms.Form):
 
     @property
     def stated(self) -> dict[str, facts.Value]:
-        """The values of the facts that were entered, by the names of the facts."""
+        """Entered values of facts about the system, by the facts' names."""
         values = {fact.name: self.cleaned_data[column] for column, fact in self.facts.items()}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -141,8 +144,8 @@ class SubmissionForm(SystemForm):
 class ImageForm(SystemForm):
     """Form to submit a container image, by exactly one of the fields `file`, `upload` and `reference`.
 
-    file: an archive of the image; upload: a finished chunked upload of an archive; reference: an image in a registry,
-    by digest.
+    file: an archive of the image; upload: a complete chunked upload of an archive; reference: name of an image in a
+    registry, with its digest.
     """
 
     file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
@@ -171,7 +174,7 @@ class ImageForm(SystemForm):
 
 
 class HideForm(forms.Form):
-    """Form for the reason why a submission is hidden."""
+    """Form for the organisers' reason to hide a submission."""
 
     reason = forms.CharField(
         max_length=LONGEST_REASON, help_text="Only the submission's team and the organisers can see it."

@@ -24,7 +24,7 @@ from leaderboard.submissions.actions import registrations
 
 
 class JoinForm(forms.Form):
-    """Form to agree to the rules, and to register a team; it has only the fields that are still needed."""
+    """Form to agree to a benchmark's rules and to register a team. It has only the fields that the user still needs."""
 
     agrees = forms.BooleanField(
         label="I agree to these rules", error_messages={"required": "Tick this box to agree to the rules."}
@@ -61,8 +61,8 @@ class JoinForm(forms.Form):
 def join(request: PersonRequest, slug: str) -> HttpResponse:
     """Show the rules and the registrations of the user's teams.
 
-    A POST agrees to the rules and, where organisers approve teams, asks them to register a team. `?next=`: where the
-    user is sent once they may submit.
+    A POST agrees to the rules and, where organisers approve teams, asks the organisers to register a team. Once the
+    user may submit, the response redirects to the URL in `?next=`, or to the benchmark's page.
     """
     benchmark = benchmark_or_404(request.user, slug)
     form = JoinForm(request.POST or None, benchmark=benchmark, user=request.user)
@@ -96,9 +96,9 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def redirect_to_join(request: PersonRequest, benchmark: Benchmark) -> HttpResponseRedirect:
-    """Redirect to the page of this module, with the address to which the user returns afterwards.
+    """Return a redirect to the page `join`, with the URL to which the user is sent back afterwards.
 
-    That is the address in `next`, or else the present page.
+    That is the URL in the request's parameter `next`, or else the requested page if the request is a GET.
     """
     target = _next(request) or (request.get_full_path() if request.method == "GET" else "")
     query = f"?{urlencode({'next': target})}" if target else ""
@@ -106,7 +106,10 @@ def redirect_to_join(request: PersonRequest, benchmark: Benchmark) -> HttpRespon
 
 
 def _join(benchmark: Benchmark, form: JoinForm, by: User) -> bool:
-    """Save the agreement and the request for a registration; return True if one was requested."""
+    """Save the user's agreement to the rules and request the registration of a team, as far as the form asks for them.
+
+    Returns True if a registration was requested. Raises Refused as the functions of `registrations` do.
+    """
     data = form.cleaned_data
     if "rules_sha256" in data:
         registrations.agree(benchmark=benchmark, rules_sha256=data["rules_sha256"], by=by)
@@ -119,6 +122,6 @@ def _join(benchmark: Benchmark, form: JoinForm, by: User) -> bool:
 
 
 def _next(request: PersonRequest) -> str:
-    """Return the address in `next` if it is one of this site."""
+    """Return the URL in the request's parameter `next` if it is on this site, otherwise an empty text."""
     target = request.GET.get("next", "")
     return target if url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure()) else ""

@@ -32,14 +32,14 @@ Cells = Iterable[object]
 @login_required
 @require_safe
 def submissions_csv(request: PersonRequest, slug: str) -> HttpResponseBase:
-    """Return a line per submission, with the overall score of the primary measure."""
+    """Send a CSV file with a line per submission to the benchmark, with its revealed primary score."""
     return _download(request, slug, "submissions", OF_A_SUBMISSION, lambda row: [_line(row)])
 
 
 @login_required
 @require_safe
 def scores_csv(request: PersonRequest, slug: str) -> HttpResponseBase:
-    """Return a line per revealed score: of each submission, measure and slice."""
+    """Send a CSV file with a line per revealed score: of each submission, measure and slice."""
     return _download(request, slug, "scores", OF_A_SCORE, _score_lines)
 
 
@@ -88,7 +88,7 @@ def _score_lines(row: progress.Progress) -> Iterator[Cells]:
 
 
 def _scores(row: progress.Progress) -> list[dict[str, Any]]:
-    """Return what the phase has revealed of a submission's scores, as on the submission's page."""
+    """Return the scores of a submission that its phase has revealed, the same as on the submission's page."""
     return list(row.release.values) if row.release is not None and row.is_over else []
 
 
@@ -101,7 +101,10 @@ def _gold_version(row: progress.Progress) -> int | str:
 
 
 def _as_csv(columns: Cells, lines: Iterable[Cells]) -> Iterator[str]:
-    """Yield the lines of a CSV file as they are made. No text is run as a formula by a spreadsheet."""
+    """Yield the lines of a CSV file, first the header `columns`.
+
+    Texts are escaped so that no spreadsheet runs one as a formula.
+    """
     writer = csv.writer(_Echo())
     yield writer.writerow(columns)
     for cells in lines:
@@ -115,7 +118,7 @@ def _cell(value: object) -> object:
 
 
 class _Echo:
-    """A file whose `write` returns the text, for csv.writer."""
+    """File object whose `write` returns the text, so that csv.writer's `writerow` returns the line."""
 
     def write(self, text: str) -> str:
         return text

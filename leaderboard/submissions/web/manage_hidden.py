@@ -85,6 +85,6 @@ def teams_may_hide(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _managed_or_404(request: PersonRequest, slug: str, pk: UUID) -> Submission:
-    """Return a submission to a benchmark that the user manages."""
+    """Return a submission to a benchmark that the user manages. Raises Http404 for any other."""
     rows = Submission.objects.select_related("system__team", "phase__benchmark")
     return get_object_or_404(rows, pk=pk, phase__benchmark=managed_or_404(request.user, slug))

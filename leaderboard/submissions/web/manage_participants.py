@@ -23,7 +23,7 @@ PER_PAGE = 50
 
 
 class AccessForm(forms.Form):
-    """Form to choose who may submit, and whether participants agree to the rules."""
+    """Form to choose who may submit, and whether participants must first agree to the rules."""
 
     access = forms.ChoiceField(
         label="Who may submit",
@@ -57,7 +57,7 @@ class InviteForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def participants(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the page; a POST saves who may submit."""
+    """Show the page; a POST saves who may submit and whether participants must agree to the rules."""
     benchmark = managed_or_404(request.user, slug)
     if request.method != "POST":
         return _page(request, benchmark)
@@ -90,7 +90,7 @@ def invite(request: PersonRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def decide(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Approve or decline a registration: `decision` is `approve` or anything else."""
+    """Approve the registration of a team if the POST's `decision` is `approve`; decline it otherwise."""
     benchmark = managed_or_404(request.user, slug)
     row = get_object_or_404(Registration.objects.select_related("team"), benchmark=benchmark, pk=pk)
     approve = request.POST.get("decision") == "approve"

@@ -27,7 +27,7 @@ MOST_SYSTEMS = 10
 
 
 class FilterForm(forms.Form):
-    """Form to filter the list of the user's submissions. phase: `BENCHMARK` or `BENCHMARK/PHASE`, by slug."""
+    """Form to filter the list of submissions. phase: slug of a benchmark, or `BENCHMARK/PHASE` with both slugs."""
 
     phase = forms.ChoiceField(required=False, label="Benchmark and phase")
     state = forms.ChoiceField(
@@ -92,7 +92,10 @@ def my_submissions(request: PersonRequest) -> HttpResponse:
 
 
 def _shown(history: ScoreHistory) -> tuple[ScoreHistory, ShownScore | None, Sparkline | None]:
-    """Return a history, its best score, and its chart, which is None for fewer than two scores."""
+    """Return (the history, its best score or None, its chart or None).
+
+    There is no chart for fewer than two scores.
+    """
     if history.best is None:
         return history, None, None
     best = primary_of([history.best.release] if history.best.release else [])

@@ -1,4 +1,4 @@
-"""The format of predictions for a split, and a sample submission made of its ids."""
+"""The format of predictions for a split, and a sample: valid predictions for the ids of the split's inputs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ N_SAMPLES = 2
 
 @dataclass(frozen=True)
 class PredictionFormat:
-    """The format of predictions.
+    """The format of predictions, as pages show it.
 
     text: a description. example: lines of a predictions file. split: the split for whose first inputs the example has
     predictions; None: the example is the task's, for invented inputs.
@@ -29,9 +29,9 @@ class PredictionFormat:
 
 
 def format_of(task: str, split: Split | None) -> PredictionFormat:
-    """Return the format of predictions for a split; that of the task if the split is None or has no gold.
+    """Return the format of predictions for a split; the task's general format if the split is None or has no gold.
 
-    The caller has checked that the viewer may see the split. Hidden inputs are not quoted.
+    task: its name. The caller has checked that the viewer may see the split. Hidden inputs are not quoted.
     """
     gold = split.current_gold if split else None
     if split is None or gold is None:
@@ -43,12 +43,15 @@ def format_of(task: str, split: Split | None) -> PredictionFormat:
 
 
 def has_sample(task: str, split: Split) -> bool:
-    """Return whether there is a sample submission for a split."""
+    """Return whether there is a sample for a split: it has public inputs and gold, and the task has samples."""
     return format_of(task, split).split is not None
 
 
 def sample_lines(task: str, split: Split, gold: GoldVersion) -> Iterator[str]:
-    """Yield a valid answer to each line of a split's public inputs; nothing if the task has no samples."""
+    """Yield the lines of a sample: a valid prediction for each line of a split's public inputs.
+
+    Yields nothing if the task has no samples. task: its name. gold: whose stored requirements the predictions meet.
+    """
     for line in stored_lines.lines(split.inputs):
         answer = TASKS[task].sample_answer(line, gold.expects)
         if answer is None:

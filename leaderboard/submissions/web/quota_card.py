@@ -11,10 +11,10 @@ Quotas = list[tuple[Team | None, Quota]]
 
 
 def quotas_of_person(user: User, phase: Phase) -> Quotas:
-    """Return the quotas of the teams for which the user may submit to a phase.
+    """Return (team, its quota in the phase) for each team for which the user may submit to the phase.
 
-    If the user competes in the phase already, they are those of that team and of teams of baselines; none if the user
-    has left that team. For a user without a team, returns the full quota of a team that does not exist yet (None).
+    If the user competes in the phase already, these are the team for which the user does, unless the user has left it,
+    and the user's teams of baselines. For a user without a team, returns (None, full quota of a new team).
     """
     teams: list[Team | None] = [*user.teams.order_by("membership__id")] or [None]
     bound = team_of_phase(phase=phase, user=user)
@@ -24,5 +24,5 @@ def quotas_of_person(user: User, phase: Phase) -> Quotas:
 
 
 def may_submit(phase: Phase, quotas: Quotas, user: User) -> bool:
-    """Return whether the phase is open to any of the user's teams, and any team in `quotas` has some left today."""
+    """Return whether the phase is open to a team of the user and a team in `quotas` has submissions left today."""
     return deadlines.is_open_to(phase, user) and any(quota.left_today for _, quota in quotas)

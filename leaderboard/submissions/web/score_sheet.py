@@ -1,4 +1,4 @@
-"""Score sheet of a release: the primary measure, the overall scores, and a table of slices for each dimension."""
+"""Score sheet of a release, the publication of a run's scores: overall scores, and a table of slices per dimension."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ TIMES = " \N{MULTIPLICATION SIGN} "
 
 @dataclass(frozen=True)
 class ShownScore:
-    """One measure, overall or on one slice.
+    """Score on one measure, overall or on one slice.
 
-    value: None if the measure is undefined there; low, high: ends of its confidence interval, None if it has none;
-    n: number of gold units. bounds: on a ladder, the range of the true score.
+    value: None if the measure is undefined there. low, high: ends of the score's confidence interval, None if it has
+    none. n: number of gold units. bounds: on a ladder, the range of the exact score behind the rounded `value`; None:
+    not known.
     """
 
     measure: str
@@ -37,9 +38,10 @@ Row = tuple[str, dict[str, ShownScore]]
 
 @dataclass(frozen=True)
 class Table:
-    """The slices of one dimension, or of a pair of dimensions.
+    """Scores on the slices of one dimension, or of a pair of dimensions.
 
-    rows: one per slice: (value of the slice, largest number of units of its scores, scores in the order of `measures`).
+    title: the dimension. measures: names of the columns. rows: (value of the slice, largest number of units of its
+    scores, scores in the order of `measures`) of each slice; None for a measure without a score.
     """
 
     title: str
@@ -49,7 +51,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All revealed scores of one release. primary: overall score of the primary measure; whole: all overall scores."""
+    """All revealed scores of one release.
+
+    primary: overall score on the primary measure; None if it is not revealed. whole: all overall scores.
+    """
 
     primary: ShownScore | None
     whole: list[ShownScore]
@@ -62,7 +67,7 @@ class Sheet:
 
 
 def sheet(release: Release) -> Sheet:
-    """Return the score sheet of a release; the primary measure comes first."""
+    """Return the score sheet of a release; of the overall scores, that on the primary measure comes first."""
     whole: list[ShownScore] = []
     sliced: dict[tuple[str, ...], dict[str, Row]] = {}
     scores = scores_of_release(release)
@@ -105,7 +110,7 @@ def _shown(value: Any) -> str:
 
 
 def primary_of(releases: Iterable[Release]) -> ShownScore | None:
-    """Return the overall score, on the primary measure, of the first of `releases`; None if there are none."""
+    """Return the overall score on the primary measure of the first of `releases`; None if there is none."""
     for release in releases:
         return sheet(release).primary
     return None

@@ -10,7 +10,10 @@ WIDTH, HEIGHT, MARGIN = 140, 36, 6
 
 @dataclass(frozen=True)
 class Point:
-    """A score as a point of the chart. x, y: in pixels from the top left corner. is_best: the system's best score."""
+    """A score as a point of the chart.
+
+    x, y: in pixels from the top left corner. value: the score. is_best: True for the system's best score.
+    """
 
     x: float
     y: float
@@ -20,7 +23,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Sparkline:
-    """Points of the line; it is drawn in a box of width by height pixels."""
+    """A small line chart. points: of the line, from left to right. width, height: of the chart in pixels."""
 
     points: Sequence[Point]
     width: int = WIDTH
@@ -33,7 +36,7 @@ class Sparkline:
 
 
 def sparkline(values: Sequence[float], best: int) -> Sparkline | None:
-    """Return the chart of the values; None for fewer than two. best: index of the best one."""
+    """Return the chart of a system's scores; None for fewer than two. best: index of the best score."""
     if len(values) < 2:
         return None
     low, high = min(values), max(values)

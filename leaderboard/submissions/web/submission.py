@@ -1,4 +1,4 @@
-"""Submission page, the fragment by which it updates its state, and downloads of predictions and receipt."""
+"""Page of a submission, the HTML fragment that updates its state, and downloads of predictions and receipt."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 
 @require_safe
 def state(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Return the page's fragment with the state; the page requests it again until the state is final."""
+    """Return the HTML fragment with the submission's state; the page requests it again until the state is final."""
     context = {**_context(request, pk), "asks": True}
     # Screen readers announce a change once, not on every poll.
     context["is_news"] = request.GET.get("was") not in (None, context["progress"].state)
@@ -75,7 +75,8 @@ def download(request: PersonRequest, pk: UUID) -> FileResponse:
 def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Download the receipt; status 404 while there are no scores.
 
-    The default is the receipt of the current scores; `?gold_version=1&task_version=2` selects that of another board.
+    The default is the receipt of the current scores; `?gold_version=1&task_version=2` selects the receipt of the scores
+    on another board.
     """
     progress = progress_or_404(request.user, pk)
     version = tuple(request.GET.get(name) for name in ("gold_version", "task_version"))
@@ -120,7 +121,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
 
 
 def _result(progress: Progress) -> dict[str, Any]:
-    """Return the template context of the result: empty unless the submission is scored, shown and on the board."""
+    """Return the template context of the submission's result on the current board; empty if there is no result."""
     result = progress.result
     if result is None:
         return {}
@@ -139,7 +140,10 @@ def _result(progress: Progress) -> dict[str, Any]:
 
 
 def _rank_changes(row: Submission) -> QuerySet[RankChange]:
-    """Return the rank changes of the submission's system by boards that were replaced since the submission."""
+    """Return the changes of rank of a submission's system since the submission was received.
+
+    Each is a change from a board of the phase to the board that replaced it, for example after a correction.
+    """
     changes = RankChange.objects.filter(leaderboard__phase=row.phase_id, leaderboard__shown_from__gt=row.received_at)
     return changes.filter(system=row.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
 
@@ -151,7 +155,10 @@ def _scorer_is_away(progress: Progress) -> bool:
 
 
 def _why_no_gpus(progress: Progress) -> str:
-    """Return why no worker has the GPUs for which the submission's container waits; empty: one has, or none waits."""
+    """Return a sentence that says why no worker has the GPUs for which the submission's container waits.
+
+    Empty if a worker has them, or if no container waits for GPUs.
+    """
     phase = progress.submission.phase
     return worker_status.why_no_gpus(phase.gpus, phase.gpu_memory_gb) if phase.gpus and progress.wait else ""
 

@@ -31,7 +31,10 @@ from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
 
 
 class SentBeforeError(Exception):
-    """The team has submitted this file to the phase before, and the request does not confirm that it wants to again."""
+    """The team has submitted the same file to the phase before, and the request does not confirm the repetition.
+
+    earlier: the latest such submission. digest: the file's SHA-256.
+    """
 
     def __init__(self, earlier: Submission, digest: str) -> None:
         super().__init__(digest)
@@ -44,8 +47,8 @@ class SentBeforeError(Exception):
 def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the form; a POST submits a predictions file, or shows why the file was refused and its problems.
 
-    A file that the team has sent to this phase before is submitted only if the POST confirms its digest (`again`). A
-    POST with `check` only validates the file.
+    A file that the team has submitted to this phase before is submitted only if the POST confirms it: `again` is then
+    the file's SHA-256. A POST with `check` only validates the file.
     """
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
@@ -92,7 +95,7 @@ def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submi
 
 
 def _check(request: PersonRequest, phase: Phase) -> HttpResponse:
-    """Validate the file and show the result above the form, which keeps its values."""
+    """Validate the file in the POST and show the result above the form, which keeps its values. Submit nothing."""
     form = SubmissionForm(user=request.user, phase=phase, initial=request.POST.dict())
     file = request.FILES.get("file")
     try:
@@ -112,10 +115,10 @@ def _page(
     status: int = 200,
     **result: Any,
 ) -> HttpResponse:
-    """Render the page.
+    """Render the page to submit a predictions file.
 
     refused: why the file was refused, shown above the form; None: it was not. result: further variables of the
-    template: `checked`, or `earlier` and `digest`.
+    template: `checked` (result of a validation), or `earlier` and `digest` (of a SentBeforeError).
     """
     quotas = quotas_of_person(request.user, phase)
     visible = Split.objects.visible_to(request.user).filter(pk=phase.split_id).first()

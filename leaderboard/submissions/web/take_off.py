@@ -1,4 +1,4 @@
-"""Buttons on a submission's page with which its team takes it off the boards, and puts it back."""
+"""Actions of the buttons with which a team takes a submission off the boards, and puts it back."""
 
 from __future__ import annotations
 
