@@ -33,7 +33,7 @@ from leaderboard.plots.vega_lite import Spec
 
 @dataclass(frozen=True)
 class PlotRequest:
-    """What a reader asks for: a board, and options of the plot.
+    """A reader's request for a plot: a board, and options of the plot.
 
     user: sees the names of anonymous systems if permitted; None: the public. version: gold and task version, as keyword
     arguments of `board_or_404`; empty: the current board. params: the query parameters of the plot's page.

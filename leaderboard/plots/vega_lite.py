@@ -1,7 +1,7 @@
-"""Vega-Lite specifications: what all plots have in common, and layers that several plots use.
+"""Vega-Lite specifications: the parts that all plots have in common, and layers that several plots use.
 
 A specification contains its data and a light theme, so notebooks show it as it is. On the site, `static/js/plots.js`
-replaces each colour of PALETTE by the CSS variable of that name, which also has a value for dark mode.
+replaces each colour of PALETTE by the CSS variable with the colour's name, which also has a value for dark mode.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The link's token is unguessable, expires, works once, and only its SHA-256 is stored. If the site has a mail server, the
 link is mailed and shown to nobody, and only an account with the invited address, verified, may answer. Otherwise no
 account has a verified address: the link is shown once to the inviter, and whoever gets it may answer. The invited
-address is never looked up when the link is made, so an invitation does not reveal who has an account.
+address is never looked up when an invitation is created, so an invitation does not reveal who has an account.
 """
 
 from __future__ import annotations

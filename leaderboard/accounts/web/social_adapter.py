@@ -1,4 +1,4 @@
-"""django-allauth's adapter for accounts of other providers: which are offered, what is stored, and how they unlink."""
+"""django-allauth's adapter for accounts of other providers: the providers, the stored data, and how accounts unlink."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return session
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Keep only the account's id and its displayed name of what the provider sends; its token is not needed.
+        """Keep only the account's id and its displayed name of the data that the provider sends, and not its token.
 
         Addresses count as verified only if the provider says so: some send the text "false", which is true in Python.
         """
@@ -72,7 +72,10 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
             account.save(update_fields=["extra_data"])
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
-        """Create the user with the address in the form, which counts as verified only if the provider has verified it."""
+        """Create the user with the address in the form.
+
+        The address counts as verified only if the provider has verified it.
+        """
         chosen = form.cleaned_data["email"].lower()
         sociallogin.email_addresses = [row for row in sociallogin.email_addresses if row.email.lower() == chosen]
         return super().save_user(request, sociallogin, form)
@@ -95,7 +98,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 def _label(data: dict[str, Any]) -> str:
     """Return a name for an account of another provider: the first of user name, address and name in `data`, or "".
 
-    data: what the provider has sent about the account.
+    data: the data about the account that the provider has sent.
     """
     fields = data.get("userinfo") or data.get("id_token") or data
     names = (fields.get(name) for name in ("preferred_username", "login", "email", "name", "label"))

@@ -55,7 +55,7 @@ def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = No
 @needs(is_curator)
 @require_http_methods(["GET", "POST"])
 def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
-    """Show what an uploaded archive contains; a POST with its secret key imports it."""
+    """Show what an uploaded archive contains; a POST with the archive's passphrase or a secret key imports it."""
     row = get_object_or_404(ArchiveImport.objects.select_related("by"), pk=pk)
     form = KeyForm(request.POST or None)
     refusal = None

@@ -113,9 +113,9 @@ def _opening(phases: Sequence[Phase]) -> datetime | None:
 
 
 def _counts(benchmarks: Sequence[Benchmark]) -> Mapping[int, tuple[int, int]]:
-    """Return, by primary key of the benchmark, (number of systems, number of teams of competing systems) on its boards.
+    """Return {benchmark's primary key: (number of systems, number of teams of competing systems)}, on current boards.
 
-    An anonymous system counts as a team of its own, so that the number does not reveal whose it is.
+    An anonymous system counts as a separate team, so that the number does not reveal whose it is.
     """
     is_hidden = When(system__anonymous_until__gt=timezone.now(), then=Value(0) - F("system__pk"))
     team = Case(is_hidden, default=F("system__team__pk"), output_field=BigIntegerField())

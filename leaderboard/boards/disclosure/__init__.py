@@ -1,1 +1,1 @@
-"""Disclosure of scores: `policies` (what each disclosure policy reveals), `ladder` (the Ladder mechanism), `costs`."""
+"""Disclosure of scores: `policies` (the disclosure policies of phases), `ladder` (the Ladder mechanism), `costs`."""

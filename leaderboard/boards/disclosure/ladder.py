@@ -4,7 +4,7 @@ Blum & Hardt 2015: if a score is revealed only when it beats the best revealed s
 the revealed scores leak next to nothing about the test set. Rounding to the grid keeps the digits of a revealed score
 from leaking more. Values are rounded towards the measure's worst value, so they never overstate the score.
 
-`reveal` decides which scores a ladder shows. What else it hides, such as intervals and plots, is in `policies`.
+`reveal` decides which scores a ladder shows. Functions of `policies` say that it hides intervals, plots and more.
 """
 
 from __future__ import annotations

@@ -99,8 +99,8 @@ def citation(board: Board) -> Citation | None:
 def canonical(board: Board) -> bytes:
     """Serialize a board as JSON with sorted keys and no white space: equal boards give equal bytes.
 
-    Includes every revealed score with its versions and submission. Excludes what changes without a new result: rank
-    ranges, which are computed some seconds later, costs, and texts of organisers and teams (titles, descriptions,
+    Includes every revealed score with its versions and submission. Excludes everything that can change without a new
+    result: rank ranges (computed some seconds later), costs, and texts of organisers and teams (titles, descriptions,
     reported results).
     """
     leaderboard = board.leaderboard

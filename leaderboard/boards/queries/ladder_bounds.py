@@ -1,4 +1,4 @@
-"""Bounds of the true scores behind the rounded scores of a ladder, computed from what is public."""
+"""Bounds of the true scores behind the rounded scores of a ladder, computed from public numbers only."""
 
 from __future__ import annotations
 

@@ -44,7 +44,8 @@ class ShownRun:
 def represented(runs: Iterable[ShownRun], *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
     """Return, by system id, the release that represents each system: that of the chosen submission, else the best one.
 
-    Of releases with equal values, the one whose submission was received first wins; without values, the first one.
+    Of releases with equal values, the one whose submission was received first wins; if none has a value, the one that
+    was released first.
     chosen: by system id, the id of the submission that its team chose. sign: +1 if higher values are better, else -1.
     """
 

@@ -135,7 +135,7 @@ def primary_score(release: Release, board: Leaderboard | None = None) -> ShownSc
 
 
 def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[RevealedRun]:
-    """Return the revealed primary scores of these systems on a board, the earliest receipt first.
+    """Return the revealed primary scores of these systems on a board, in the order in which submissions were received.
 
     Hidden submissions, and runs without a primary value, are left out.
     """
@@ -151,8 +151,8 @@ def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[Revealed
 def records(runs: Iterable[RevealedRun], *, higher_is_better: bool = True) -> list[RevealedRun]:
     """Return the runs whose score was better than the scores of all earlier runs, in the order given.
 
-    runs: in order of receipt. For one system whose team never chose a submission, these are the runs that represented
-    it on the public board; its other runs have never been public.
+    runs: in the order in which their submissions were received. For one system whose team never chose a submission,
+    these are the runs that represented it on the public board; its other runs have never been public.
     """
     best: list[RevealedRun] = []
     for score in runs:

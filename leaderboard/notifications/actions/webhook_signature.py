@@ -54,7 +54,7 @@ def previous_signs_until(webhook: Webhook, at: datetime) -> datetime | None:
 
 
 def _key(webhook: Webhook, salt: str) -> bytes:
-    """Return the key with which a webhook's calls are signed, for a salt of the webhook: the present or previous one.
+    """Return the key with which a webhook's calls are signed. salt: the webhook's current or previous salt.
 
     It is derived from the salt and the site's SECRET_KEY, so a copy of the database does not reveal it. It is the text
     of a hexadecimal number, because that was the secret that the previous release showed.

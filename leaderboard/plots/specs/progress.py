@@ -152,9 +152,10 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
 
 
 def _named(best: Sequence[ScoreAtTime]) -> list[ScoreAtTime]:
-    """Return the improvements whose systems' names are written in the plot: the latest ones whose names do not overlap.
+    """Return the improvements of the best score whose systems' names are written in the plot.
 
-    Names overlap if their scores are close, unless they are far apart in time.
+    These are the latest MAX_NAMES whose names do not overlap. Names overlap if their scores are close, unless they are
+    far apart in time.
     """
     span = (best[-1].at - best[0].at) or timedelta(hours=1)
     values = [moment.score.value or 0.0 for moment in best]
@@ -173,7 +174,7 @@ def _named(best: Sequence[ScoreAtTime]) -> list[ScoreAtTime]:
 def reference_values(levels: Sequence[Level], values: Sequence[float]) -> list[Spec]:
     """Return the reference results, highest value first, each with the height of its label, so that no labels overlap.
 
-    values: the other heights in the plot, which determine its scale.
+    values: the scores in the plot, which determine the scale of its vertical axis.
     """
     ends = [level.value for level in levels] + list(values)
     gap = MIN_GAP * (max(ends) - min(ends))

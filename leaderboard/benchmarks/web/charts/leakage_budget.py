@@ -71,7 +71,7 @@ def information_chart(budget: Budget) -> InformationChart | None:
 
 
 def _at(budget: Budget, answers: int) -> Spent:
-    """Return the use of the budget when `answers` submissions are scored, if no further one reveals a score."""
+    """Return the state of the budget after `answers` scored submissions, if no further submission reveals a score."""
     return Spent(answers, min(answers, budget.spent.n_scored), budget.spent.levels)
 
 

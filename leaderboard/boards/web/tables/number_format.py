@@ -23,7 +23,10 @@ def score(value: float | None) -> str:
 
 
 def shown_value(shown: object, decimals: int = 3) -> str:
-    """Format the value of a score (ShownScore); on a ladder the bounds of the true score, rounded outwards: `≥ 0.456`."""
+    """Format the value of a score (ShownScore); on a ladder its bounds, rounded outwards: `≥ 0.456`.
+
+    decimals: at most 2 are shown of bounds that form a range.
+    """
     bounds = getattr(shown, "bounds", None)
     if bounds is None:
         value = getattr(shown, "value", None)

@@ -32,9 +32,7 @@ def direction(order: str) -> Callable[[Column], bool]:
 
 
 def names(requested: Iterable[str]) -> list[str]:
-    """Return the column names in the values of `?columns=`, such as `?columns=a,b`, or `?columns=a&columns=b` from a
-    form.
-    """
+    """Return the column names in the values of `?columns=`: `?columns=a,b`, or `?columns=a&columns=b` from a form."""
     return [name for part in requested for name in part.split(",") if name]
 
 
