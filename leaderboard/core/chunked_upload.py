@@ -1,6 +1,6 @@
-"""Chunked uploads of images and raw files: each chunk begins where the last one ended, so uploads can be resumed.
+"""Chunked uploads of container images and raw files: an upload that was cut off resumes after its last stored chunk.
 
-`core/api/tus.py` has the protocol by which clients send them. `containers/actions/image_uploads.py` and
+`core/api/tus.py` has the protocol by which clients send chunks. `containers/actions/image_uploads.py` and
 `curation/actions/raw_files.py` process the files once they are complete.
 """
 
@@ -30,7 +30,7 @@ CHUNK_BYTES = 16_000_000
 """Maximum bytes of one chunk."""
 CHUNKS_FOLDER = "pieces"
 AT_ONCE = 3
-"""Maximum number of unfinished uploads of one user, for images and for raw files each.
+"""Maximum number of a user's unfinished image uploads, and of the user's unfinished raw-file uploads.
 
 Each may take the disk space of a whole file.
 """
@@ -39,11 +39,11 @@ Each may take the disk space of a whole file.
 def begin(
     kind: type[Upload], *, by: User, name: str, size: int, sha256: str, refuse: Code, metadata: str = "", **whose: Any
 ) -> Upload:
-    """Create an upload for a file of `size` bytes.
+    """Create an upload of the user `by`, for a file with the name `name` and `size` bytes.
 
     sha256: the file's digest if the client has announced it, else empty. metadata: text that is returned to the client
-    on request (tus: Upload-Metadata). whose: values of further fields of the row, such as its dataset or phase. Raises
-    Refused: with the code `refuse` for a malformed sha256, and QUOTA_EXCEEDED if the user already has AT_ONCE
+    on request (tus: Upload-Metadata). whose: values of further fields of the upload, such as its dataset or phase.
+    Raises Refused: with the code `refuse` for a malformed sha256, and QUOTA_EXCEEDED if the user already has AT_ONCE
     unfinished uploads of this kind.
     """
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
@@ -60,10 +60,10 @@ def begin(
 
 
 def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
-    """Store the next chunk, `chunk`, and add its length to `upload.received`.
+    """Store the next chunk of an upload, add its length to `upload.received`, and return the upload.
 
     Raises Refused: WRONG_OFFSET if `offset` is not `upload.received` (the message names the right offset), TOO_LARGE
-    for a chunk over CHUNK_BYTES, UPLOAD_GONE if another request has finished or cancelled the upload, and the code
+    for a chunk over CHUNK_BYTES, UPLOAD_GONE if another request has finished or cancelled the upload, and with the code
     `refuse` for a chunk that is empty or ends beyond the announced size.
     """
     rows = type(upload)._default_manager
@@ -96,7 +96,7 @@ def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
 
 
 def check_not_expired(upload: ChunkedUpload) -> None:
-    """Raise Refused UPLOAD_GONE if the next sweep will delete the upload."""
+    """Raise Refused UPLOAD_GONE if the upload got no chunk for RETENTION: `delete_idle` will soon delete it."""
     if upload.expires_at < timezone.now():
         raise Refused(
             Code.UPLOAD_GONE, f"This upload got no chunk for {RETENTION.days} days and has expired; begin a new one."
@@ -110,11 +110,11 @@ def check_whole(upload: ImageUpload | RawUpload, *, refuse: Code) -> None:
 
 @contextmanager
 def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code) -> Iterator[tuple[File[bytes], str]]:
-    """Yield the joined chunks as one temporary file, at offset 0, and the file's sha256.
+    """Yield (temporary file with all chunks of an upload joined, positioned at its start; its SHA-256 digest in hex).
 
-    name: of the temporary file. what: noun for the file in error messages. The temporary file is deleted at the end
-    unless it was moved. Raises Refused: with the code `refuse` if the sha256 is not the announced one (the upload is
-    then discarded), and UPLOAD_GONE if another request has finished or cancelled the upload.
+    name: of the temporary file. what: noun for the file in error messages. The temporary file is deleted at the end of
+    the `with` block unless it was moved. Raises Refused: with the code `refuse` if the digest is not the announced one
+    (the upload is then discarded), and UPLOAD_GONE if another request has finished or cancelled the upload.
     """
     # A named file, so that file system storage can move it instead of copying it.
     with TemporaryUploadedFile(name, "application/octet-stream", upload.bytes, None) as file:
@@ -151,9 +151,9 @@ def discard(upload: ChunkedUpload) -> None:
 
 
 def delete_chunks(storage: Storage, key: UUID) -> None:
-    """Delete all chunks of the upload with the id `key`, which are in a folder of their own.
+    """Delete the folder that has the chunks of the upload with the id `key`, and no other files.
 
-    This includes chunks of a request that died before it updated the upload's row.
+    This includes a chunk whose request died before it recorded the chunk in the upload's row.
     """
     folder = f"{CHUNKS_FOLDER}/{key.hex}"
     with contextlib.suppress(FileNotFoundError):
@@ -163,9 +163,9 @@ def delete_chunks(storage: Storage, key: UUID) -> None:
 
 
 def delete_idle(kind: Kind) -> int:
-    """Discard uploads that have got no chunk for longer than RETENTION; return their number.
+    """Discard uploads of a kind that got no chunk for longer than RETENTION; return the number of these uploads.
 
-    Chunks that belong to no upload are deleted too.
+    Chunks whose upload is no longer in the database are deleted too, and not counted.
     """
     old = list(kind._default_manager.filter(touched_at__lt=timezone.now() - RETENTION))
     for upload in old:
@@ -177,9 +177,10 @@ def delete_idle(kind: Kind) -> int:
 
 
 def _delete_strays(kind: Kind) -> None:
-    """Delete the chunks of uploads whose row is gone.
+    """Delete the stored chunks of uploads that are no longer in the database.
 
-    The row is deleted before the chunks, or by a cascade from the upload's user, phase or dataset.
+    Chunks remain if a process died after it had deleted the upload's row, or if the deletion of the user, phase or
+    dataset deleted the row.
     """
     with contextlib.suppress(FileNotFoundError):
         for name in kind.storage().listdir(CHUNKS_FOLDER)[0]:
@@ -189,7 +190,10 @@ def _delete_strays(kind: Kind) -> None:
 
 
 def _key(folder: str) -> UUID | None:
-    """Return the upload id that a folder is named after; None for a folder with another name, which is not deleted."""
+    """Return the upload id that is the name of a chunk folder; None for any other name.
+
+    The clean-up leaves folders with other names alone.
+    """
     try:
         return UUID(folder)
     except ValueError:
@@ -197,7 +201,7 @@ def _key(folder: str) -> UUID | None:
 
 
 def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
-    """Write the chunks in order into a file, rewind it, and return the sha256 of the whole."""
+    """Join the stored files `pieces` in one file, rewind it, and return its SHA-256 digest in hexadecimal."""
     digest = hashlib.sha256()
     for name in pieces:
         with storage.open(name, "rb") as stored:

@@ -1,8 +1,8 @@
 """Prepared queries, which Django compiles to SQL only once.
 
 Compiling takes Django several times as long as the database needs to answer, and the queries of a leaderboard differ
-only in a number or a name. PostgreSQL also keeps the plan of each, as a prepared statement of the session: planning
-the joins of a board takes longer than reading most of them.
+only in a number or a name. On PostgreSQL they are also prepared statements of the session, whose plans it keeps:
+planning a board's joins usually takes longer than executing them.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class PreparedQuery(Generic[T]):
     """A query with typed arguments, compiled once for each database vendor.
 
     `build` takes one value for each of the `argument_types` and returns the queryset. Each value must reach the SQL
-    statement unchanged, as a parameter. The queryset returns model instances (T), with select_related and annotations
-    if needed, or rows of `values_list`.
+    statement unchanged, as a parameter. The queryset's results (T) are model instances, also with select_related and
+    annotations, or tuples of `values_list`.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Any, T]], *argument_types: type[Argument]) -> None:
@@ -57,7 +57,10 @@ class PreparedQuery(Generic[T]):
         return compiled.read(compiled.raw(self._checked(arguments)))
 
     def raw(self, *arguments: Argument) -> list[tuple[Any, ...]]:
-        """Return the rows as the database driver returns them: on SQLite, datetimes and JSON are text."""
+        """Return the rows of `build(*arguments)` as the database driver does: on SQLite, datetimes and JSON are text.
+
+        Raises TypeError for arguments whose number or types differ from `argument_types`.
+        """
         return self._compiled(connection.vendor).raw(self._checked(arguments))
 
     def _checked(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -126,7 +129,10 @@ class _Compiled(Generic[T]):
 
     @functools.cached_property
     def _statement(self) -> str:
-        """The SQL statement for PostgreSQL, with constants, by which it plans, for all parameters but the arguments."""
+        """SQL statement for PostgreSQL. Only the query's arguments are parameters; all others are written as constants.
+
+        PostgreSQL chooses better plans if it knows the constants.
+        """
         parameters: list[Any] = self._parameters.copy()
         for index, *_ in self._positions:
             parameters[index] = _ARGUMENT
@@ -149,9 +155,10 @@ class _Compiled(Generic[T]):
 
 
 def _can_prepare(database: BaseDatabaseWrapper, cursor: CursorWrapper) -> bool:
-    """Return True if statements can be prepared: PgBouncer's sessions serve several clients.
+    """Return True if `_execute_prepared` may use the cursor: on PostgreSQL without PgBouncer, if nothing wraps it.
 
-    Only cursors of Django are replaced: those that log queries and OpenTelemetry's record what they execute.
+    A session of PgBouncer serves several clients, so it may not have a statement that this process prepared. A cursor
+    that logs or traces queries (Django's in debug mode, OpenTelemetry's) must execute them itself.
     """
     if database.vendor != "postgresql" or database.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]:
         return False
@@ -165,7 +172,10 @@ def _can_prepare(database: BaseDatabaseWrapper, cursor: CursorWrapper) -> bool:
 def _execute_prepared(
     database: BaseDatabaseWrapper, cursor: CursorWrapper, statement: str, values: Sequence[Any]
 ) -> list[tuple[Any, ...]]:
-    """Execute a statement that the session prepares at its first use; psycopg closes those that are used least."""
+    """Execute a statement and return its rows. The database session prepares the statement at its first use.
+
+    psycopg limits the number of prepared statements, and drops the least recently used ones.
+    """
     from django.db.backends.postgresql.base import ServerBindingCursor
 
     session = database.connection
@@ -184,9 +194,9 @@ def _stored(value: Argument) -> Any:
 
 
 def parse_datetime(line: str | datetime) -> datetime:
-    """Convert a datetime of a raw row (a datetime, or text in ISO 8601) to an aware datetime.
+    """Convert a datetime from a row of `PreparedQuery.raw` (text in ISO 8601 on SQLite) to an aware datetime.
 
-    SQLite stores no time zone: such a datetime is taken to be in the site's default time zone, UTC.
+    One without a time zone, as on SQLite, is assumed to be in the site's default time zone, UTC.
     """
     parsed = datetime.fromisoformat(line) if isinstance(line, str) else line
     return parsed.replace(tzinfo=timezone.get_default_timezone()) if parsed.tzinfo is None else parsed

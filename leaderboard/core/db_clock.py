@@ -1,7 +1,7 @@
 """The database's clock, which all hosts of a site share.
 
-A host's own clock may be wrong by hours. So times that another host compares with the present, such as the end of a
-lease, are written and compared by this clock.
+A host's own clock may be wrong by hours. So a time that other hosts compare with the current time, such as the end of a
+lease, is written and compared by the database's clock.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from django.utils import timezone
 
 
 def now() -> Any:
-    """Return the present time as a value or filter of a query; a `timedelta` may be added or subtracted.
+    """Return the database's current time, to be used as a value in a query; a `timedelta` may be added or subtracted.
 
-    On PostgreSQL this is an expression that the server evaluates. SQLite has the clock of this process.
+    On PostgreSQL this is an expression that the server evaluates, on SQLite the current time of this process.
     """
     return Now() if connection.vendor == "postgresql" else timezone.now()
 
 
 def column() -> Any:
-    """Return the present time as a column of a query that is made anyway."""
+    """Return an expression for the database's current time, to be read as an annotation of another query."""
     return Now() if connection.vendor == "postgresql" else Value(timezone.now(), DateTimeField())
 
 
 def read() -> datetime:
-    """Return the present time. On PostgreSQL this takes a query."""
+    """Return the database's current time. On PostgreSQL this executes a query."""
     if connection.vendor != "postgresql":
         return timezone.now()
     with connection.cursor() as cursor:

@@ -1,9 +1,9 @@
 """Transient database errors, after which a request may be repeated, and the timeouts of PostgreSQL sessions.
 
 A worker that freezes, or whose host vanishes, inside a transaction would hold its locks until TCP gives up, which takes
-hours. So PostgreSQL itself ends a session that leaves a transaction idle, and a statement that waits too long for a
-lock (`session_options`). Where a whole phase waits for a lock, the pause is shorter (`idle_limit`). SQLite has a
-timeout for its one lock (settings.py).
+hours. So PostgreSQL ends a session whose transaction pauses too long between two statements, and a statement that waits
+too long for a lock (`session_options`). A transaction with a lock for which all work of a phase waits may pause less
+long (`idle_limit`). SQLite has a timeout for its only lock (settings.py).
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _AWAY_STATES = ("57P01", "57P02", "57P03", "53300", "25P03")
 
 
 def transient_message(error: BaseException | None) -> str:
-    """Return the message for a database error after which the request may be repeated; empty for any other error, and
-    for None.
+    """Return the message to the user if an error is a transient one of the database, after which a retry may succeed.
+
+    Empty for any other error, and for None.
     """
     if not isinstance(error, DatabaseError | InterfaceError):
         return ""
@@ -45,9 +46,9 @@ def transient_message(error: BaseException | None) -> str:
 
 
 def is_commit_unknown(error: BaseException) -> bool:
-    """Return True if the connection was lost during COMMIT, so that nobody knows whether it took effect.
+    """Return True if the database connection was lost during COMMIT, so that the transaction may or may not be stored.
 
-    If the connection was lost before, nothing was committed.
+    If the connection was lost before COMMIT, nothing was stored, and this returns False.
     """
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     return transient_message(error) == AWAY and any(frame.f_code is _COMMIT for frame in frames)
@@ -56,9 +57,9 @@ def is_commit_unknown(error: BaseException) -> bool:
 def session_options(*, lock_seconds: int, idle_seconds: int, pooled: bool = False) -> dict[str, Any]:
     """Return psycopg's connection options, which keep a dead or frozen process from blocking other processes.
 
-    lock_seconds: longest wait for a lock. idle_seconds: longest pause between two statements of a transaction. Both
-    ends of the connection notice within 25 seconds that the other host has vanished. pooled: the connection leads to
-    PgBouncer, whose sessions serve several clients: they get the timeouts from its configuration.
+    lock_seconds: longest wait for a lock. idle_seconds: longest pause between two statements of a transaction. Client
+    and server each notice within 25 seconds that the other host has vanished. pooled: the connection is to PgBouncer,
+    which shares sessions among clients: the server's timeouts are then set in PgBouncer's configuration.
     """
     client = {
         "connect_timeout": 5,
@@ -81,7 +82,10 @@ def session_options(*, lock_seconds: int, idle_seconds: int, pooled: bool = Fals
 
 
 def allow_idle_transaction() -> None:
-    """Let the current transaction pause between its statements while it copies files. It must lock no existing rows."""
+    """Let the current transaction pause between statements without limit, for one that copies files.
+
+    The transaction must lock no existing rows: other processes would wait as long.
+    """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
@@ -91,10 +95,10 @@ IDLE_LIMIT = "idle_in_transaction_session_timeout"
 
 
 def idle_limit(seconds: str) -> Func | Value:
-    """Return an expression that lets PostgreSQL end this session if it pauses for `seconds` within the transaction.
+    """Return an expression that makes PostgreSQL end the session if its transaction pauses for longer than `seconds`.
 
-    It is a column of the query that takes the lock, so that it costs no statement. It holds until the transaction ends.
-    seconds: with its unit, as `lock_idle` returns it. On SQLite the expression does nothing.
+    Annotate the query that takes a lock with the expression, so that it needs no extra statement. The limit applies
+    until the transaction ends. seconds: a number with its unit, such as "5s". On SQLite the expression has no effect.
     """
     if connection.vendor != "postgresql":
         return Value(seconds)
@@ -102,14 +106,18 @@ def idle_limit(seconds: str) -> Func | Value:
 
 
 def lock_idle() -> str:
-    """Return the longest pause of a transaction that holds a lock for which a phase waits (LOCK_IDLE_SECONDS)."""
+    """Return settings.LOCK_IDLE_SECONDS with its unit, such as "5s".
+
+    This is the longest pause of a transaction that holds a lock for which all work of a phase waits.
+    """
     return f"{settings.LOCK_IDLE_SECONDS}s"
 
 
 def locked(rows: QuerySet[Any], seconds: str | None = None) -> QuerySet[Any]:
-    """Return the queryset, which locks its rows until the transaction ends, or until the process has frozen.
+    """Return a queryset that locks the rows it reads until the transaction ends (SELECT ... FOR NO KEY UPDATE).
 
-    seconds: of `idle_limit`; None: `lock_idle`.
+    If the transaction pauses for longer than `seconds`, as a frozen process does, PostgreSQL ends it (`idle_limit`).
+    seconds: a number with its unit; None: `lock_idle()`.
     """
     return rows.select_for_update(no_key=True).annotate(idle_limit=idle_limit(seconds or lock_idle()))
 
@@ -121,8 +129,9 @@ RANKING = 1
 def try_lock(kind: int, key: int) -> bool:
     """Lock (kind, key) until the current transaction ends; return False at once if another transaction has locked it.
 
-    kind: a constant of this module. The lock ends with a process that freezes (`idle_limit`). Returns True on SQLite,
-    where no two transactions write at the same time.
+    kind: a constant of this module, such as RANKING. key: a number, such as a primary key. PostgreSQL ends a
+    transaction that pauses for too long (`idle_limit`), and its lock. Always returns True on SQLite, where no two
+    transactions write at the same time.
     """
     if connection.vendor != "postgresql":
         return True

@@ -1,7 +1,7 @@
 """Free disk space for the site's data, with two thresholds, and errors of a full disk.
 
-Below HOLDOUT_DISK_ALARM_MB the operator is notified, long before anything fails; below a tenth of it the site reports
-that it is not ready, because uploads are about to fail.
+Below HOLDOUT_DISK_ALARM_MB of free space the operator is notified, long before anything fails; below a tenth of that,
+the site reports that it is not ready, because uploads are about to fail.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ FULL = 0.1
 
 
 def is_full_error(error: BaseException | None) -> bool:
-    """Return whether an error means that a file system, or that of the database, has no space left.
+    """Return whether an error means that a file system has no space left, here or on the database's host.
 
-    None is no error.
+    False for None.
     """
     if isinstance(error, OperationalError):
         return any(words in str(error) for words in ("disk is full", "No space left on device"))
@@ -32,7 +32,7 @@ def is_full_error(error: BaseException | None) -> bool:
 
 
 def full_refusal() -> Refused:
-    """Return the refusal of a request that found the disk full, and log it for the operator."""
+    """Log for the operator that the disk is full, and return the error for the user, to be raised."""
     log.error("disk_full")
     return Refused(
         Code.DISK_FULL,
@@ -44,8 +44,7 @@ def full_refusal() -> Refused:
 def free_bytes() -> int:
     """Return the number of bytes that are free for the site's data.
 
-    This is the smaller of two values: the data folder's, and that of its subfolder `files`, which may be on another
-    file system.
+    The subfolder `files` of the data folder may be on another file system; the smaller number counts.
     """
     folders = (settings.DATA, Path(settings.DATA) / "files")
     return min(shutil.disk_usage(folder).free for folder in folders if Path(folder).is_dir())

@@ -1,7 +1,7 @@
-"""Local copies of immutable files of a remote store, found by their SHA-256 digest, so that jobs need not fetch again.
+"""Local copies of immutable files of a remote store, named by SHA-256 digest, so that jobs do not fetch a file again.
 
-The least recently used copies are deleted when all together exceed FILE_CACHE_BYTES. A process that has a copy open
-keeps reading it after that.
+If all copies together exceed FILE_CACHE_BYTES, the least recently used ones are deleted. A process that has such a copy
+open can still read it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from django.conf import settings
 
 @contextmanager
 def opened(sha256: str, fetch: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes]]:
-    """Open the local copy with this digest for reading; if there is none, a file to which `fetch` writes the content.
+    """Open the local copy of a remote file for reading; if there is none, open a new file that `fetch` has written.
 
-    That file is kept as the copy if its content has the digest. sha256: the digest in hexadecimal; empty: neither look
-    for a copy nor keep one.
+    sha256: digest of the remote file's content in hexadecimal; empty: neither look for a copy nor keep one. fetch:
+    writes the content to the file that it gets. The new file is kept as a copy if its digest is `sha256`.
     """
     folder: Path = settings.FILE_CACHE
     is_cached = bool(sha256) and settings.FILE_CACHE_BYTES > 0 and _is_usable(folder)
@@ -45,7 +45,7 @@ def opened(sha256: str, fetch: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes
 
 
 def _is_usable(folder: Path) -> bool:
-    """Create the folder if it does not exist; return False if this process may not write there."""
+    """Create the folder if it does not exist; return True if this process may write there."""
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return os.access(folder, os.W_OK | os.X_OK)
@@ -62,7 +62,7 @@ def _copy(path: Path) -> IO[bytes] | None:
 
 
 def _evict(folder: Path) -> None:
-    """Delete the least recently used copies until the rest have at most FILE_CACHE_BYTES."""
+    """Delete the least recently used copies in the folder until the rest have at most FILE_CACHE_BYTES."""
     copies = []
     for path in folder.glob("[!n]*"):  # digests, and not files that are being fetched
         with suppress(FileNotFoundError):  # another process evicts as well

@@ -1,8 +1,8 @@
 """Default Celery broker of an embedded installation: messages are files in a folder (Kombu's `filesystem` transport).
 
 Kombu creates a message's file and then fills it, so that a worker that reads in between gets an empty message and
-crashes (kombu 5.7, `transport/filesystem.py`, `Channel._put`). Here messages are renamed into place when complete.
-`work_queue.work` needs queues that are first in, first out, which Kombu's are not; these are.
+crashes (kombu 5.7, `transport/filesystem.py`, `Channel._put`). Here the file of a message gets its name only once it is
+complete. The queues are also first in, first out, which `work_queue.work` needs and Kombu's are not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCHEME = "folder"
 
 
 class Channel(filesystem.Channel):
-    """Kombu's file system channel, but readers never see an incomplete message."""
+    """Kombu's file system channel, in which readers never see an incomplete message."""
 
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # bases differ
         folder = Path(self.data_folder_out)
@@ -36,7 +36,7 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """Transport of broker URLs that begin with `folder://`."""
+    """Kombu transport for broker URLs that begin with `folder://`."""
 
     Channel = Channel
 

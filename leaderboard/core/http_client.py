@@ -35,12 +35,12 @@ class RequestFailedError(Exception):
 
 
 class AddressError(ValueError):
-    """Error: a URL is invalid. The message says what was found and what was expected."""
+    """Error: a URL is invalid. The message names the invalid part and the expected form."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A validated URL in its parts. `path` includes the query string."""
+    """The parts of a validated URL. `path` includes the query string."""
 
     scheme: str
     host: str
@@ -57,8 +57,8 @@ class Target:
 def target(url: str) -> Target:
     """Parse and validate an http or https URL, without resolving its host.
 
-    Raises AddressError for another scheme, for a user name, password or fragment, and for ports below 1024 other than
-    80 and 443.
+    Raises AddressError for a malformed URL, spaces or non-ASCII characters, another scheme, a user name, a password, a
+    fragment, and ports below 1024 other than 80 and 443.
     """
     if not url.isascii() or not url.isprintable() or " " in url:
         raise AddressError("the address contains spaces or non-ASCII characters, expected https://host/path")
@@ -98,8 +98,8 @@ def is_public(address: str) -> bool:
 def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, ...] = ()) -> int:
     """POST a body to a URL and return the status code of the response, without following redirects.
 
-    also: host names that may be called although their addresses are not public. Raises RequestFailedError if the URL is
-    invalid or not allowed, and if there is no valid response in time.
+    also: host names that may be called although their IP addresses are not public. Raises RequestFailedError if the URL
+    is invalid, if its host is not public, and if there is no valid response in time.
     """
     try:
         dest = target(url)
@@ -132,7 +132,10 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, 
 
 
 class _Deadline:
-    """Deadline for a whole connection. A socket timeout alone never fires on a peer that sends a byte now and then."""
+    """Context manager that shuts a socket down after ALL_SECONDS, and sets `is_over`.
+
+    A socket timeout alone never fires on a peer that sends a byte now and then.
+    """
 
     def __init__(self) -> None:
         self.is_over = False
@@ -164,10 +167,10 @@ class _Deadline:
 
 
 def _resolved(where: Target, also: tuple[str, ...]) -> str:
-    """Return the IP address at which to call `where`.
+    """Resolve the host of `where` to an IP address.
 
-    Raises RequestFailedError if the host name does not resolve, or if any of its addresses is not public and the host
-    is not in `also`.
+    also: host names whose addresses need not be public. Raises RequestFailedError if the host name does not resolve, or
+    if any of its addresses is not public and the host name is not in `also`.
     """
     try:
         infos = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)

@@ -31,7 +31,7 @@ _JOINED = re.compile(r"(?<=-)(?=-)|(?<=[!?`])(?=`)|(?<=')(?=')|(?<=,)(?=,)")
 
 
 def escaped(text: str) -> str:
-    """Return the text as one line that TeX typesets literally and whose braces are balanced for BibTeX.
+    """Return the text as one line that TeX typesets literally. Its braces are balanced, which BibTeX needs.
 
     Text is normalized to NFC, because pdfTeX cannot typeset combining accents.
     """

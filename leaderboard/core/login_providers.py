@@ -1,6 +1,6 @@
-"""Log-in with accounts of other providers: settings of django-allauth from the variables HOLDOUT_LOGIN_*.
+"""Log-in with accounts at other sites: settings of django-allauth from the environment variables HOLDOUT_LOGIN_*.
 
-ORCID and Google are OpenID Connect providers like any other. Messages never quote a value, since it has a secret.
+ORCID and Google are used as OpenID Connect providers like any other. Error messages never quote a secret.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ REQUIRED, OPTIONAL = ("id", "name", "server", "client_id", "secret"), ("origins"
 
 @dataclass(frozen=True)
 class LoginProvider:
-    """A provider of accounts with which users log in.
+    """Another site, such as ORCID, whose accounts users may log in with.
 
-    id: its name in addresses and in the table of linked accounts. app: the app of django-allauth that has its protocol.
-    origins: of the pages to which its log-in may redirect the browser. settings: of django-allauth's app.
+    id: the provider in URLs and in the table of linked accounts. app: the django-allauth app that implements its
+    protocol. origins: web origins, such as https://orcid.org, to which its log-in may redirect the browser. settings:
+    options of that app for this provider.
     """
 
     id: str
@@ -37,10 +38,10 @@ class LoginProvider:
 
 
 def configured(*, orcid: str, github: str, google: str, oidc: str) -> tuple[LoginProvider, ...]:
-    """Return the providers that the values of the environment variables configure, in the order of their buttons.
+    """Return the log-in providers that environment variables configure, in the order of their buttons.
 
-    orcid, github, google: client id and secret with a colon between, or "". oidc: a JSON list of objects, or "". Raises
-    ImproperlyConfigured for another value.
+    orcid, github, google: "CLIENT_ID:SECRET", or "" for none. oidc: a JSON list of objects with the keys REQUIRED and
+    OPTIONAL, or "" for none. Raises ImproperlyConfigured for any other value.
     """
     providers = []
     if orcid:
@@ -61,7 +62,7 @@ def configured(*, orcid: str, github: str, google: str, oidc: str) -> tuple[Logi
 
 
 def allauth_settings(providers: tuple[LoginProvider, ...]) -> dict[str, Any]:
-    """Return SOCIALACCOUNT_PROVIDERS for these providers."""
+    """Return the value of django-allauth's setting SOCIALACCOUNT_PROVIDERS for these providers."""
     apps: dict[str, Any] = {}
     for provider in providers:
         app = apps.setdefault(provider.app, {"APPS": [], "OAUTH_PKCE_ENABLED": True})
@@ -124,7 +125,7 @@ def _others(value: str) -> Iterator[LoginProvider]:
 
 
 def _is_web_address(address: Any) -> bool:
-    """Return whether the address is an https:// URL, or an http:// URL on this machine, such as a test server's."""
+    """Return whether the address is an https:// URL with a host, or an http:// URL of localhost or 127.0.0.1."""
     parts = urlsplit(str(address))
     return bool(parts.hostname) and (
         parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1"))

@@ -13,12 +13,12 @@ DEEPEST = 8
 
 
 def traceback_locations(trace: TracebackType | None) -> str:
-    """Return file:line of the innermost frames of a traceback, joined by " > "."""
+    """Return FILE:LINE of the innermost DEEPEST frames of a traceback, joined by " > ", the innermost last."""
     return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in extract_tb(trace)[-DEEPEST:])
 
 
 def drop_error_text(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Return a log event with `error` (the exception's class) and `at` (traceback locations) instead of `exc_info`.
+    """Replace `exc_info` in a log event by `error` (the exception's class) and `at` (traceback locations).
 
     This is a structlog processor. Without it the exception's text would be logged, which may quote a hidden file.
     """

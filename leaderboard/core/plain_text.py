@@ -17,10 +17,10 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Truncate to at most `most` characters; an ellipsis is the last one if anything was cut."""
+    """Truncate a text to at most `most` characters, the last of which is an ellipsis if anything was cut."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def turns_round(text: str) -> bool:
-    """Return whether the text contains right-to-left characters."""
+    """Return whether the text contains characters of a script that is written from right to left."""
     return any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in text)

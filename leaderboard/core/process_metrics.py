@@ -1,11 +1,12 @@
-"""Counters and histograms that each process of the site adds to, and that `/metrics` sums over all of them.
+"""Counters and histograms of the site's processes, whose sums over all processes of a host `/metrics` shows.
 
 The processes of one host write to memory-mapped files in settings.METRICS_FOLDER (prometheus_client's multiprocess
-mode). Files are named by slots, not by process ids: a process takes the first slot that no living process has locked,
-and continues its values. So a counter never decreases when a process dies, and there are never more files than
-processes ran at the same time, also if containers with equal process ids share the folder.
+mode). A slot is a number in the names of a process's files, in place of the process id: a process takes the lowest slot
+that no living process has locked, and adds to the values in its files. So a counter never decreases when a process
+dies, no more files exist than processes ran at the same time, and containers with equal process ids can share the
+folder.
 
-Labels have few values, and never a name of a user, a benchmark or a system.
+A label of a metric has few values, and never the name of a user, a benchmark or a system.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ It is allocated at once: on a disk that is full, writing to a page without space
 
 
 class Slot:
-    """The slot of the present process: the number of the metrics files to which it writes.
+    """The slot of the current process: the number in the names of the metrics files to which the process writes.
 
-    A slot is taken at the first call, and another one after a fork.
+    A process takes a slot at its first call; a forked child takes another slot than its parent.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -44,7 +45,10 @@ class Slot:
         self._number = ""
 
     def __call__(self) -> str:
-        """Return the number of this process's slot; the first call in a process takes the slot."""
+        """Return the number of this process's slot as text; a process's first call takes the slot.
+
+        If the folder is not usable, the process writes to a temporary folder that `/metrics` does not read.
+        """
         if self._pid != os.getpid():
             try:
                 self.take()
@@ -56,7 +60,7 @@ class Slot:
         return self._number
 
     def take(self) -> None:
-        """Take a slot for this process. Raises OSError if the folder is not usable."""
+        """Lock the lowest free slot for this process, and prepare its files. Raises OSError for an unusable folder."""
         if self._lock >= 0:
             os.close(self._lock)  # the parent's: it stays locked, because the parent has a descriptor too
             self._lock = -1
@@ -76,7 +80,7 @@ class Slot:
 
 
 def _prepare(path: Path, n_bytes: int) -> None:
-    """Allocate a file of metrics; delete one that a crash has left unreadable."""
+    """Allocate a metrics file of `n_bytes` bytes; first delete an existing one that a crash has left unreadable."""
     if path.exists():
         try:
             for _ in MmapedDict.read_all_values_from_file(str(path)):
@@ -89,7 +93,7 @@ def _prepare(path: Path, n_bytes: int) -> None:
 
 
 def _use_folder(folder: Path) -> bool:
-    """Let the metrics of this module be stored in files; return False if that is not possible."""
+    """Make this module store its metrics in files of the folder; return False if the folder is not usable."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         slot = Slot(folder)
@@ -186,7 +190,7 @@ LOCK_SECONDS = Histogram(
 
 
 def registry() -> CollectorRegistry:
-    """Return a new registry with the sums over all processes of this host; without a folder, of this process alone."""
+    """Return a registry with the sums over all processes of this host; only of this one if the folder is not usable."""
     if not _IN_FILES:
         return _OWN
     summed = CollectorRegistry()

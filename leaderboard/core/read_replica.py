@@ -1,7 +1,8 @@
 """Public pages read from a replica of the database, if HOLDOUT_DATABASE_REPLICA_URL names one.
 
-Only requests of visitors who are not logged in, for the paths in PATHS, read from it. All other requests, and all that
-write, use the primary. A replica that is unavailable, or behind by more than STALE_SECONDS, is not used.
+Only requests of visitors who are not logged in, for `/` and the paths in PATHS, read from the replica. All other
+requests, and all that write, use the primary database. A replica that is unavailable, or behind by more than
+STALE_SECONDS, is not used.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _thread = local()
 
 
 class Router:
-    """Django's database router: reads of this thread go to the replica while the middleware allows it."""
+    """Django database router: a thread reads from the replica while `replica_middleware` allows it.
+
+    After a write, the thread also reads from the primary.
+    """
 
     def db_for_read(self, model: Any, **_: Any) -> str | None:
         return ALIAS if getattr(_thread, "reads_replica", False) else None
@@ -44,7 +48,7 @@ class Router:
 
 
 class Freshness:
-    """Check, repeated every CHECK_SECONDS by a request of this process, of whether the replica may be read."""
+    """Check whether this process may read from the replica; repeated by requests, at most every CHECK_SECONDS."""
 
     def __init__(self) -> None:
         self.usable = False
@@ -53,9 +57,9 @@ class Freshness:
         self._lock = Lock()
 
     def check(self) -> bool:
-        """Return whether the replica responds and has all that the primary had at the previous check.
+        """Return whether the replica responded to the latest check, and had all that the primary had one check earlier.
 
-        Other threads use the primary during a check, which may have to wait for the replica.
+        Checks again if that was more than CHECK_SECONDS ago; other threads get False meanwhile.
         """
         if time.monotonic() - self._checked > CHECK_SECONDS and self._lock.acquire(blocking=False):
             try:
@@ -71,7 +75,7 @@ class Freshness:
         return self.usable
 
     def fail(self, error: BaseException) -> None:
-        """Use the primary until the next check."""
+        """Record that the replica failed, so that this process reads from the primary until the next check."""
         log.warning("replica_unavailable", error=type(error).__name__)
         self.usable, self._checked = False, time.monotonic()
         connections[ALIAS].close()
@@ -91,7 +95,10 @@ freshness = Freshness()
 
 
 def replica_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Return a middleware that lets public pages read from the replica, and repeats those that fail on the primary."""
+    """Return a middleware that lets public pages read from the replica.
+
+    A request that fails there is repeated on the primary.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if ALIAS not in settings.DATABASES or not is_anonymous_read(request) or not freshness.check():
@@ -111,7 +118,7 @@ def replica_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) 
 
 
 def is_anonymous_read(request: HttpRequest) -> bool:
-    """Return whether a request reads a public page, without a session and without a token."""
+    """Return whether a request is a GET or HEAD of a public page (see PATHS) without a session and without a token."""
     return (
         request.method in ("GET", "HEAD")
         and (request.path == "/" or request.path.startswith(PATHS))

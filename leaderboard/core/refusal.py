@@ -13,9 +13,9 @@ from django.http import Http404
 class Code(Enum):
     """Codes of refused actions: (code as the API returns it, HTTP status).
 
-    INVALID_NAME is raised for any invalid value that has no code of its own, not only for names.
-    QUOTA_EXCEEDED is raised for the quota of submissions (`leaderboard.submissions.queries.quotas`) and also for other
-    limits, such as those on raw files and finals. NOT_ACCEPTED: the phase's state or rules forbid the action.
+    INVALID_NAME is the code for any invalid value for which no other code exists, not only for names. QUOTA_EXCEEDED is
+    the code for the quota of submissions (`leaderboard.submissions.queries.quotas`) and also for other limits, such as
+    those on raw files and finals. NOT_ACCEPTED: the phase's state or rules forbid the action.
     """
 
     INVALID_PREDICTIONS = ("invalid_predictions", 422)
@@ -66,10 +66,10 @@ class Refused(Exception):
 
     message: complete sentences for the user.
     problems: problems in a file, as dicts with the keys file, line, what, found, expected and text.
-    more: number of further problems that are not in `problems`.
+    more: number of problems in the file that are not in `problems`.
     retry_at: the time from which a retry may succeed; None: not known.
     heading: title of the error page; empty: the title that belongs to the code.
-    field_name: the argument that is wrong, at whose form field the message is shown; empty: none in particular.
+    field_name: the form field at which the message is shown; empty: the message concerns no single field.
     """
 
     code: Code

@@ -15,9 +15,9 @@ _UNITS = (
 
 
 def in_words(moment: datetime, at: datetime) -> str:
-    """Describe a datetime as seen at another: "5 hours ago", "in 12 days", "just now".
+    """Describe `moment` relative to `at`: "5 hours ago", "in 12 days", "just now".
 
-    Durations are rounded down, so a deadline is never described as later than it is. Days are counted up to two months.
+    Durations are rounded down, so a deadline is never described as later than it is. Days are used up to two months.
     """
     return _ago(at - moment)
 
@@ -34,9 +34,9 @@ def _ago(passed: timedelta) -> str:
 
 
 def in_days(moment: datetime, at: datetime) -> str:
-    """Describe a datetime's UTC date as seen at another: "today", "yesterday", "3 days ago", "in 12 days".
+    """Describe the UTC date of `moment` relative to that of `at`: "today", "yesterday", "3 days ago", "in 12 days".
 
-    The text is the same for a whole day in UTC, so that responses which depend on it can be cached.
+    The text stays the same for a whole day in UTC, so that a response that contains it can be cached.
     """
     days = (moment.astimezone(UTC).date() - at.astimezone(UTC).date()).days
     return _days(days)

@@ -1,7 +1,7 @@
 """Response cache: rendered responses, shared by all processes through Django's cache (Redis if configured).
 
-There are SLOTS slots. Each address belongs to one of them, and a new response replaces the one in its slot. So
-responses cannot fill Django's cache, which also holds the counters that limit log-ins.
+There are SLOTS slots, each for one response. The address of a response determines its slot, in which it replaces any
+other response. So responses cannot fill Django's cache, which also holds the counters that limit log-ins.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RETRY_SECONDS = 10
 
 
 class _Pause:
-    """Pause after an error of the cache. end: when it ends, by `time.monotonic`."""
+    """Pause after an error of the cache. end: time at which the pause ends, in seconds of `time.monotonic`."""
 
     end = 0.0
 
@@ -38,11 +38,11 @@ _pause = _Pause()
 
 
 def get_or_render(tag: str, address: str, render: Callable[[], HttpResponse]) -> HttpResponse:
-    """Return the cached response for an address; if there is none with this tag, return the response of `render()`.
+    """Return the cached response with this address and tag; if there is none, return `render()` and cache it.
 
-    tag: changes whenever the response does. address: everything in the request on which the response depends. Only for
-    responses that do not depend on the user. Responses with status 200, without cookies and of at most MOST_BYTES are
-    cached with their headers; others are not cached.
+    tag: text that changes whenever the response changes, such as an ETag. address: everything in the request on which
+    the response depends, which must not include the user. Only a response with status 200, without cookies and of at
+    most MOST_BYTES is cached, with its headers.
     """
     if not settings.CACHES_RESPONSES:
         return render()
@@ -62,7 +62,10 @@ def get_or_render(tag: str, address: str, render: Callable[[], HttpResponse]) ->
 
 
 def or_none(use: Callable[[], object]) -> object:
-    """Return `use()`, which uses Django's cache; None after an error, since pages must not depend on the cache."""
+    """Return `use()`, a function that reads or writes Django's cache; None if it raises an exception.
+
+    After an exception, returns None for RETRY_SECONDS without calling `use`: pages must not depend on the cache.
+    """
     if time.monotonic() < _pause.end:
         return None
     try:
@@ -75,6 +78,6 @@ def or_none(use: Callable[[], object]) -> object:
 
 @functools.cache
 def _site_digest() -> str:
-    """Return a digest of the site's settings: sites and processes with other settings render other responses."""
+    """Return a digest of the secret key and the variables HOLDOUT_*: with other settings, responses differ."""
     ours = sorted((name, value) for name, value in os.environ.items() if name.startswith("HOLDOUT_"))
     return hashlib.sha256(repr((settings.SECRET_KEY, ours)).encode()).hexdigest()

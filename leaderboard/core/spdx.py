@@ -1,4 +1,4 @@
-"""Licences of datasets: SPDX expressions, addresses of licences, and free text, which older datasets have."""
+"""Licences of datasets: SPDX expressions, https:// addresses, and free text, which only older datasets have."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ _REFERENCE = re.compile(r"(DocumentRef-[A-Za-z0-9.-]+:)?LicenseRef-[A-Za-z0-9.-]
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a licence as shown: a licence's name with the address of its text, or a word or text without address."""
+    """Part of a licence as shown: the name of a licence with a URL, or plain text (such as OR) without one."""
 
     text: str
     url: str = ""
 
 
 def normal(licence: str) -> str | None:
-    """Return an SPDX expression with the usual capitals, as `CC0-1.0` for `cc0-1.0`; None for any other text.
+    """Return an SPDX expression in its usual spelling, such as `CC0-1.0` for `cc0-1.0`; None for any other text.
 
-    Identifiers are those of the SPDX licence list, and `LicenseRef-` with a name for other licences.
+    An expression consists of identifiers of the SPDX licence list, and `LicenseRef-NAME` for other licences.
     """
     return _normal(licence.strip())
 
 
 def parts(licence: str) -> list[Part]:
-    """Return a licence for readers: an SPDX expression with the licences' names, each linked to its text.
+    """Return a licence as it is shown to readers, in parts.
 
-    An address becomes one link. Free text is one part without a link.
+    Each identifier of an SPDX expression becomes the licence's name with a link to its text; other words have no link.
+    An https:// address is one part with a link, free text one part without.
     """
     expression = normal(licence)
     if expression is None:
@@ -40,13 +41,13 @@ def parts(licence: str) -> list[Part]:
 
 
 def address_or_text(licence: str) -> str:
-    """Return the address of a licence that is one SPDX identifier; any other licence unchanged."""
+    """Return the URL of the licence's text if the licence is a single SPDX identifier; any other licence unchanged."""
     shown = parts(licence)
     return shown[0].url if len(shown) == 1 and shown[0].url else licence
 
 
 def problem(licence: str) -> str:
-    """Return what is wrong with a new licence, as a sentence; empty if it may be stored."""
+    """Return a sentence that says why the text is not valid as a new dataset's licence; empty if it is valid."""
     if not licence or normal(licence) is not None or _is_address(licence):
         return ""
     return (
@@ -100,7 +101,7 @@ def _words(expression: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _licensing() -> Any:
-    """Return a parser of SPDX expressions. It takes 0.1 s to make."""
+    """Return a parser of SPDX expressions. It is cached because its construction takes 0.1 s."""
     from license_expression import get_spdx_licensing
 
     return get_spdx_licensing()

@@ -1,8 +1,8 @@
 """Storage backends without URLs: files are streamed by views that check permissions.
 
-No request waits long for an S3 store that does not respond: each request to it has a timeout and is made at most twice,
-and if the store did not answer a quick check just before, none is made (`PrivateS3Storage.check`). The error is then
-StoreUnavailableError, which pages and API answer with 503.
+No page waits long for an S3 store that does not respond: each request to the store has a timeout and is made at most
+twice, and is not made at all if the store has just failed a quick check (`PrivateS3Storage.check`). The error is then
+StoreUnavailableError, for which pages and API return a 503.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class NoUrl:
 
 
 class PrivateFileStorage(NoUrl, FileSystemStorage):
-    """Local file storage whose files have no URL. Settings let only the server's operating-system user read them.
+    """Local file storage whose files have no URL. The settings make files readable only for the server's system user.
 
-    A file has its name only once it is complete: if the disk is full, no part of it is left.
+    A file gets its name only once it is complete; if the disk is full, the incomplete file is deleted.
     """
 
     def check(self) -> None:
-        """Raise OSError if the folder, or the nearest existing one above it, is not writable."""
+        """Raise OSError if the storage's folder (or the nearest parent, if it does not exist yet) is not writable."""
         folder = Path(self.location)
         while not folder.exists():
             folder = folder.parent
@@ -95,7 +95,10 @@ class PrivateFileStorage(NoUrl, FileSystemStorage):
             super().delete(name)
 
     def open_range(self, name: str, start: int, stop: int) -> IO[bytes]:
-        """Open a file at the byte `start`. The caller reads no further than `stop`, which is more than `start`."""
+        """Open a file for reading at the byte offset `start`. The caller must not read beyond the offset `stop`.
+
+        `PrivateS3Storage.open_range` transfers only these bytes. stop: exclusive end, greater than `start`.
+        """
         with recorded("open"):
             file: IO[bytes] = super()._open(name, "rb")  # type: ignore[misc]  # the stubs lack it
         file.seek(start)
@@ -104,7 +107,11 @@ class PrivateFileStorage(NoUrl, FileSystemStorage):
 
 @dataclass
 class _Check:
-    """The latest check of a bucket. ended: monotonic time. error: None if the bucket responded."""
+    """The latest check whether an S3 bucket responds.
+
+    client: boto3 client with short timeouts. ended: time of the check, in seconds of `time.monotonic`; -inf before the
+    first one. error: of the check; None if the bucket responded.
+    """
 
     client: Any
     ended: float = float("-inf")
@@ -130,9 +137,9 @@ class _Download(S3File):
 
 
 class PrivateS3Storage(NoUrl, S3Storage):
-    """Private S3 bucket without URLs, whose errors are StoreUnavailableError, or FileNotFoundError for a missing file.
+    """Private S3 bucket without URLs. Operations raise StoreUnavailableError, or FileNotFoundError for a missing file.
 
-    seconds: timeout of connecting to the store, and of each wait for it. Every request is made at most twice. A
+    seconds: timeout of connecting to the store, and of each wait for data. Every request is made at most twice. A
     download that was cut off is not resumed: readers would have to wait for two more requests.
     """
 
@@ -151,10 +158,10 @@ class PrivateS3Storage(NoUrl, S3Storage):
         super().__init__(client_config=config, transfer_config=transfer, **options)
 
     def check(self) -> None:
-        """Raise StoreUnavailableError if the bucket does not respond, or did not when it was last checked.
+        """Raise StoreUnavailableError if the bucket does not respond to a small request.
 
-        A result is valid for CHECK_VALID_SECONDS in this process. A check waits at most CHECK_SECONDS for the
-        connection, and as long for the response. A request that timed out counts as a failed check.
+        The result of a check is used for CHECK_VALID_SECONDS in this process. A check waits at most CHECK_SECONDS for
+        the connection, and as long again for the response. Any request that times out counts as a failed check.
         """
         with self._lock:
             check = self._latest()
@@ -189,9 +196,10 @@ class PrivateS3Storage(NoUrl, S3Storage):
 
     @contextmanager
     def request(self, operation: str) -> Iterator[None]:
-        """Make requests to the store in this block, unless it does not respond; raises StoreUnavailableError.
+        """Context manager for requests to the store. Raises StoreUnavailableError for their errors.
 
-        operation: one of `store_errors.OPERATIONS`.
+        Raises it without executing the block if the bucket has failed its latest check (`check`). operation: one of
+        `store_errors.OPERATIONS`, under which errors are counted.
         """
         self.check()
         try:
@@ -228,15 +236,18 @@ class PrivateS3Storage(NoUrl, S3Storage):
             raise
 
     def open_range(self, name: str, start: int, stop: int) -> Any:
-        """Return a stream of the bytes from `start` to before `stop`; no other part of the file is transferred.
+        """Return a stream of a file's bytes from offset `start` to before `stop`; no other part is transferred.
 
-        Raises FileNotFoundError; StoreUnavailableError.
+        Raises FileNotFoundError, or StoreUnavailableError.
         """
         with self.request("read"):
             return self._get(name, Range=f"bytes={start}-{stop - 1}")
 
     def download(self, name: str, into: IO[bytes]) -> None:
-        """Copy a file's content, in one request. Raises FileNotFoundError; StoreUnavailableError."""
+        """Write the content of a stored file to `into`, with one request to the store.
+
+        Raises FileNotFoundError, or StoreUnavailableError.
+        """
         with self.request("read"):
             shutil.copyfileobj(self._get(name), into, 1 << 20)
 
@@ -279,7 +290,7 @@ def check_stores() -> None:
 
 
 def store_responds() -> bool:
-    """Return False if the files are in S3 and the store does not respond."""
+    """Return True if files can be read: False only if they are in S3 and the store does not respond."""
     storage = storages["predictions"]
     if not isinstance(storage, PrivateS3Storage):
         return True
@@ -291,19 +302,19 @@ def store_responds() -> bool:
 
 
 def save_unique(storage: Storage, name: str, content: File[bytes]) -> str:
-    """Store a file under a name that only the caller can write, without asking whether it is free; return the name.
+    """Store a file under a name that no other file can have, and return the name.
 
-    Such a name contains a random UUID, or the number of an attempt, which only one worker has. `Storage.save` makes a
-    request for each new file to learn whether its name is taken.
+    Such a name contains a random UUID, or the number of an attempt that only one worker makes. Unlike `Storage.save`,
+    this makes no request to find out whether the name is taken.
     """
     return str(storage._save(name, content))  # type: ignore[attr-defined]  # the stubs lack it
 
 
 def delete_after_commit(stored: FieldFile) -> None:
-    """Delete a stored file once the transaction has committed; without a transaction, now.
+    """Delete a stored file once the current transaction has committed; without a transaction, at once.
 
-    If the store does not delete the file, this is only logged, and `manage.py cleanup` lists the file: an error would
-    make a committed request look failed.
+    An error of the store is only logged, because it would make a committed request look failed; `manage.py cleanup`
+    lists the file that remains.
     """
     storage, name = stored.storage, str(stored.name)
     transaction.on_commit(lambda: storage.delete(name), robust=True)
@@ -311,10 +322,10 @@ def delete_after_commit(stored: FieldFile) -> None:
 
 @contextmanager
 def deleted_on_failure(storage: Storage, name: str) -> Iterator[None]:
-    """Delete a stored file, unless its name is empty, if the block that commits its record raises an exception.
+    """Delete the stored file `name` if the `with` block, which commits the file's database record, raises an exception.
 
-    If the connection to the database was lost during COMMIT, the record may exist. The file then stays: one without a
-    record is harmless, and `manage.py cleanup` lists it.
+    If the connection to the database was lost during COMMIT, the record may exist, and the file stays: a file without a
+    record is harmless, and `manage.py cleanup` lists it. name: if it is empty, nothing is deleted.
     """
     try:
         yield
@@ -342,7 +353,7 @@ def check_digest(file: IO[bytes], expected: str) -> None:
 
 
 def first_bytes(stored: FieldFile, n: int) -> bytes:
-    """Return the first `n` bytes of a stored file, without reading the rest; a smaller file is returned whole."""
+    """Return the first `n` bytes of a stored file without reading the rest; all bytes if the file is smaller."""
     storage: Any = stored.storage
     with closing(storage.open_range(str(stored.name), 0, n)) as file, recorded("read"):
         return bytes(file.read(n))
@@ -352,9 +363,9 @@ def first_bytes(stored: FieldFile, n: int) -> bytes:
 def opened(stored: FieldFile, *, sha256: str = "") -> Iterator[IO[bytes]]:
     """Open a stored file for reading, as a local file with a file descriptor, which the sandbox needs.
 
-    A file of a remote storage (S3) has no file descriptor, so it is first copied to a local file. sha256: the file's
-    recorded digest, if many jobs read the file: the copy is then kept, and found by the digest (`file_cache`). The file
-    is not verified; see `check_digest`.
+    A file of a remote storage (S3) has no file descriptor, so it is first copied to a local file. sha256: digest of the
+    file's content, for a file that many jobs read: the copy is then kept in the `file_cache`, and used by later calls;
+    empty: the copy is deleted. The content is not verified; see `check_digest`.
     """
     storage = stored.storage
     if not isinstance(storage, PrivateS3Storage):

@@ -1,4 +1,4 @@
-"""Errors of the file store: those after which a request may be repeated, and a count of all for `/metrics`."""
+"""Errors of the file store: StoreUnavailableError, after which a request may be repeated, and counts for `/metrics`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _S3_ERRORS = (BotoCoreError, ClientError, Boto3Error, RetriesExceededError, Conn
 
 
 class StoreUnavailableError(Exception):
-    """Error: the S3 store does not respond, or refuses. The cause is the client's error; the text is for the user."""
+    """Error: the S3 store does not respond, or refuses a request. Its text is for the user.
+
+    `__cause__` is the error of the S3 client.
+    """
 
     def __init__(self) -> None:
         super().__init__(AWAY)
@@ -28,9 +31,10 @@ class StoreUnavailableError(Exception):
 
 @contextmanager
 def recorded(operation: str) -> Iterator[None]:
-    """Log and count errors of the store in this block; raise StoreUnavailableError instead of those of S3.
+    """Log and count errors of the file store in the `with` block; raise StoreUnavailableError instead of S3's errors.
 
-    operation: one of OPERATIONS. A missing file is not an error of the store.
+    operation: one of OPERATIONS, under which errors are counted. FileNotFoundError and FileExistsError are neither
+    logged nor counted, and other OSErrors are raised unchanged.
     """
     try:
         yield
@@ -45,19 +49,22 @@ def recorded(operation: str) -> Iterator[None]:
 
 
 def is_timeout(error: BaseException | None) -> bool:
-    """Return True if an error means that the client has waited for the store in vain. None is no error."""
+    """Return True if an error is a timeout of a request to the store; False for None."""
     cause = getattr(error, "last_exception", error)
     return isinstance(cause, ConnectTimeoutError | ReadTimeoutError | TimeoutError)
 
 
 def counts() -> dict[str, int]:
-    """Return the number of errors of each operation, in all processes, since the site's cache was last cleared."""
+    """Return operation -> number of the store's errors, in all processes since the site's cache was last cleared."""
     values = cache.get_many([_key(operation) for operation in OPERATIONS])
     return {operation: values.get(_key(operation), 0) for operation in OPERATIONS}
 
 
 def describe(error: BaseException) -> str:
-    """Return the error's type with the code of S3 or of the operating system; not its text, which names files."""
+    """Return an error's type, and its code of S3 or the operating system (ENOSPC) if it has one, with a space between.
+
+    The error's text is left out, because it names files.
+    """
     cause = getattr(error, "last_exception", error)
     code = ""
     if isinstance(cause, ClientError):

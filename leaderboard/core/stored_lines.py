@@ -11,12 +11,15 @@ from leaderboard.core.storage import opened
 
 
 def lines(stored: Any) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a stored file, parsed. stored: the value of a file field."""
+    """Yield the parsed lines of a stored JSON Lines file. stored: FieldFile, the value of a model's file field."""
     yield from map(json.loads, raw_lines(stored))
 
 
 def raw_lines(stored: Any) -> Iterator[bytes]:
-    """Yield the lines of a stored file, decompressed if its name ends in .gz."""
+    """Yield the lines of a stored file, decompressed if its name ends in .gz.
+
+    stored: FieldFile, the value of a model's file field.
+    """
     with opened(stored) as file:
         file.seek(0)
         yield from gzip.GzipFile(fileobj=file) if stored.name.endswith(".gz") else file

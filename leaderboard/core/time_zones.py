@@ -39,9 +39,9 @@ def _beyond(moment: datetime) -> str:
 
 
 def shown(moment: datetime, name: str) -> str:
-    """Format a datetime in a zone: `2026-03-01 23:59 AoE`, with seconds if they are not zero.
+    """Format a datetime in the time zone `name`: `2026-03-01 23:59 AoE`, with seconds if they are not zero.
 
-    Falls back to UTC if the conversion leaves the years 1 to 9999.
+    Uses UTC if the datetime in that zone would be outside the years 1 to 9999.
     """
     try:
         return f"{moment.astimezone(zone(name)):{written(moment)}} {name}"
@@ -50,12 +50,15 @@ def shown(moment: datetime, name: str) -> str:
 
 
 def written(moment: datetime) -> str:
-    """Return the format of a datetime for strftime: to the minute, or to the second if its seconds are not zero."""
+    """Return the strftime format that shows a datetime to the minute, or to the second if its seconds are not zero."""
     return "%Y-%m-%d %H:%M:%S" if moment.second else "%Y-%m-%d %H:%M"
 
 
 def describe(moment: datetime, name: str) -> str:
-    """Format a datetime in UTC, and in the zone if it differs: `2026-03-02 11:59 UTC (2026-03-01 23:59 AoE)`."""
+    """Format a datetime in UTC and in the time zone `name`: `2026-03-02 11:59 UTC (2026-03-01 23:59 AoE)`.
+
+    The part in parentheses is left out if the zone is UTC.
+    """
     utc, local = shown(moment, "UTC"), shown(moment, name)
     return utc if local == utc else f"{utc} ({local})"
 

@@ -1,4 +1,4 @@
-"""Traces of requests, messages, queries and our own steps by OpenTelemetry, if HOLDOUT_TRACES is on.
+"""OpenTelemetry traces of requests, Celery messages, database queries and `span` blocks, if HOLDOUT_TRACES is on.
 
 The packages are those of requirements-otel.lock. OpenTelemetry's own environment variables apply. Queries are traced
 without their parameters.
@@ -15,13 +15,16 @@ from django.core.exceptions import ImproperlyConfigured
 from structlog.contextvars import get_contextvars
 
 _tracer: Any = None
-"""OpenTelemetry's tracer of our own spans; None if nothing is traced."""
+"""OpenTelemetry's tracer for `span`; None if tracing is off."""
 IDS = ("request_id", "submission", "kind", "id")
 """Names of log keys that our spans have as attributes."""
 
 
 def set_up() -> None:
-    """Trace this process if HOLDOUT_TRACES is on. Raises ImproperlyConfigured if the packages are not installed."""
+    """Begin to trace this process, if HOLDOUT_TRACES is on.
+
+    Raises ImproperlyConfigured if OpenTelemetry's packages are not installed.
+    """
     if not settings.TRACES:
         return
     try:
@@ -40,7 +43,7 @@ def set_up() -> None:
 
 
 def instrument(provider: Any) -> None:
-    """Trace Django, Celery, psycopg and our own steps. Call before Django loads its middleware.
+    """Trace Django, Celery, psycopg and the blocks in `span`. Call this before Django loads its middleware.
 
     provider: OpenTelemetry's TracerProvider.
     """
@@ -58,7 +61,10 @@ def instrument(provider: Any) -> None:
 
 @contextmanager
 def span(name: str) -> Iterator[None]:
-    """Trace the block as a span, with the ids of the current request or work (IDS); do nothing if tracing is off."""
+    """Trace the `with` block as an OpenTelemetry span called `name`; do nothing if tracing is off.
+
+    The span has the ids (IDS) of the current request or background work as attributes.
+    """
     if _tracer is None:
         yield
         return

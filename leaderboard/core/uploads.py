@@ -19,9 +19,10 @@ FORM_BYTES = 1_000_000
 
 
 def max_body_bytes(*, cookie: str, authorization: str) -> int:
-    """Return the maximum size in bytes of the body of a request with these headers.
+    """Return the maximum size in bytes of a request's body.
 
-    The credentials in them are not checked yet: a request that has any may send a file; others only a form.
+    cookie, authorization: values of the request's headers, empty if missing. A request that has a session cookie or the
+    header Authorization, whose validity is not checked here, may send a file; other requests may only send a form.
     """
     if authorization or f"{settings.SESSION_COOKIE_NAME}=" in cookie:
         return int(settings.MAX_UPLOAD_BYTES) + FORM_BYTES
@@ -29,10 +30,10 @@ def max_body_bytes(*, cookie: str, authorization: str) -> int:
 
 
 class HashingUploadHandler(TemporaryFileUploadHandler):
-    """Upload handler that stores each file as a temporary file with its digest in the attribute `sha256`.
+    """Django upload handler that stores each file in a temporary file, with its SHA-256 digest in `sha256` (hex).
 
-    A file over settings.MAX_UPLOAD_BYTES stops the request and sets request.META["holdout.upload_too_large"]; a full
-    disk does the same with "holdout.disk_full". The rest of the body is then discarded.
+    A file over settings.MAX_UPLOAD_BYTES stops the upload and sets request.META["holdout.upload_too_large"]; a full
+    disk stops it and sets "holdout.disk_full". The rest of the body is then discarded.
     """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
@@ -73,9 +74,9 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
 
 
 def received_whole(request: Any) -> bool:
-    """Return whether as many bytes were received as Content-Length announced.
+    """Return whether as many bytes of the request's body were received as its Content-Length announced.
 
-    Django's multipart parser accepts a body that is truncated inside a file.
+    This must be checked because Django's multipart parser accepts a body that ends within a file.
     """
     stream = getattr(request, "_stream", None)
     return not isinstance(stream, LimitedStream) or vars(stream)["_pos"] >= stream.limit
@@ -84,7 +85,7 @@ def received_whole(request: Any) -> bool:
 def sha256_of(file: Any) -> str:
     """Return the SHA-256 digest of an uploaded file, in hexadecimal.
 
-    HashingUploadHandler has computed that of a file which it received; any other file is read to the end and rewound.
+    If HashingUploadHandler received the file, the digest is known; any other file is read to its end and rewound.
     """
     known = getattr(file, "sha256", None)
     if isinstance(known, str):

@@ -24,7 +24,7 @@ LONGEST = 50_000
 def check(row: Model) -> None:
     """Validate a model instance with Django's `full_clean`.
 
-    Raises Refused: NAME_TAKEN if every error is a violated unique constraint, else INVALID_NAME.
+    Raises Refused if it is invalid: NAME_TAKEN if every error is a violated unique constraint, else INVALID_NAME.
     """
     try:
         row.full_clean()
@@ -40,7 +40,7 @@ def check(row: Model) -> None:
 def check_texts(**texts: str) -> None:
     """Raise Refused INVALID_NAME for the first text over LONGEST characters or with control characters.
 
-    texts: text by field name. Line ends and tabs are allowed, except in the fields _ONE_LINE, such as titles.
+    texts: field name -> text. Line ends and tabs are allowed, except in the fields _ONE_LINE, such as titles.
     """
     for name, text in texts.items():
         what = name.replace("_", " ")
@@ -52,7 +52,7 @@ def check_texts(**texts: str) -> None:
 def check_moments(**moments: datetime | None) -> None:
     """Raise Refused INVALID_NAME for the first datetime outside the range that `time_zones.check` allows.
 
-    moments: datetime by field name; None: the field is empty, which is allowed.
+    moments: field name -> datetime, or None for an empty field, which is allowed.
     """
     for name, moment in moments.items():
         try:
@@ -74,9 +74,10 @@ def _in_words(row: Model, name: str, error: ValidationError) -> str:
 
 
 def _own_fields(row: Model, name: str, error: ValidationError) -> list[str]:
-    """Return the names of the fields that an error of the field `name` is about, without foreign keys.
+    """Return the names of the fields that an error concerns, without foreign keys.
 
-    An error of a unique constraint is about all fields of the constraint.
+    A violated unique constraint concerns all its fields; any other error concerns the field `name`, or none if that is
+    "__all__".
     """
     fields = (error.params or {}).get("unique_check", ()) if error.code in _TAKEN else (name,)
     return [field for field in fields if field != "__all__" and not row._meta.get_field(field).is_relation]
@@ -87,7 +88,7 @@ def _title(name: str) -> str:
 
 
 def check_options(task: str, options: dict[str, str]) -> None:
-    """Raise Refused INVALID_NAME for options that the task does not have, or for invalid values of its options."""
+    """Raise Refused INVALID_NAME for options that the task `task` does not have, and for invalid values of options."""
     try:
         TASKS[task].parse_options(options)
     except UsageError as error:

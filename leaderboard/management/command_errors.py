@@ -1,4 +1,4 @@
-"""Errors of several commands, as CommandError: rows that do not exist, and a file store that does not respond."""
+"""CommandErrors that several commands raise: for rows that do not exist, and a file store that does not respond."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.models import Phase, User
 
 
 def find_phase(benchmark: str | None, phase: str | None) -> Phase:
-    """Return the phase with these slugs. Raises CommandError."""
+    """Return the phase with the slug `phase` of the benchmark with the slug `benchmark`; CommandError without one."""
     row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
     if row is None:
         raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist; expected the slugs of both")
@@ -20,7 +20,10 @@ def find_phase(benchmark: str | None, phase: str | None) -> Phase:
 
 
 def find_user(username: str | None, *, more: str = "") -> User | None:
-    """Return the user whom the option --by names; None without it. more: added to the message of the CommandError."""
+    """Return the user with this username, the value of the option --by; None for an empty one or None.
+
+    Raises CommandError if there is no such user. more: text added to its message.
+    """
     user = User.objects.filter(username=username).first() if username else None
     if username and user is None:
         raise CommandError(f"--by is {username}, expected the username of an account{more}")
@@ -29,7 +32,10 @@ def find_user(username: str | None, *, more: str = "") -> User | None:
 
 @contextmanager
 def storage_errors_as_command_errors() -> Iterator[None]:
-    """Turn errors of an unreachable or missing S3 bucket into a CommandError of one line that says what to check."""
+    """Raise CommandError instead of a StoreUnavailableError of the `with` block.
+
+    Its message is one line, with the settings of the S3 bucket to check and the cause.
+    """
     try:
         yield
     except StoreUnavailableError as error:

@@ -28,8 +28,8 @@ def unguessable_archive(instance: models.Model, filename: str) -> str:
 class ArchiveExport(LeasedWork):
     """A whole benchmark exported to one file by a worker, accessible only to the user who requested it.
 
-    recipients: public keys, one per line; holders of a matching secret key can read gold. progress: lines of text about
-    the files written so far.
+    recipients: public keys for which the archive is encrypted, one per line; whoever has a matching secret key can read
+    gold in it. progress: lines of text about the files written so far.
     """
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="exports")
@@ -61,14 +61,14 @@ class ArchiveExport(LeasedWork):
 
     @property
     def pasted_keys(self) -> list[str]:
-        """Return the public keys that the requester pasted: `recipients` without the key made from a passphrase."""
+        """Return the public keys that the user entered: `recipients` without the key made from a passphrase."""
         return self.recipients.splitlines()[1 if self.protected_key else 0 :]
 
 
 class ArchiveImport(models.Model):
-    """An archive that a curator uploaded and that is not imported yet.
+    """An archive of a benchmark that a curator uploaded and that is not imported yet.
 
-    head: content of the archive's unencrypted file archive.json (`archives.actions.reading.Head`).
+    head: decoded content of archive.json, an unencrypted file in the archive (`archives.actions.reading.Head`).
     """
 
     file = models.FileField(storage=archives_storage, upload_to=unguessable_archive)

@@ -1,7 +1,7 @@
-"""Audit log: who did what, and who read gold. The database refuses updates of these rows.
+"""Audit log: users' actions, and their accesses to gold. The database refuses updates of its rows.
 
-The part of it that concerns one benchmark is its audit trail (`leaderboard.benchmarks.queries.audit_trail`). An audit
-of a split is another thing: `split_audit`.
+The entries that concern one benchmark are its audit trail (`leaderboard.benchmarks.queries.audit_trail`). Audits of a
+split's gold are unrelated: see `split_audit`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """One action: who did what to which row, and when. It never contains gold or file contents."""
+    """One action: the user, the action, the row concerned, and the time. It never contains gold or file contents."""
 
     at = models.DateTimeField(auto_now_add=True)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -31,7 +31,10 @@ class AuditEntry(models.Model):
 
     @classmethod
     def record(cls, action: str, subject: models.Model, *, by: Any = None, **detail: Any) -> AuditEntry:
-        """Store an action on the row `subject`. by: the acting user; None: the server. detail: JSON values."""
+        """Store an entry for an action on the row `subject`, and return the entry.
+
+        action: its name, such as "scorer.added". by: the acting user; None: the server. detail: JSON values by name.
+        """
         actor = by if getattr(by, "pk", None) else None
         name = f"{subject._meta.model_name}:{subject.pk}"
         return cls.objects.create(action=action, subject=name, actor=actor, detail=detail)

@@ -1,4 +1,4 @@
-"""Benchmarks, their phases and their pictures."""
+"""Benchmarks, their phases, and a picture of each benchmark."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
     def visible_to(self, user: object) -> BenchmarkQuerySet:
         """Return the benchmarks whose pages the user may open.
 
-        These are public benchmarks, those that the user manages, private ones for which a team of the user is
-        registered, and ongoing rehearsals that the user tests.
+        These are public benchmarks, benchmarks that the user manages, private ones for which a team of the user is
+        registered, and ongoing rehearsals that the user tests. A curator may open all.
         """
         if not getattr(user, "is_authenticated", False):
             return self.public()
@@ -51,22 +51,28 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         )
 
     def ongoing_rehearsals(self) -> BenchmarkQuerySet:
-        """Return rehearsals that nobody has ended and in which a phase, or a team's extension, is still open."""
+        """Return rehearsals that nobody has ended and whose last deadline, extensions included, has not passed.
+
+        A rehearsal without a deadline is ongoing.
+        """
         at = timezone.now()
         unclosed = Phase.objects.filter(Q(closes_at=None) | Q(closes_at__gte=at) | Q(extensions__closes_at__gte=at))
         conditions = {"rehearsal__ended_at": None, "pk__in": unclosed.values("benchmark")}
         return self.filter(state=Benchmark.State.REHEARSAL, **conditions)
 
     def tested_by(self, user: Any) -> BenchmarkQuerySet:
-        """Return ongoing rehearsals in which the user is a tester."""
+        """Return ongoing rehearsals (benchmarks on which a phase is rehearsed) in which the user is a tester."""
         return self.ongoing_rehearsals().filter(rehearsal__testers=user)
 
 
 class Benchmark(models.Model):
-    """A benchmark: a task, a dataset and rules, with a page."""
+    """A benchmark: a task on a dataset, with rules and phases, and with a page on the site."""
 
     class State(models.TextChoices):
-        """State of a benchmark. PRIVATE: published for registered teams only, so public lists leave it out."""
+        """State of a benchmark. PRIVATE: visible to registered teams only, and not in public lists.
+
+        REHEARSAL: a copy of a benchmark on which a phase is rehearsed.
+        """
 
         DRAFT = "draft"
         PUBLIC = "public"
@@ -76,7 +82,7 @@ class Benchmark(models.Model):
     PUBLISHED = (State.PUBLIC, State.PRIVATE)
 
     class Access(models.TextChoices):
-        """Who may submit to a benchmark. With INVITED, a published benchmark is private; otherwise it is public."""
+        """Users who may submit to a benchmark. A published benchmark is private with INVITED, otherwise public."""
 
         OPEN = "open", "everybody"
         APPROVAL = "approval", "teams that the organisers approve"
@@ -146,7 +152,7 @@ class Benchmark(models.Model):
 
     @property
     def published_state(self) -> Benchmark.State:
-        """Return the state that the benchmark has once it is published."""
+        """Return the state that the benchmark has, or will have, when it is published: PRIVATE or PUBLIC."""
         return Benchmark.State.PRIVATE if self.access == Benchmark.Access.INVITED else Benchmark.State.PUBLIC
 
     @property
@@ -155,7 +161,7 @@ class Benchmark(models.Model):
 
     @property
     def rules_sha256(self) -> str:
-        """Return a digest of the rules' text, which identifies their version."""
+        """Return the SHA-256 digest of the rules' text in hexadecimal, which identifies a version of the rules."""
         return hashlib.sha256(self.rules.encode()).hexdigest()
 
     @property
@@ -170,7 +176,7 @@ class Benchmark(models.Model):
 
     @property
     def is_rehearsal(self) -> bool:
-        """Return whether this is a copy in which a phase of another benchmark is rehearsed. It is never public."""
+        """Return whether this is a copy of another benchmark on which a phase is rehearsed. It is never public."""
         return self.state == Benchmark.State.REHEARSAL
 
     def is_visible_to(self, user: object) -> bool:
@@ -193,16 +199,19 @@ class Phase(models.Model):
         SEALED = "sealed"
 
     class Scope(models.TextChoices):
-        """Scope of a ladder: the teams whose best revealed score a new score must beat to be revealed.
+        """Scope of the disclosure policy LADDER, which reveals a score only if it beats the best shown one by a step.
 
-        TEAM: only the submitting team. TASK: all teams.
+        TEAM: it must beat the best shown score of the same team. TASK: of all teams.
         """
 
         TEAM = "team", "each team its own"
         TASK = "task", "one for everybody"
 
     class Subset(models.TextChoices):
-        """Groups of the gold that a phase scores. A PublicPrivatePartition says which group is public or private."""
+        """Groups of the gold that a phase scores: all, or those that a PublicPrivatePartition makes public or private.
+
+        A group is a set of units that depend on each other, such as the passages of one document.
+        """
 
         WHOLE = "", "all groups"
         PUBLIC = "public", "the public groups"
@@ -314,40 +323,41 @@ class Phase(models.Model):
         return reverse("leaderboard", args=[self.benchmark.slug, self.slug])
 
     def is_open(self, at: datetime | None = None) -> bool:
-        """Return whether a submission received at `at` (default: now) is accepted.
+        """Return whether the phase accepts a submission that is received at the time `at` (None: now).
 
-        It must not be received before `opens_at` or after `closes_at`, and the split must be in use (`is_in_use`).
+        False before `opens_at` and after `closes_at`, and if the split is not in use (`is_in_use`). Extensions of the
+        deadline for single teams are not considered.
         """
         at = at or timezone.now()
         return self.is_in_use and not self.is_to_come(at) and not self.is_past(at)
 
     @property
     def is_in_use(self) -> bool:
-        """Return whether the phase's split is published and not retired. In a rehearsal a draft split counts too."""
+        """Return whether the phase's split is published and not retired; in a rehearsal, also True for a draft."""
         return self.split.is_published or (self.split.is_draft and self.benchmark.is_rehearsal)
 
     @property
     def is_sealed(self) -> bool:
-        """Return whether this is a sealed phase whose finals are not scored yet.
+        """Return whether this is a sealed phase whose final submissions are not scored yet.
 
-        The sweep unseals the phase at `sealed_until` and scores them.
+        At `sealed_until`, the sweep unseals the phase and scores these.
         """
         return self.disclosure == Phase.Disclosure.SEALED and self.unsealed_at is None
 
     @property
     def logs_are_shown(self) -> bool:
-        """Return whether a team sees the logs of its containers.
+        """Return whether a team sees the logs of its own containers.
 
-        By default it does only if the split's inputs are public, because logs could leak hidden inputs.
+        Unless `shows_logs` is set, True only if the split's inputs are public, because logs could leak hidden inputs.
         """
         return self.split.inputs_public if self.shows_logs is None else self.shows_logs
 
     def is_to_come(self, at: datetime | None = None) -> bool:
-        """Return whether the phase has not opened yet."""
+        """Return whether the phase opens later than the time `at` (None: now)."""
         return self.opens_at is not None and (at or timezone.now()) < self.opens_at
 
     def is_past(self, at: datetime | None = None) -> bool:
-        """Return whether the phase has closed."""
+        """Return whether the phase had closed before the time `at` (None: now). Teams' extensions are ignored."""
         return self.closes_at is not None and self.closes_at < (at or timezone.now())
 
 
@@ -355,7 +365,10 @@ TEASER_SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg"}
 
 
 def teaser_name(instance: Teaser, filename: str) -> str:
-    """Return a random stored name, independent of the uploaded one."""
+    """Return a random name under which a picture is stored, with the suffix of its media type.
+
+    filename: name of the uploaded file, which is ignored.
+    """
     return f"teaser/{uuid.uuid4().hex}{TEASER_SUFFIXES[instance.media_type]}"
 
 

@@ -1,4 +1,4 @@
-"""Base model of chunked uploads: a file is sent in several requests, each with the chunk that follows the last one."""
+"""Base model of chunked uploads: a file is sent in several requests, each with the next chunk of the file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ RETENTION = timedelta(days=2)
 
 
 class ChunkedUpload(models.Model):
-    """Abstract model of a chunked upload; `core/chunked_upload.py` has its actions.
+    """Abstract model of a chunked upload; `core/chunked_upload.py` has the actions on it.
 
-    `received` is the number of bytes that are stored, and so the offset at which an interrupted upload resumes.
-    Subclasses have a field `by`, the user who sends the file.
+    received: number of bytes that are stored, which is the offset at which an interrupted upload resumes. Subclasses
+    have a field `by`, the user who sends the file.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -39,7 +39,7 @@ class ChunkedUpload(models.Model):
 
     @staticmethod
     def storage() -> Storage:
-        """Return the storage of the chunks until they are joined."""
+        """Return the storage in which the chunks are kept until the upload is complete and they are joined."""
         raise NotImplementedError
 
     @property

@@ -11,11 +11,11 @@ from .state import LeasedWork, Reason, lease_constraints
 
 
 class Ranking(models.Model):
-    """The computation of one leaderboard's rank ranges, with a lease.
+    """The computation of one leaderboard's rank ranges, with a lease of the worker that computes them.
 
-    Each change of the competing systems or their values increments `changes` and clears the rank ranges. `covered` is
-    the value of `changes` at the last computation. `attempt` counts how often a worker has claimed the computation; a
-    worker may write only while `attempt` still has the value of its own claim.
+    changes: incremented, and rank ranges cleared, by each change of the competing systems or their values. covered: the
+    value of `changes` for which rank ranges were last computed. attempt: number of times that a worker has claimed the
+    computation; a worker may write only while `attempt` still has the value that its claim gave it.
     """
 
     leaderboard = models.OneToOneField(Leaderboard, on_delete=models.CASCADE, related_name="ranking")
@@ -49,9 +49,10 @@ class Ranking(models.Model):
 
 
 class Comparison(models.Model):
-    """Comparison of two runs of a leaderboard by one measure over all units. It is computed once and never changes.
+    """Comparison of two runs `a` and `b` of a leaderboard by one measure over all units. It never changes.
 
-    low, high: ends of the bootstrap confidence interval of `difference`. p: p-value of the permutation test.
+    difference: value of `a` minus value of `b`. low, high: ends of its bootstrap confidence interval. p: p-value of the
+    permutation test.
     """
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="comparisons")

@@ -1,6 +1,6 @@
-"""Corrections of gold: uploads that await a curator's decision, and rank changes after a board was replaced.
+"""Corrections of gold: uploaded files that await a curator's decision, and rank changes on a board that was replaced.
 
-The actions are in `leaderboard.datasets.actions.corrections`.
+The actions on corrections are in `leaderboard.datasets.actions.corrections`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from .team import System
 
 
 class Correction(LeasedWork):
-    """A proposed gold file, which a worker compares with the version that it would replace (`base`).
+    """A proposed gold file, which a worker compares with the gold version that it would replace (`base`).
 
-    `state` and the lease are those of the comparison. `counts` has the number of changed items by kind of change, and
-    no answers; the rows in `items` quote gold. `file` exists only while the decision is pending.
+    `state` and the lease are those of the comparison. `counts` maps each kind of change to the number of items changed
+    in this way, and has no answers; the rows in `items` quote gold. `file` exists only while the decision is pending.
     """
 
     class Decision(models.TextChoices):
@@ -80,12 +80,12 @@ class Correction(LeasedWork):
 
     @property
     def changes_inputs(self) -> bool:
-        """Return whether the corrected file's public inputs differ from the published ones."""
+        """Return whether the public inputs made from the corrected gold differ from the published inputs."""
         return self.inputs_sha256 != self.split.inputs_sha256
 
 
 class ChangedItem(models.Model):
-    """An item changed by a correction, in file order. It quotes gold, so each access is recorded in the audit log."""
+    """An item that a correction changes, in the order of the file. It quotes gold: each access is in the audit log."""
 
     correction = models.ForeignKey(Correction, on_delete=models.CASCADE, related_name="items")
     index = models.PositiveIntegerField(help_text="index among the changed items, from 0")
@@ -103,7 +103,7 @@ class ChangedItem(models.Model):
 
 
 class RankChange(models.Model):
-    """A system's rank and value on a replaced board and on its successor. Written when the board is replaced.
+    """A system's rank and value on a replaced board (`rank_before`, `value_before`) and on the board that replaced it.
 
     A null rank or value means that the system was not on that board, or had no rank or value there.
     """

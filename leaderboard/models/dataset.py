@@ -20,13 +20,13 @@ def inputs_storage() -> Storage:
 
 
 def unguessable_name(instance: models.Model, filename: str) -> str:
-    """Return a random stored name, independent of the uploaded one."""
+    """Return a random name under which a JSON Lines file is stored. Only the suffix .gz of `filename` is kept."""
     suffix = ".jsonl.gz" if filename.endswith(".gz") else ".jsonl"
     return f"{instance._meta.model_name}/{uuid.uuid4().hex}{suffix}"
 
 
 class Dataset(models.Model):
-    """A named collection of items for one task."""
+    """A dataset for one task, which consists of splits."""
 
     slug = models.SlugField(unique=True, max_length=80)
     title = models.CharField(max_length=200)
@@ -48,7 +48,11 @@ class Dataset(models.Model):
 
 class SplitQuerySet(models.QuerySet["Split"]):
     def visible_to(self, user: object) -> SplitQuerySet:
-        """Return all splits except drafts, plus drafts that the user manages or tests in an ongoing rehearsal."""
+        """Return the splits that the user may see: all except drafts, and drafts that the user may manage or test.
+
+        The user manages the splits of benchmarks that the user organises (a curator all), and tests those of ongoing
+        rehearsals.
+        """
         published = ~Q(state=Split.State.DRAFT)
         if not getattr(user, "is_authenticated", False):
             return self.filter(published)
@@ -63,8 +67,8 @@ class SplitQuerySet(models.QuerySet["Split"]):
 class Split(models.Model):
     """A named part of a dataset. Its inputs are usually public; its gold is public (train, dev) or held out.
 
-    Only its managers see a draft. The inputs of a published split never change; its gold may be corrected. A retired
-    split remains readable, but its phases accept no submissions.
+    Only its managers and testers see a draft. The inputs of a published split never change; its gold may be corrected.
+    A retired split remains readable, but its phases accept no submissions.
     """
 
     class State(models.TextChoices):
@@ -175,10 +179,10 @@ class GoldVersion(models.Model):
 
 
 class PublicPrivatePartition(models.Model):
-    """The division of a gold version's groups into public and private ones. Never edited.
+    """The division of a gold version's groups into public and private ones. It is never edited.
 
-    Each new version of the gold has a division of its own. `file` lists the public and the private groups; it is as
-    secret as gold, because it reveals which answers the public scores do not depend on.
+    Each new version of the gold has a separate division. `file` lists the public and the private groups; it is as
+    secret as gold, because it reveals the groups on which public scores do not depend.
     """
 
     gold = models.OneToOneField(GoldVersion, on_delete=models.CASCADE, related_name="partition")

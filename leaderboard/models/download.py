@@ -12,7 +12,7 @@ from .dataset import Dataset, inputs_storage
 
 
 def stored_name(download: Download, _: str) -> str:
-    """Return a random stored name, independent of the uploaded one."""
+    """Return a random name under which a download is stored, with its suffix. The uploaded name is ignored."""
     return f"download/{uuid.uuid4().hex}{download.suffix}"
 
 
@@ -47,5 +47,5 @@ class Download(models.Model):
 
     @property
     def filename(self) -> str:
-        """Return the file name for downloads."""
+        """Return the file name that a browser suggests for the download: dataset, name and suffix."""
         return f"{self.dataset.slug}-{self.name}{self.suffix}"

@@ -14,15 +14,15 @@ from .submission import predictions_storage
 
 
 def unguessable_dry_run(instance: models.Model, filename: str) -> str:
-    """Return a random stored name, independent of the uploaded one."""
+    """Return a random name under which predictions are stored. Only the suffix .gz of `filename` is kept."""
     return f"dry-runs/{uuid.uuid4().hex}{'.jsonl.gz' if filename.endswith('.gz') else '.jsonl'}"
 
 
 class DryRun(LeasedWork):
     """One baseline, scored on one gold version as in a phase, without submission, release or board.
 
-    The predictions of a trivial baseline are computed by the server from the inputs and public gold (`trains`), never
-    from the gold that it is scored on. The predictions of other baselines are uploaded. `result` has the schema of
+    The server computes the predictions of a trivial baseline from the inputs and public gold (`trains`), never from the
+    gold that scores them. The predictions of other baselines are uploaded. `result` has the schema of
     `holdout-eval score --json`; it reveals information about hidden gold.
     """
 

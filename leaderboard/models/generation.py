@@ -17,9 +17,9 @@ from .state import LeasedWork, lease_constraints
 class Generation(LeasedWork):
     """One run of a generator by a scoring worker, and its results.
 
-    The output is a deterministic function of raw files, generator, version, parameters, seed and salt. With seed and
-    salt, whoever has the raw files can make the same hidden split, so only the benchmark's managers may see them.
-    `report`, `problems` and the parts quote gold.
+    The output is a deterministic function of raw files, generator, version, parameters, seed and salt. Whoever knows
+    seed and salt and has the raw files can make the same hidden split, so only the benchmark's managers may see seed
+    and salt. `report`, `problems` and the parts quote gold.
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="generations")
@@ -48,7 +48,7 @@ class Generation(LeasedWork):
 
 
 class GeneratedFrom(models.Model):
-    """A raw file that a generator's run reads, and the file's role: the name of one of the generator's sources."""
+    """A raw file that a generator's run reads, and its role: the name of the generator's source that the file is."""
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="sources")
     raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="uses")
@@ -64,10 +64,10 @@ class GeneratedFrom(models.Model):
 
 
 class GeneratedPart(models.Model):
-    """One generated part: the gold of a future split.
+    """One part of a generator's output: the gold of a future split.
 
-    The part's bytes are not stored, because scoring workers cannot write gold storage. When a draft split is created
-    from the part, they are generated again and their sha256 is verified.
+    The part's content is not stored, because scoring workers cannot write gold storage. When a draft split is created
+    from the part, the content is generated again and its SHA-256 digest verified.
     """
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="parts")

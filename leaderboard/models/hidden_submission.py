@@ -13,13 +13,13 @@ from .submission import Submission
 
 class HiddenSubmissionQuerySet(models.QuerySet["HiddenSubmission"]):
     def now(self) -> HiddenSubmissionQuerySet:
-        """Return the rows of currently hidden submissions."""
+        """Return the periods that are ongoing: one or two rows for each submission that is hidden now."""
         return self.filter(unhidden_at=None)
 
     def at(self, moment: datetime) -> HiddenSubmissionQuerySet:
-        """Return the rows of submissions that were hidden immediately before a datetime.
+        """Return the periods that were ongoing immediately before the time `moment`.
 
-        Submissions that were hidden at that very time are left out, and those unhidden then are included.
+        A period that began exactly at `moment` is left out; one that ended exactly then is included.
         """
         return self.filter(Q(unhidden_at=None) | Q(unhidden_at__gte=moment), hidden_at__lt=moment)
 

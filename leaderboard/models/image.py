@@ -27,7 +27,7 @@ def archive_name(instance: models.Model, filename: str) -> str:
 
 
 class Image(models.Model):
-    """A container image: an uploaded archive, or a registry reference with digest.
+    """A container image: an uploaded archive, or a reference with digest to an image in a registry.
 
     Equal archives, and equal references, share one row.
     """

@@ -14,9 +14,9 @@ from .team import System
 
 
 class Release(models.Model):
-    """The scores that a phase revealed of one run, as its disclosure policy allows.
+    """The scores of one run that the phase revealed, as the phase's disclosure policy allows.
 
-    `sequence` numbers a phase's releases from 1, in the order of their creation. The database refuses updates.
+    `sequence` numbers a phase's releases from 1, in the order of their creation. The database refuses updates of rows.
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="releases")
@@ -59,7 +59,7 @@ class ReleaseSlice(models.Model):
 
 
 class Leaderboard(models.Model):
-    """The ranked systems of one phase, gold version and task version."""
+    """A leaderboard: the ranking of systems in one phase, by one gold version and one task version."""
 
     class State(models.TextChoices):
         PREPARING = "preparing"
@@ -97,7 +97,7 @@ class Leaderboard(models.Model):
 
 
 class Standing(models.Model):
-    """One row of a leaderboard: a system and the release that represents it."""
+    """One row of a leaderboard: a system, and the release whose scores the row shows."""
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="standings")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="standings")
@@ -150,7 +150,7 @@ class Disqualification(models.Model):
 
 
 class Representative(models.Model):
-    """The submission that a team has chosen to represent a system in a phase; by default the best one does."""
+    """The submission that a team has chosen to represent a system in a phase, instead of the system's best one."""
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="representatives")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="representatives")
@@ -171,7 +171,7 @@ class Representative(models.Model):
 class ReleasePlot(models.Model):
     """Plot data of a release (ROC curves, rank histograms, contrast pairs), as revealed by the phase. Append-only.
 
-    They are in a table of their own, because boards read whole releases and most pages show no plots.
+    The data are in a separate table, because boards read whole releases and most pages show no plots.
     """
 
     release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="plot")

@@ -12,11 +12,11 @@ from .submission import Prediction
 
 
 class SimilarityCheck(LeasedWork):
-    """One prediction's similarity sketch, and the search for near-duplicates among the phase's other teams.
+    """Search for near-duplicates of one prediction among the predictions of the phase's other teams.
 
-    signature: a short sketch of the prediction's answers, not cryptographic; similar predictions have similar sketches,
-    which selects the pairs to compare exactly (`evaluator.similarity.predictions`). Empty until a worker has computed
-    it.
+    signature: a short sketch (not a cryptographic digest) of the prediction's answers, empty until a worker has
+    computed it. Similar predictions have similar sketches, so sketches select the pairs of predictions to compare
+    exactly (`evaluator.similarity.predictions`).
     """
 
     prediction = models.OneToOneField(Prediction, on_delete=models.CASCADE, related_name="similarity_check")
@@ -38,7 +38,8 @@ class NearDuplicate(models.Model):
 
     equal: fraction of units on which both give the same answer, from 0 to 1. shared_errors: among the units on which at
     least one prediction is wrong, the fraction on which both are wrong in the same way; null if there is no such unit.
-    In tasks whose answers are scores, the order of the units is compared (`evaluator.similarity.predictions`).
+    If a task's answers are numbers, the order in which they rank the units is compared instead
+    (`evaluator.similarity.predictions`).
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="near_duplicates")

@@ -1,4 +1,4 @@
-"""Notifications of finished submissions, announcements and other events: the list of each user, mails, webhook calls.
+"""Notifications of finished submissions, announcements and other events, as a list for each user, mails and webhooks.
 
 The kinds of notifications are in `leaderboard/notifications/actions/kinds.py`.
 """
@@ -22,9 +22,10 @@ def new_salt() -> str:
 
 
 class Webhook(models.Model):
-    """A user's webhook URL. Its signing secret is derived from `salt` and the site's secret key, and not stored.
+    """A user's webhook URL. The secret that signs its calls is derived from `salt` and the site's key, and not stored.
 
-    previous_salt: that of the secret before the last change, which still signs for a day; empty: it was never changed.
+    previous_salt: `salt` before the secret was last changed; the former secret also signs calls for a day after that.
+    Empty: the secret was never changed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -44,13 +45,13 @@ class Webhook(models.Model):
 
 
 class Notice(models.Model):
-    """One webhook call, or (`webhook` is null) one entry of a user's list, which is mailed to those who want mails.
+    """One webhook call; or, if `webhook` is null, one entry of a user's list, which is also mailed if the user wants.
 
     Calls and mails are retried until they are delivered or have failed in all attempts.
-    subject: id of the event that the notice is about, so that a user gets one notice of each event. It is the id of the
-    finished run or prediction, of the announcement, or an id made for the event; for a test call, the notice's own id.
-    due_at: time of the next attempt. A worker postpones it when it claims the notice, so that the notice is retried if
-    the worker dies.
+    subject: id of the event of which the notice informs, so that a user gets one notice of each event. It is the id of
+    the finished run or prediction, of the announcement, or an id made for the event; for a test call, the notice's id.
+    due_at: time of the next attempt. A worker that claims the notice sets a later time, so that the notice is retried
+    if the worker dies.
     """
 
     class State(models.TextChoices):
@@ -99,7 +100,7 @@ class Notice(models.Model):
 class RankSnapshot(models.Model):
     """The ranks of a leaderboard when the sweep last looked for systems that had lost ranks.
 
-    revision: the leaderboard's revision at that time. rows: {id of a system: [rank, id of its release]}.
+    revision: the leaderboard's revision at that time. rows: id of a system -> [rank, id of its release].
     notified_at: when teams were last notified of lost ranks; null: never.
     """
 

@@ -9,7 +9,7 @@ from .state import LeasedWork, lease_constraints
 
 
 class PlotRendering(LeasedWork):
-    """The rendering of a board's plots at one revision."""
+    """The rendering of a board's plots as pictures, at one revision of the board."""
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="plot_renderings")
     revision = models.PositiveBigIntegerField(help_text="the board's revision that is rendered")
@@ -27,7 +27,7 @@ class PlotRendering(LeasedWork):
 
 
 class PlotPicture(models.Model):
-    """The latest picture of one of a board's plots, which is served while the plot's specification has this digest."""
+    """The latest picture of a board's plot. It is served while the plot's specification still has this `digest`."""
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="plot_pictures")
     plot = models.CharField(max_length=20, help_text="its name in leaderboard/plots/catalog.py")

@@ -13,7 +13,7 @@ from .dataset import Dataset, gold_storage
 
 
 def raw_name(instance: models.Model, filename: str) -> str:
-    """Return a random stored name. Only the suffix .gz of the uploaded name is kept."""
+    """Return a random name under which a raw file is stored. Only the suffix .gz of `filename` is kept."""
     return f"raw/{uuid.uuid4().hex}{'.gz' if filename.endswith('.gz') else ''}"
 
 
@@ -40,7 +40,7 @@ class RawFile(models.Model):
 
 
 class RawUpload(ChunkedUpload):
-    """An unfinished upload of a raw file. Its chunks are in gold storage."""
+    """An unfinished upload of a raw file. Its chunks are in the storage for gold."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="raw_uploads")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="raw_uploads")

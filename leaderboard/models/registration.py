@@ -11,7 +11,7 @@ from .team import Team
 
 
 class Registration(models.Model):
-    """A team's registration for a benchmark. It counts where `Benchmark.access` is not open."""
+    """A team's registration for a benchmark. Teams need one only if `Benchmark.access` is not OPEN."""
 
     class State(models.TextChoices):
         REQUESTED = "requested"

@@ -12,12 +12,12 @@ from .benchmark import Benchmark, Phase
 
 
 class Rehearsal(models.Model):
-    """One rehearsal of a phase, with a benchmark of its own that holds a copy of the phase.
+    """One rehearsal of a phase, on a separate benchmark that has a copy of the phase.
 
-    benchmark: a benchmark in the state rehearsal. It is never public, and keeps its submissions after the rehearsal.
+    benchmark: that benchmark, in the state REHEARSAL. It is never public, and keeps its submissions afterwards.
     testers: users besides the organisers who see the rehearsal and may submit, until somebody ends it or its deadline
     passes; after that only its managers see it.
-    ended_by: the user who ended the rehearsal; if its deadline ended it, the user who began it.
+    ended_by: the user who ended the rehearsal; if the deadline ended it, the user who began it.
     """
 
     benchmark = models.OneToOneField(Benchmark, on_delete=models.PROTECT, related_name="rehearsal")
@@ -47,14 +47,14 @@ class Rehearsal(models.Model):
     def last_deadline(self) -> datetime:
         """Return the last deadline in the rehearsal, including extensions for single teams.
 
-        It is `begun_at` if the rehearsal has no deadline.
+        Return `begun_at` if the rehearsal has no deadline.
         """
         ends = self.benchmark.phases.aggregate(phase=Max("closes_at"), team=Max("extensions__closes_at"))
         return max(filter(None, ends.values()), default=self.begun_at)
 
     @property
     def over_since(self) -> datetime | None:
-        """Return when the rehearsal was ended or its last deadline passed; None: the rehearsal is ongoing."""
+        """Return when a user ended the rehearsal or its last deadline passed; None while the rehearsal is ongoing."""
         if Benchmark.objects.ongoing_rehearsals().filter(pk=self.benchmark_id).exists():
             return None
         return self.ended_at or self.last_deadline

@@ -1,4 +1,4 @@
-"""Results reported in papers, which were not scored here."""
+"""Results of systems that papers report and that this site has not scored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .benchmark import Benchmark
 
 
 class ReportedResult(models.Model):
-    """A row of results copied from a paper. Boards mark it as reported and never rank it."""
+    """A system's results copied from a paper, as one row of a board. Boards mark it as reported and never rank it."""
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="reported_results")
     system = models.CharField(max_length=200)
@@ -40,7 +40,7 @@ class ReportedResult(models.Model):
         return f"{self.system} ({self.paper})"
 
     def clean(self) -> None:
-        """Validate `values` however the row is entered, because tables show the numbers without further checks."""
+        """Raise ValidationError if `values` is invalid. Tables show these numbers without further checks."""
         if self.values is None:  # the field's own validation reports it
             return
         try:
@@ -49,10 +49,11 @@ class ReportedResult(models.Model):
             raise ValidationError({"values": str(error)}) from None
 
     def numbers(self, *, task: str) -> list[reported_numbers.Value]:
-        """Return `values` as objects, validated again: the row may be older than the validation, or have bypassed it.
+        """Return `values` as objects. They are validated again, because a row may have been stored without validation.
 
-        task: name of the benchmark's task, whose measures are allowed. NaN stands for a missing value of an older row,
-        which tables show as a dash. Raises ValueError with what was found and expected.
+        task: name of the benchmark's task; other measures than the task's are invalid. NaN stands for a missing value
+        in an older row, which tables show as a dash. Raises ValueError for invalid values; the message says what was
+        found and expected.
         """
         values = self._summary()
         dashes = [index for index, value in enumerate(values) if _is_dash(value)] if isinstance(values, list) else []
@@ -64,7 +65,10 @@ class ReportedResult(models.Model):
         return numbers
 
     def _summary(self) -> Any:
-        """Return `values`; where an older row lacks the printed form `shown`, it is the number as text."""
+        """Return `values`; an entry that lacks `shown`, the number as printed in the paper, gets the number as text.
+
+        Rows of earlier releases may lack `shown`.
+        """
         if not isinstance(self.values, list):
             return self.values
         return [_with_shown(value) if isinstance(value, dict) else value for value in self.values]

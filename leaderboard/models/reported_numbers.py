@@ -1,4 +1,4 @@
-"""Values of a reported result, and their validation, shared by forms, API and imports."""
+"""Values of a result that a paper reports, and their validation, shared by forms, API and imports."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ EXAMPLE = '[{"measure": "accuracy", "slice": {}, "value": 0.583, "shown": "58.3"
 
 
 class Value(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """One number reported in a paper: `value` in the measure's own unit, `shown` as the paper prints it.
+    """One number reported in a paper: `value` in the unit of the measure, `shown` as the paper prints it.
 
-    slice: dimension -> value; `{}` means all units.
+    slice: dimension -> value, the units on which the system was measured; `{}` means all units.
     """
 
     measure: str
@@ -31,7 +31,7 @@ def check(payload: Any, *, task: str | None) -> list[Value]:
     """Parse and validate the values of a reported result from decoded JSON.
 
     task: name of the task whose measures are allowed; None or an unknown task: every measure is allowed. Raises
-    ValueError with what was found and expected.
+    ValueError for invalid values; the message says what was found and expected.
     """
     try:
         values = msgspec.convert(payload, list[Value])
@@ -69,9 +69,9 @@ def check(payload: Any, *, task: str | None) -> list[Value]:
 
 
 def _is_finite(number: float) -> bool:
-    """Return whether a number is finite as a float64.
+    """Return whether a number can be converted to a finite float64.
 
-    A huge integer is not: PostgreSQL returns the JSON number 1e999 as an integer of a thousand digits.
+    A huge integer cannot: PostgreSQL returns the JSON number 1e999 as an integer of a thousand digits.
     """
     try:
         return math.isfinite(float(number))
@@ -80,7 +80,7 @@ def _is_finite(number: float) -> bool:
 
 
 def _is_text(text: str) -> bool:
-    """Return whether a text can be stored: JSON allows lone surrogates and NUL, pages and databases do not."""
+    """Return whether a text has no lone surrogates and no NUL, which JSON allows but pages and databases do not."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Runs (scorings of predictions) and their scores, which are private: pages and the API show releases instead."""
+"""Runs (scorings of predictions) and their scores. Scores are private: pages and the API show releases instead."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Run(LeasedWork):
 
 
 class Score(models.Model):
-    """The value of one measure on one slice of one run, with its confidence interval from `low` to `high`.
+    """The value of one measure in one run on one slice of the units, with its confidence interval from `low` to `high`.
 
-    n: number of gold units behind the value. A null value means that the measure is not defined on the slice.
+    n: number of gold units from which the value is computed. A null value means that the measure is not defined there.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores")

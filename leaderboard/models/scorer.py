@@ -13,8 +13,8 @@ class Scorer(models.Model):
     """One immutable version of a benchmark's custom scorer: an image and its measures. A change creates a new version.
 
     The task still defines formats, validation of uploads, public inputs and options. In a phase with a custom scorer,
-    runs and boards store the scorer's `number` as their task version, so attaching a later version of the scorer
-    triggers rescoring. The database refuses updates of these rows (migration `scorers`).
+    runs and boards store the scorer's `number` as their task version, so that attaching a later version of the scorer
+    causes rescoring. The database refuses updates of these rows (migration `scorers`).
     """
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="scorers")

@@ -1,6 +1,6 @@
 """Audits of a split's gold by scoring workers, and curators' answers to the audits' findings.
 
-Who did what on the site is in the audit log: `audit_log`.
+The log of users' actions on the site is unrelated: see `audit_log`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .state import ACTIVE, LeasedWork, State, lease_constraints
 class SplitAudit(LeasedWork):
     """One audit of a gold version, together with the split's inputs and the public training gold (`trains`).
 
-    `report` and `parts` quote gold: only managers of a benchmark on the split see them, and each view is recorded.
-    `leaderboard.datasets.queries.audit_results` derives the public version.
+    `report` and `parts` quote gold: only managers of a benchmark with the split see them, and each view is recorded in
+    the audit log. `leaderboard.datasets.queries.audit_results` derives a report for everybody.
     """
 
     gold = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="audits")

@@ -1,4 +1,4 @@
-"""State, reason and lease of background work such as predictions and runs. The reason only explains the state."""
+"""State, reason and lease of background work such as predictions and runs. The reason explains the state."""
 
 from django.db import models
 from django.db.models import Q
@@ -63,8 +63,8 @@ def lease_constraints(name: str) -> list[models.BaseConstraint]:
 class LeasedWork(models.Model):
     """Abstract model of background work: state, attempt, lease and timestamps.
 
-    attempt: number of times that a worker has claimed the row. lease_until: the time until which the worker that has
-    claimed the row may write to it; null unless the row is running.
+    attempt: number of times that a worker has claimed the row, without attempts that do not count. lease_until: the
+    time until which the worker that has claimed the row may write to it; null unless the row is running.
     """
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)

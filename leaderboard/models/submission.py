@@ -24,14 +24,14 @@ def predictions_storage() -> Storage:
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def of_teams_of(self, user: Any) -> SubmissionQuerySet:
-        """Return submissions of the user's teams that are visible to the user."""
+        """Return the submissions of the user's teams that the user may see (`visible_to`)."""
         return self.visible_to(user).filter(system__team__in=user.teams.values("pk"))
 
     def visible_to(self, user: Any) -> SubmissionQuerySet:
         """Return the submissions whose pages the user may open.
 
-        These are the submissions of the user's teams to benchmarks visible to the user, and all submissions to
-        benchmarks that the user organises. Curators may open all pages.
+        These are the submissions of the user's teams to benchmarks that the user may see, and all submissions to
+        benchmarks that the user organises. A curator may open all pages, a visitor who is not logged in none.
         """
         if not user.is_authenticated:
             return self.none()
@@ -43,7 +43,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
 
 
 class Submission(models.Model):
-    """One submission of a system to a phase. Never edited."""
+    """One submission of a system to a phase. It is never edited."""
 
     class Kind(models.TextChoices):
         PREDICTIONS = "predictions", "predictions file"
@@ -81,10 +81,9 @@ class Submission(models.Model):
 
 
 def systems_visible_to(user: Any) -> models.QuerySet[System]:
-    """Return the systems, of any team, with a submission that the user may see, or without any submission.
+    """Return the systems with a submission that the user may see, and the systems without any submission, of all teams.
 
-    Membership is not checked: callers filter by the user's teams, since a system without submissions is for its own
-    team only.
+    Callers must filter the latter by the user's teams, because only its team may see a system without submissions.
     """
     same = {"system": OuterRef("pk")}
     visible, submitted = Submission.objects.visible_to(user).filter(**same), Submission.objects.filter(**same)
@@ -92,12 +91,15 @@ def systems_visible_to(user: Any) -> models.QuerySet[System]:
 
 
 def systems_of_teams_of(user: Any) -> models.QuerySet[System]:
-    """Return the systems of the user's teams that are visible to the user."""
+    """Return those systems of the user's teams that `systems_visible_to` returns."""
     return systems_visible_to(user).filter(team__in=user.teams.values("pk"))
 
 
 class QuotaCharge(models.Model):
-    """The use of one submission from a team's quota in a phase. It is refunded if the server failed."""
+    """One submission that counts against a team's quota in a phase. A failure of the server refunds it.
+
+    A refunded charge has `refunded_at`, and no longer counts.
+    """
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="charge")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="charges")
@@ -113,7 +115,7 @@ class QuotaCharge(models.Model):
 
 
 class Final(models.Model):
-    """A submission to a sealed phase that is scored when the phase is unsealed. Other submissions are not scored."""
+    """A submission to a sealed phase that will be scored when the phase is unsealed. Its other submissions are not."""
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="final")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="finals")
@@ -131,7 +133,7 @@ class Final(models.Model):
 
 
 class Stage(models.TextChoices):
-    """Stages of a container execution that makes a prediction, in this order."""
+    """Stages in which a worker executes a submitted container, in this order."""
 
     READING = "reading", "reading the image"
     LOADING = "loading", "handing the image to the engine"

@@ -11,7 +11,7 @@ from django.db.models.functions import Lower
 
 
 class Renamable(models.Model):
-    """Base class of rows whose names boards show, and which keep their former names."""
+    """Abstract model of teams and systems, whose names boards show, and which keep their former names."""
 
     former_names = models.JSONField(
         default=list, blank=True, editable=False, help_text="objects with `name` and `until`, a date; the latest last"
@@ -21,7 +21,7 @@ class Renamable(models.Model):
         abstract = True
 
     def former(self) -> list[tuple[str, date]]:
-        """Return the former names with the days on which they were given up, the latest first."""
+        """Return (former name, day on which the name was changed), the latest first."""
         return [(row["name"], date.fromisoformat(row["until"])) for row in reversed(self.former_names)]
 
 
@@ -87,7 +87,7 @@ class Invitation(models.Model):
 
 
 class System(Renamable):
-    """A team's named method."""
+    """A method of a team, under a name, that makes predictions."""
 
     class Kind(models.TextChoices):
         PARTICIPANT = "participant"

@@ -9,7 +9,7 @@ from django.utils.functional import cached_property
 
 
 class User(AbstractUser):
-    """A user account. Curators may manage all benchmarks, other users those of which they are organisers."""
+    """A user account. Curators may manage all benchmarks, other users the benchmarks that they organise."""
 
     email = models.EmailField(unique=True)
     is_curator = models.BooleanField(default=False, help_text="may create benchmarks and manage all of them")
@@ -36,7 +36,7 @@ class User(AbstractUser):
 
 
 class TokenDetails(models.Model):
-    """Name, scope and last use of an API token. Tokens older than this table have no row until they are used."""
+    """Name, scope and last use of an API token. A token of a release without this table has no row until it is used."""
 
     class Scope(models.TextChoices):
         READ = "read", "read only"
@@ -52,7 +52,7 @@ class TokenDetails(models.Model):
 
 
 class Profile(models.Model):
-    """What a user shows to everybody, if `is_public`: a page, and the name on the pages of the user's teams."""
+    """A user's public profile, shown if `is_public`: a page, and the name on the pages of the user's teams."""
 
     user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="profile")
     is_public = models.BooleanField(default=False)

@@ -1,4 +1,4 @@
-"""Status reports of workers, which the web process reads because it has no container engine; which host ran what."""
+"""Status reports of workers, which the web process reads, and the placement of containers on the workers' hosts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ FRESH = timedelta(seconds=90)
 
 
 class WorkerReport(models.Model):
-    """The last report of the workers of one queue on one host, and whether it is being drained."""
+    """The last report of the workers that serve one queue on one host.
+
+    draining: True if an operator has asked the host to start no more containers.
+    """
 
     queue = models.CharField(max_length=40)
     host = models.CharField(max_length=255)
@@ -53,12 +56,15 @@ class WorkerReport(models.Model):
 
     @property
     def starts_containers(self) -> bool:
-        """Return whether the host starts containers, according to its last report, however old (see `is_fresh`)."""
+        """Return whether the host starts containers: it was ready at its last report, and is not draining or ending.
+
+        The report may be old (see `is_fresh`).
+        """
         return self.ready and not self.draining and not self.ending
 
 
 class Placement(models.Model):
-    """The host on which a prediction's container was last started, and the resources that it has while it runs."""
+    """The worker on whose host a prediction's container was last started, and the resources that the container gets."""
 
     prediction = models.OneToOneField(Prediction, primary_key=True, on_delete=models.CASCADE, related_name="placement")
     worker = models.ForeignKey(WorkerReport, on_delete=models.CASCADE, related_name="placements")

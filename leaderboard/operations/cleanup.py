@@ -1,4 +1,4 @@
-"""Deletion of old files and rows: what `manage.py cleanup --apply` deletes, and how old it must be.
+"""Old files and rows that `manage.py cleanup --apply` deletes, and the age from which it deletes them.
 
 - leftovers of interrupted uploads: 1 day after they were last written to
 - mails in the folder `mail` (a site without a mail server writes them there) and rotated logs (`*.log.1`): after
@@ -8,11 +8,13 @@
 - files of images and archives that no database row names: after 7 days (`operations/orphaned_files.py`), since a
   younger file's row may not be saved yet
 
-Gold, inputs, predictions and outcomes are never deleted: a board, a receipt or a scoring may need them.
+Gold, inputs, predictions and outcomes are not deleted: a board, a receipt or a scoring may need them. Only incomplete
+files among these are, if a process was killed while it stored them.
 
 The sweep deletes other data without a command. Each age is a constant RETENTION: unfinished chunked uploads and images
-that nobody submitted after 2 days (`models/chunked_upload.py`), exported and imported archives after 1 day
-(`models/archive.py`), and notices 30 days after their delivery ended (`notifications/actions/deliver.py`).
+that nobody submitted after 2 days (`models/chunked_upload.py`), exported archives, and uploaded archives that were not
+imported, after 1 day (`models/archive.py`), and notices 30 days after their last delivery attempt
+(`notifications/actions/deliver.py`).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ LARGE_LOG_BYTES = 10_000_000
 
 @dataclass(frozen=True)
 class Item:
-    """A removable file or row: its name for the operator, its size in bytes (a row: 0), and a function to remove it."""
+    """A file or row that can be removed: its name for the operator, its size (of a row: 0), a function to remove it."""
 
     name: str
     bytes: int
@@ -47,9 +49,9 @@ class Item:
 
 
 def find_removable(*, days: int, strays: OrphanedFiles) -> dict[str, list[Item]]:
-    """Return the removable items by kind; nothing is removed.
+    """Return kind (such as "mails") -> files or rows of this kind that can be removed; nothing is removed.
 
-    days: minimum age of mails and rotated logs; strays: the orphaned files, as `orphaned_files.find` returns them.
+    days: minimum age of mails and rotated logs. strays: the result of `orphaned_files.find`.
     """
     old = timedelta(days=days)
     return {
@@ -66,7 +68,7 @@ def find_removable(*, days: int, strays: OrphanedFiles) -> dict[str, list[Item]]
 
 
 def _old_files(folder: Path, age: timedelta, pattern: str = "*") -> Iterator[Item]:
-    """Yield the files of a folder that match `pattern` and whose last write is longer ago than `age`."""
+    """Yield the files of a folder that match the glob `pattern` and were last written more than `age` ago."""
     cutoff = time.time() - age.total_seconds()
     for path in sorted(folder.glob(pattern)) if folder.is_dir() else ():
         stat = path.lstat()
@@ -84,7 +86,10 @@ def _large_logs() -> Iterator[Item]:
 
 
 def _shorten(log: Path) -> None:
-    """Shorten a log to its last lines, in place, because processes have the file open for appending."""
+    """Shorten a log file to its last lines, a tenth of LARGE_LOG_BYTES.
+
+    The file is not replaced, because processes have it open for appending.
+    """
     with log.open("r+b") as file:
         file.seek(-LARGE_LOG_BYTES // 10, 2)
         end = file.read().partition(b"\n")[2]

@@ -29,21 +29,21 @@ PEOPLE = (
 
 
 def logins() -> Path:
-    """Return the path of the password file, which has one line per demo user: username, password, (role)."""
+    """Return the path of the file with the demo users' passwords. Each line has username, password and (role)."""
     path: Path = settings.DATA / "demo-logins"
     return path
 
 
 def login_lines() -> list[str]:
-    """Return the lines to print at startup, one per demo user with the password; empty if there are no demo users."""
+    """Return the lines to print at startup, with username and password of each demo user; empty without demo users."""
     path = logins()
     return [f"log in as {line}" for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def people() -> dict[str, User]:
-    """Get or create the demo users; return them by username.
+    """Create the demo users that do not exist; return username -> user for all of them.
 
-    Idempotent: an existing account is not changed and keeps its password.
+    An existing account is not changed and keeps its password.
     """
     users = {user.username: user for user in User.objects.filter(username__in=[person.username for person in PEOPLE])}
     for person in PEOPLE:

@@ -1,4 +1,4 @@
-"""Alarm for low disk space: each sweep logs an error, and the operators get a mail at most once a day."""
+"""Alarm for low disk space: an error in the log at each sweep, and a mail to the operators at most once a day."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LOCAL_CACHE = LocMemCache("disk-alarm", {})
 
 
 def sweep() -> bool:
-    """Log an error and mail the operators if the free space is below HOLDOUT_DISK_ALARM_MB; return True if it is.
+    """Log an error and mail the operators if free disk space is below HOLDOUT_DISK_ALARM_MB.
 
-    A mail that cannot be sent is retried after an hour.
+    Return whether it is below. A mail that cannot be sent is retried after an hour.
     """
     free_mb, alarm_mb = disk.free_bytes() // 1_000_000, settings.DISK_ALARM_BYTES // 1_000_000
     if not disk.is_low():
@@ -34,7 +34,7 @@ def sweep() -> bool:
 
 
 def _is_due(*, again: int) -> bool:
-    """Return True if a mail may be sent now; if so, suppress further mails for `again` seconds."""
+    """Return True if a mail may be sent now; after that, return False for `again` seconds."""
     try:
         return bool(cache.add(MAILED, True, again))
     except OSError:

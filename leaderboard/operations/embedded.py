@@ -1,4 +1,4 @@
-"""Resources with which `manage.py serve` runs the whole site: lock, port, static files, child processes and logs."""
+"""Functions with which `manage.py serve` runs the whole site: lock, port, static files, child processes and logs."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ MAX_LOG_BYTES = 10_000_000
 
 @contextmanager
 def locked(data: Path) -> Iterator[None]:
-    """Lock the data folder while the block runs, so that only one instance of the site uses it.
+    """Lock the data folder during the `with` block, so that only one instance of the site uses the folder.
 
-    Raises CommandError, with the process id of the other instance, if that one holds the lock.
+    Raises CommandError, with the process id of the other instance, if another one holds the lock.
     """
     with (data / "serve.lock").open("a+") as lock:
         try:
@@ -52,9 +52,9 @@ def locked(data: Path) -> Iterator[None]:
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Yield the listening socket, open while the block runs. The web server can restart without closing it.
+    """Yield a socket that listens on `host` and `port` during the `with` block, while the web server may restart.
 
-    Raises CommandError, with the reason and a port to try, if the address cannot be used.
+    Raises CommandError, with the reason and a port to try, if host and port cannot be used.
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -68,7 +68,10 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def url(listener: socket.socket) -> str:
-    """Return the URL at which a browser on this machine finds the site; for a wildcard host, the loopback address."""
+    """Return the URL at which a browser on this machine finds the site that listens on the socket.
+
+    If the socket listens on all addresses, the URL has the loopback address.
+    """
     host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
     return f"http://{host}:{port}/"
@@ -76,7 +79,10 @@ def url(listener: socket.socket) -> str:
 
 @contextmanager
 def announced(data: Path, address: str) -> Iterator[None]:
-    """Store the site's URL in the data folder while the block runs: `address` reads it in other processes."""
+    """Store the site's URL `address` in the data folder during the `with` block.
+
+    The function `address` reads the URL in other processes.
+    """
     file = data / "address"
     file.write_text(address)
     try:
@@ -88,7 +94,8 @@ def announced(data: Path, address: str) -> Iterator[None]:
 def address(data: Path) -> str:
     """Return the site's URL without a trailing slash.
 
-    That is HOLDOUT_BASE_URL if it is set, else the URL of the instance that serves `data`, else the default BASE_URL.
+    That is HOLDOUT_BASE_URL if it is set, else the URL of the running instance with the data folder `data`, else the
+    default of settings.BASE_URL.
     """
     file = data / "address"
     if os.environ.get("HOLDOUT_BASE_URL") or not file.is_file():
@@ -108,7 +115,7 @@ def children(listener: socket.socket) -> list[Child]:
 
 
 class FirstResponse:
-    """The response to a request that is sent before the web server is up; `socket` becomes readable when it arrives."""
+    """A request that is sent before the web server is up. `socket` becomes readable when the response arrives."""
 
     def __init__(self, listener: socket.socket) -> None:
         family, (host, port) = listener.family, listener.getsockname()[:2]
@@ -136,14 +143,17 @@ class FirstResponse:
 
 
 def logs() -> Path:
-    """Return the folder of the child processes' logs, creating it: `NAME.log`, and `NAME.log.1` for the rotated log."""
+    """Return the folder of the child processes' logs, which is created if needed.
+
+    `NAME.log` is the log of the process NAME, and `NAME.log.1` the one before it was last rotated.
+    """
     folder: Path = settings.DATA / "log"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def collect_static() -> None:
-    """Run Django's `collectstatic` if any static file has changed since the last time."""
+    """Run Django's `collectstatic` if any static file has changed since it was last run here."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):
@@ -155,9 +165,9 @@ def collect_static() -> None:
 
 
 def wants_seed() -> bool:
-    """Return True if the demonstration should be created.
+    """Return True if the demonstration (`manage.py seed`) is to be created at this start.
 
-    It should if the site uses the SQLite database of its data folder, and no earlier creation has completed.
+    That is the case if the site uses the SQLite database of its data folder, and no earlier creation has completed.
     """
     return not os.environ.get("HOLDOUT_DATABASE_URL") and not (settings.DATA / "seeded").exists()
 
@@ -167,19 +177,22 @@ def mark_seeded() -> None:
 
 
 AFTER_READY = {"--audits": "audited", "--systems": "systems-submitted"}
-"""What takes long of the demonstration and is done when the site is ready: options of `manage.py seed`, each with the
-name of the file in the data folder that marks it as done."""
+"""Steps of the demonstration that take long, and are done when the site is ready: option of `manage.py seed` -> name of
+the file in the data folder that marks the step as done."""
 
 
 def remaining_steps() -> list[str]:
-    """Return the options of AFTER_READY that are not done for the demonstration in the SQLite database."""
+    """Return the options of AFTER_READY whose step is not done yet.
+
+    Empty without a demonstration in the SQLite database of the data folder.
+    """
     if os.environ.get("HOLDOUT_DATABASE_URL") or not (settings.DATA / "seeded").exists():
         return []
     return [option for option, mark in AFTER_READY.items() if not (settings.DATA / mark).exists()]
 
 
 def mark_done(option: str) -> None:
-    """Mark a step of AFTER_READY as done."""
+    """Mark a step of the demonstration as done. option: one of AFTER_READY."""
     (settings.DATA / AFTER_READY[option]).touch()
 
 
@@ -213,7 +226,7 @@ def _logged(name: str, command: list[str], *descriptors: int) -> Callable[[], su
 
 
 def _log(name: str) -> IO[bytes]:
-    """Open a child's log for appending; if it exceeds MAX_LOG_BYTES, first rename it to `NAME.log.1`."""
+    """Open the log of the child process `name` for appending; if it exceeds MAX_LOG_BYTES, first rotate the log."""
     log = logs() / f"{name}.log"
     if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))

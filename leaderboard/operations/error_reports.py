@@ -1,8 +1,8 @@
-"""Reports of errors to Sentry, if HOLDOUT_SENTRY_DSN is set. The package is that of requirements-sentry.lock.
+"""Reports of errors to Sentry, if HOLDOUT_SENTRY_DSN is set. Needs the package in requirements-sentry.lock.
 
-A report has what the log has at level error: the event, the class and the locations of the exception, and ids. It is
-built anew from these (`report`), because the text of an exception, local variables and requests may have predictions,
-gold, tokens and personal data.
+A report has the content of a log entry of level error: the event, the class and the traceback locations of the
+exception, and ids. It is built only from these (`report`), because the text of an exception, local variables and
+requests may have predictions, gold, tokens and personal data.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ GENERAL = ("event_id", "timestamp", "level", "platform")
 
 
 def set_up() -> None:
-    """Report errors of this process if HOLDOUT_SENTRY_DSN is set.
+    """Begin to report errors of this process to Sentry, if HOLDOUT_SENTRY_DSN is set.
 
-    Raises ImproperlyConfigured if the package is not installed.
+    Raises ImproperlyConfigured if the package `sentry_sdk` is not installed.
     """
     if not settings.SENTRY_DSN:
         return
@@ -60,7 +60,10 @@ def set_up() -> None:
 
 
 def report(event: Any, hint: dict[str, Any]) -> Any:
-    """Return the report that is sent instead of Sentry's event. This is the SDK's option `before_send`."""
+    """Return the report that Sentry's SDK sends in place of its own `event`. This is its option `before_send`.
+
+    hint: the SDK's dict with the log record or the exception.
+    """
     record: logging.LogRecord | None = hint.get("log_record")
     # Messages of libraries may have addresses with tokens: only the logger's name is sent.
     fields: dict[str, Any] = record.msg if record and isinstance(record.msg, dict) else {}

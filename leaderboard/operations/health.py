@@ -1,7 +1,7 @@
-"""Health checks for monitors: `/health/live`, `/health/ready` and `/health/disk`; 200 if all is well, else 503.
+"""Health checks for monitors: `/health/live`, `/health/ready` and `/health/disk` return 200 if all is well, else 503.
 
 `live`: this process responds. `ready`: database, broker, sandbox and file store respond too, and the disk is not full.
-`disk`: more than HOLDOUT_DISK_ALARM_MB is free. The checks run before host validation, redirects and sessions, because
+`disk`: at least HOLDOUT_DISK_ALARM_MB are free. The checks run before host validation, redirects and sessions, because
 monitors use an IP address and plain HTTP.
 """
 
@@ -27,7 +27,10 @@ PATIENCE = 2.0
 
 
 def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Return a middleware that responds to the three paths of health checks and passes on all other requests."""
+    """Return a middleware that responds to `/health/live`, `/health/ready` and `/health/disk`.
+
+    It passes on all other requests.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path == "/health/live":
@@ -72,10 +75,10 @@ _running_lock = Lock()
 
 
 def results() -> dict[str, bool]:
-    """Run all checks at the same time, and return which dependencies responded within PATIENCE.
+    """Run all CHECKS at the same time; return name of the check -> whether it passed within PATIENCE.
 
-    A check that still runs, for an earlier request or another monitor, is not started again: one that hangs occupies
-    one thread.
+    A check that is still running for another request is not started again, so that a check that hangs occupies only one
+    thread.
     """
     with _running_lock:
         for name in CHECKS:
@@ -87,7 +90,7 @@ def results() -> dict[str, bool]:
 
 
 def _start(name: str) -> Future[None]:
-    """Run a check in a thread, which does not keep the process from ending."""
+    """Run the check `name` in a daemon thread, and return a future, which gets the check's exception if it fails."""
     future: Future[None] = Future()
 
     def run() -> None:

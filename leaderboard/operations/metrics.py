@@ -1,8 +1,9 @@
 """`/metrics`: Prometheus metrics, read from the database, the broker, the cache and the disk at each request.
 
-The counters and histograms of this host's processes (`leaderboard.core.process_metrics`) follow. The metrics are counts
-and durations, without names or scores. The path returns 404 unless the request has the token of HOLDOUT_METRICS_TOKEN.
-All web processes of a host return the same values, so it does not matter which one Prometheus scrapes.
+The counters and histograms of this host's processes (`leaderboard.core.process_metrics`) follow. Metrics are counts,
+sizes and durations, without names of users, benchmarks or systems, and without scores. The path returns 404 unless the
+request has the token of HOLDOUT_METRICS_TOKEN. All web processes of a host return the same values, so it does not
+matter which of them Prometheus scrapes.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ FORMER_KINDS = {"similarity_check": "likeness", "head_to_head": "side_by_side"}
 def metrics(request: HttpRequest) -> HttpResponse:
     """Return the metrics in Prometheus' text format.
 
-    A request without the token gets status 404; one with the token that is neither GET nor HEAD gets status 405.
+    A request without the token of HOLDOUT_METRICS_TOKEN gets status 404; one with the token that is neither GET nor
+    HEAD gets status 405.
     """
     if not _has_token(request):
         raise Http404("no such page")
@@ -69,10 +71,10 @@ def _has_token(request: HttpRequest) -> bool:
 
 
 class Site(Collector):
-    """Prometheus collector of the site's current values, in a fixed number of queries."""
+    """Prometheus collector of the site's current state, which takes a fixed number of database queries."""
 
     def describe(self) -> list[Metric]:
-        """Return nothing, so that registration runs no query."""
+        """Return an empty list, so that registering this collector runs no query."""
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -97,7 +99,7 @@ class Site(Collector):
 
 
 def _work() -> Iterator[Metric]:
-    """Yield the queue length, the age of the oldest queued row, and recent results of each kind of background work."""
+    """Yield metrics of each kind of background work: queue length, longest time in the queue, results, retries."""
     length = GaugeMetricFamily(
         "holdout_queue_length", "Rows of background work that are queued or running.", labels=["kind", "state"]
     )
@@ -147,13 +149,13 @@ def _work() -> Iterator[Metric]:
 
 
 def _kinds(model: type[Model]) -> list[str]:
-    """Return the values of the label `kind` for a model: its name, and its former name if it was renamed."""
+    """Return the values of the label `kind` for a model: its name, and if the model was renamed its former name."""
     name = str(model._meta.verbose_name).replace(" ", "_")
     return [name, FORMER_KINDS[name]] if name in FORMER_KINDS else [name]
 
 
 def _notifications() -> Iterator[Metric]:
-    """Yield the number of notifications by state, under the metric's present and former name."""
+    """Yield the number of notifications in each state, as two metrics: with the current name and the former one."""
     counts = dict(Notice.objects.order_by().values_list("state").annotate(n=Count("pk")))
     for name, doc in (
         ("holdout_notifications", "Notices by state; site: not sent. Those that ended over 30 days ago are deleted."),
@@ -166,7 +168,7 @@ def _notifications() -> Iterator[Metric]:
 
 
 def _broker() -> Iterator[Metric]:
-    """Yield the number of messages that wait in each queue, and whether the broker responded."""
+    """Yield metrics of the broker: the number of messages that wait in each queue, and whether the broker responded."""
     length = GaugeMetricFamily("holdout_broker_messages", "Messages that wait in a Celery queue.", labels=["queue"])
     up = 1
     try:
@@ -180,7 +182,7 @@ def _broker() -> Iterator[Metric]:
 
 
 def _workers() -> Iterator[Metric]:
-    """Yield the state of the workers, summed by queue so that no host name is published."""
+    """Yield metrics of the workers of each queue together, so that no host name is published."""
     seen = GaugeMetricFamily(
         "holdout_worker_seen_seconds", "Seconds since the last report of any worker of the queue.", labels=["queue"]
     )
@@ -219,7 +221,7 @@ def _workers() -> Iterator[Metric]:
 
 
 def _store() -> Iterator[Metric]:
-    """Yield whether the file store responded to its latest check, and the number of its errors by operation."""
+    """Yield metrics of the file store: whether it responded to its latest check, and its errors in each operation."""
     errors = CounterMetricFamily(
         "holdout_store_errors", "Failed operations of the file store, in all processes.", labels=["operation"]
     )
@@ -235,7 +237,7 @@ def _store() -> Iterator[Metric]:
 
 
 def _sweep() -> Iterator[Metric]:
-    """Yield the seconds since the last completion of the step for which it is longest ago; nothing if not known."""
+    """Yield the age of the sweep in seconds: each step has been completed since then. Nothing if it is not known."""
     if (at := periodic.last_completed()) is not None:
         yield GaugeMetricFamily(
             "holdout_sweep_age_seconds",

@@ -1,9 +1,9 @@
 """Orphaned files: stored files that no database row names.
 
 A file is orphaned either because a process died before it saved the row, or because the site is connected to the wrong
-database; the file itself does not show which. Irreplaceable files are therefore reported but never removed, except
-incomplete ones: a process was killed while it stored them, and no database names them. If too many other files of any
-store are orphaned (more than MANY and more than SHARE of the store), no file of any store is removed.
+database; the file does not show the cause. Irreplaceable files are therefore reported but never removed, except
+incomplete ones: a process was killed while it stored these, and no database names them. If too many complete files of
+any store are orphaned (more than MANY and more than SHARE of the store), no file of any store is removed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from leaderboard.core.storage import PARTIAL
 AFTER = timedelta(days=7)
 """Age from which an orphaned file is old: the row of a younger file may not be saved yet."""
 UNCHECKED_STORES = ("staticfiles", "default")
-"""Stores of settings.STORAGES that are not checked, because no database row names files of theirs."""
+"""Stores of settings.STORAGES that are not checked, because no database row names their files."""
 STORED_FOLDERS = ("gold", "inputs", "predictions", "outcomes")
 """Stores with irreplaceable files: gold and raw files, submissions, outcomes."""
 MANY = 5
@@ -36,9 +36,9 @@ SHARE = 0.1
 
 @dataclass(frozen=True)
 class OrphanedFile:
-    """A stored file that no row names.
+    """A stored file that no database row names.
 
-    alias: the name of its store in settings.STORAGES; is_old: last written more than AFTER ago.
+    alias: name of the file's store in settings.STORAGES. is_old: True if it was last written more than AFTER ago.
     """
 
     alias: str
@@ -59,10 +59,10 @@ class OrphanedFile:
 
 @dataclass(frozen=True)
 class OrphanedFiles:
-    """All orphaned files of the site's stores.
+    """All orphaned files (stored files that no database row names) of the site's stores.
 
-    suspicious_stores: maps the name of each store with too many orphaned files (more than MANY, and more than the
-    fraction SHARE of its files) to (number of orphaned files, number of all files). If it is not empty, the site is
+    suspicious_stores: name of each store with too many orphaned files (more than MANY, and more than the fraction SHARE
+    of its files) -> (number of complete orphaned files, number of all files). If any store is suspicious, the site is
     probably connected to a database that does not belong to the stored files.
     """
 
@@ -71,17 +71,23 @@ class OrphanedFiles:
 
     @property
     def removable(self) -> list[OrphanedFile]:
-        """Old files to remove: those of replaceable stores; empty if any store is suspicious."""
+        """Old orphaned files that may be removed: in replaceable stores, and incomplete files in irreplaceable stores.
+
+        Empty if any store is suspicious.
+        """
         return [] if self.suspicious_stores else [stray for stray in self.files if stray.may_be_removed]
 
     @property
     def reported(self) -> list[OrphanedFile]:
-        """Old files to report, not to remove: those of irreplaceable stores; all of them if any store is suspicious."""
+        """Old orphaned files that are only reported: complete files of irreplaceable stores.
+
+        All old orphaned files if any store is suspicious.
+        """
         return [stray for stray in self.files if stray.is_old and (self.suspicious_stores or not stray.may_be_removed)]
 
     @property
     def doubt(self) -> str:
-        """The message that the database probably is another site's; empty if no store is suspicious."""
+        """Message that the site is probably connected to the wrong database; empty if no store is suspicious."""
         if not self.suspicious_stores:
             return ""
         text = ", ".join(f"{n} of {of} files of {alias}" for alias, (n, of) in self.suspicious_stores.items())
@@ -93,7 +99,7 @@ class OrphanedFiles:
 
 
 def find() -> OrphanedFiles:
-    """Find every stored file that no row names, and the stores with too many of them; nothing is removed."""
+    """Return every stored file that no database row names, and the stores with too many of these; remove nothing."""
     files: list[OrphanedFile] = []
     suspicious: dict[str, tuple[int, int]] = {}
     for alias in settings.STORAGES:
@@ -110,12 +116,15 @@ def find() -> OrphanedFiles:
 
 
 def _is_partial(name: str) -> bool:
-    """Return True for a file whose process was killed while it stored it: nothing can refer to such a file."""
+    """Return True for the name of a file that was never completed, because its process was killed.
+
+    No database row can name such a file.
+    """
     return re.search(rf"\.[0-9a-f]{{32}}{re.escape(PARTIAL)}$", name) is not None
 
 
 def database() -> str:
-    """Describe the database for the operator: the path of its file, or its name and host; never a password."""
+    """Describe the database for the operator: the path of its file, or its name and host, without a password."""
     config = connection.settings_dict
     return f"{config['NAME']} on {config['HOST']}" if config.get("HOST") else str(config["NAME"])
 
@@ -130,7 +139,7 @@ def _strays(alias: str, storage: Storage, names: list[str]) -> Iterator[Orphaned
 
 
 def _referenced(storage: Storage) -> set[str]:
-    """Return the names of a store's files that rows of any model refer to."""
+    """Return the names of the files in a store that rows of any model name; also "" if a file field is empty."""
     fields = (
         (model, field)
         for model in apps.get_models()

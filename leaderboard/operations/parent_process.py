@@ -1,6 +1,6 @@
-"""End of a child process with its parent, even if the parent is killed: otherwise the child would go on unsupervised.
+"""Termination of a child process when its parent ends, even if that is killed: nobody would supervise the child.
 
-This is also gunicorn's configuration, for its hook `post_fork`. Celery does the same for the processes of its pools.
+This module is also gunicorn's configuration, for its hook `post_fork`. Celery does the same for its pool processes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def end_with(parent: int) -> None:
-    """Make the kernel kill this process when the process `parent` ends, which has just forked it.
+    """Make the kernel kill this process when its parent ends. parent: process id; exits if it has already ended.
 
     The kernel sends SIGKILL: after SIGTERM, a worker would first finish its run, and the web server its requests, which
     takes minutes.
@@ -26,5 +26,5 @@ def end_with(parent: int) -> None:
 
 
 def post_fork(arbiter: Any, worker: Any) -> None:
-    """End a new process of the web server with gunicorn's main process."""
+    """Make a new worker process of the web server end when gunicorn's main process ends."""
     end_with(worker.ppid)

@@ -1,4 +1,4 @@
-"""Periodic calls of several steps in one process: a step that takes long delays no other, and never overlaps itself."""
+"""Periodic calls of several steps in one process: a slow step delays no other step, and is not called while it runs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ log = structlog.get_logger(__name__)
 THREADS = 8
 """Number of steps that may run at the same time: more than those that wait if the file store hangs."""
 COMPLETED = "sweep-completed-at"
-"""Cache key of the earliest of the Unix times at which the steps were last completed."""
+"""Cache key of the result of `last_completed`."""
 Step = Callable[[], object]
 
 
 def run(steps: Mapping[str, Step], *, seconds: float, wait: Callable[[float], bool]) -> None:
-    """Call each step every `seconds`, except while its last call is still running.
+    """Call each step every `seconds`, except while its last call is still running. steps: name -> function.
 
-    wait: waits for a number of seconds; returns True, perhaps earlier, if this process is to end.
+    wait: waits for the number of seconds that it gets; returns True, perhaps earlier, if this process is to end.
     """
     started = time.time()
     completed: dict[str, float] = {}
@@ -41,7 +41,10 @@ def run(steps: Mapping[str, Step], *, seconds: float, wait: Callable[[float], bo
 
 
 def last_completed() -> float | None:
-    """Return the earliest of the Unix times at which the steps were last completed; None if it is not known."""
+    """Return a Unix time since which every step has been completed at least once; None if it is not known.
+
+    It is the time at which the step that was completed longest ago was last completed.
+    """
     try:
         at: float | None = cache.get(COMPLETED)
     except Exception as error:  # noqa: BLE001  the cache may be any server

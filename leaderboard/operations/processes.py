@@ -1,4 +1,4 @@
-"""The site's processes and their command lines: `bin/serve` and the containers of a deployment use the same ones."""
+"""The site's processes and their command lines, which are the same for `bin/serve` and a deployment in containers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAX_SYSTEMS = 16
 def web(bind: str) -> list[str]:
     """Return the command line of the web server, gunicorn. bind: `HOST:PORT`, or `fd://N` for an open socket.
 
-    Its workers have threads, because a request may wait for the sandbox; slow clients occupy no thread. The application
-    is loaded before the server listens: otherwise a proxy would send requests to a server that is still starting.
+    Its worker processes have threads, because a request may wait for the sandbox; slow clients occupy no thread. The
+    application is loaded before the server listens: otherwise a proxy would send requests to a server that is starting.
     """
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi:application"),
@@ -68,16 +68,17 @@ def scorers() -> list[str]:
 def notifications() -> list[str]:
     """Return the command line of the worker that sends mails and calls webhooks.
 
-    It needs no access to gold, and uses threads, since it mostly waits. It also reads the queue `notices`, the former
-    name of `notifications`, in which the previous release may have left messages.
+    The worker needs no access to gold, and uses threads, since it mostly waits. It also reads the queue `notices`, as
+    `notifications` was called in the previous release, which may have left messages there.
     """
     return _celery("notifications,notices", "--pool", "threads", name="notifications", concurrency=4)
 
 
 def _celery(queues: str, *options: str, name: str = "", concurrency: int = 1) -> list[str]:
-    """Return the command line of a Celery worker. name: of the worker on its host; empty: that of its queue.
+    """Return the command line of a Celery worker for `queues`, names with commas between.
 
-    Celery's gossip and heartbeats are off: the state of work is in the database.
+    options: further arguments. name: of the worker on its host; empty: `queues`. concurrency: number of processes or
+    threads. Celery's gossip and heartbeats are off: the state of work is in the database.
     """
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", queues),
@@ -87,7 +88,10 @@ def _celery(queues: str, *options: str, name: str = "", concurrency: int = 1) ->
 
 
 def beat() -> list[str]:
-    """Return the command line of the process that sweeps periodically. It needs no gold. A second one is harmless."""
+    """Return the command line of the process that calls the sweep periodically.
+
+    The process needs no access to gold. Several at the same time are harmless.
+    """
     return [sys.executable, "-m", "leaderboard.beat"]
 
 
@@ -113,7 +117,7 @@ def command(role: str, *, bind: str = "") -> list[str]:
 
 
 def is_on(role: str) -> bool:
-    """Return False if the settings switch this process off."""
+    """Return whether the settings let the process `role`, one of ROLES, run."""
     switches = {
         "systems": settings.SYSTEMS,
         "systems-gpu": settings.SYSTEMS and settings.GPUS,
@@ -124,10 +128,10 @@ def is_on(role: str) -> bool:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of the child processes: this process's, with `extra`, which takes precedence.
+    """Return the environment variables of child processes: defaults, then this process's, then `extra`.
 
-    By default each process uses one thread for linear algebra, since several processes share the cores. Celery's
-    workers do not repeat Django's system checks, which `manage.py` has done: these take half of a worker's start.
+    Later ones take precedence. By default each process uses one thread for linear algebra, since several processes
+    share the cores, and Celery's workers do not repeat Django's system checks, which `manage.py` has already made.
     """
     defaults = {
         "OMP_NUM_THREADS": "1",

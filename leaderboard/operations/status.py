@@ -33,7 +33,10 @@ LATE_SWEEPS = 5
 
 @dataclass(frozen=True)
 class Worker:
-    """The last report of a worker. state: ready, not ready or gone. age: of the report, in words."""
+    """The last report of a queue's workers on a host. state: "ready", "not ready" or "gone" (the report is too old).
+
+    age: of the report, such as "40 s". message: why the worker is not ready.
+    """
 
     queue: str
     host: str
@@ -44,7 +47,11 @@ class Worker:
 
 @dataclass(frozen=True)
 class Queue:
-    """The work of one kind. oldest: age of the row that has waited longest, in words; empty if none waits."""
+    """Background work of one kind. queued, running: numbers of rows.
+
+    oldest: age of the row that has been queued longest, such as "12 min"; empty if none is queued. late: number of rows
+    whose lease has expired.
+    """
 
     kind: str
     queued: int
@@ -55,9 +62,10 @@ class Queue:
 
 @dataclass(frozen=True)
 class Trouble:
-    """A run or prediction that failed, or was tried more than once. url, submission_url: the records in the admin.
+    """A run or prediction that failed, or was tried more than once. key: its primary key.
 
-    Operators need not have the right to open the submission's page, which shows what its team sees.
+    url, submission_url: pages of the record and its submission in the admin, since not every operator may open the
+    submission's page on the site. attempt: number of attempts.
     """
 
     kind: str
@@ -72,7 +80,7 @@ class Trouble:
 
 
 def age(seconds: float) -> str:
-    """Return a duration in words, such as "40 s", "12 min", "3 h" or "2 d"."""
+    """Format a duration, rounded down to a unit: "40 s", "12 min", "3 h" or "2 d"."""
     for unit, size, limit in (("s", 1, 120), ("min", 60, 7200), ("h", 3600, 172_800)):
         if seconds < limit:
             return f"{max(0, int(seconds / size))} {unit}"
@@ -80,12 +88,12 @@ def age(seconds: float) -> str:
 
 
 def services() -> dict[str, bool]:
-    """Return which services respond, as `/health/ready` does."""
+    """Return name of a service -> whether it responds, the content of `/health/ready`."""
     return health.results()
 
 
 def public_services() -> dict[str, bool]:
-    """Return which services work, under the names that visitors know."""
+    """Return name of a service for visitors, such as "Uploads" -> whether it works."""
     responds = services()
     reads, stores = responds["database"], responds["store"] and responds["disk"]
     is_ready: dict[str, bool] = {}
@@ -107,7 +115,7 @@ def public_services() -> dict[str, bool]:
 
 
 def workers() -> list[Worker]:
-    """Return the reports of the last day, by queue and host."""
+    """Return the last report of each worker that has reported within a day, sorted by queue and host."""
     at = timezone.now()
     reports = WorkerReport.objects.filter(seen_at__gt=at - LATELY).order_by("queue", "host")
     return [
@@ -123,7 +131,7 @@ def workers() -> list[Worker]:
 
 
 def last_sweep() -> tuple[str, bool]:
-    """Return the age of the last sweep, in words ("unknown" if none is known), and True if it is late or unknown."""
+    """Return (age of the last sweep, such as "40 s", or "unknown"; True if the age is too large or unknown)."""
     at = periodic.last_completed()
     if at is None:
         return "unknown", True
@@ -132,7 +140,7 @@ def last_sweep() -> tuple[str, bool]:
 
 
 def queues() -> list[Queue]:
-    """Return the queued and running work of each kind that has any."""
+    """Return each kind of background work that has queued or running rows."""
     at = timezone.now()
     rows = []
     for model in sorted(LeasedWork.__subclasses__(), key=lambda model: model.__name__):
@@ -150,7 +158,10 @@ def queues() -> list[Queue]:
 
 
 def messages() -> dict[str, int] | None:
-    """Return the number of messages in each Celery queue that has any; None if the broker does not respond."""
+    """Return name of a Celery queue -> number of waiting messages, without empty queues.
+
+    None if the broker does not respond.
+    """
     try:
         counts = {queue: enqueue.n_waiting(queue) for queue in QUEUES}
     except enqueue.BrokerError:
@@ -159,9 +170,9 @@ def messages() -> dict[str, int] | None:
 
 
 def troubles() -> tuple[list[Trouble], int]:
-    """Return (runs and predictions of the last day that failed or were repeated, newest first; their number).
+    """Return (runs and predictions of the last day that failed or were repeated, newest first; number of all of these).
 
-    At most MAX_ROWS are returned; all are counted.
+    The list has at most MAX_ROWS.
     """
     since = timezone.now() - LATELY
     failed, repeated = Q(state=State.FAILED, finished_at__gt=since), Q(attempt__gt=1, started_at__gt=since)
@@ -189,7 +200,11 @@ def troubles() -> tuple[list[Trouble], int]:
 
 
 def disk_space() -> dict[str, Any]:
-    """Return the free space and the threshold of the alarm in bytes, and whether the space is low or used up."""
+    """Return facts about the disk space for the site's data: name -> value.
+
+    free: free space in bytes. alarm: threshold of the alarm in bytes. low: whether less than that is free. full:
+    whether uploads may fail (`disk.is_full`).
+    """
     return {
         "free": disk.free_bytes(),
         "alarm": settings.DISK_ALARM_BYTES,
@@ -199,12 +214,12 @@ def disk_space() -> dict[str, Any]:
 
 
 def store_error_counts() -> dict[str, int]:
-    """Return the number of errors of the file store by operation, without those that never failed."""
+    """Return operation of the file store -> number of its errors, without operations that never failed."""
     return {operation: n for operation, n in store_errors.counts().items() if n}
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the code, the interpreter, the main libraries and the database."""
+    """Return name -> version of the code, the interpreter, the main libraries and the database."""
     return {
         "Evaluator code": SHA256[:12],
         "Python": platform.python_version(),

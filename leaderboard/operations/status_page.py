@@ -1,4 +1,4 @@
-"""Pages on the state of the site: in detail for its operators, in one word per service for everybody."""
+"""Pages on the state of the site: a detailed one for operators, and one for everybody with the services that work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaderboard.permissions import is_operator
 @needs(is_operator)
 @require_safe
 def operations(request: PersonRequest) -> HttpResponse:
-    """Show the state of services, workers, queues, disk and versions."""
+    """Show operators the state of services, workers, queues, disk and file store, failed work, and versions."""
     sweep, is_late = status.last_sweep()
     troubles, n_troubles = status.troubles()
     context = {
@@ -36,7 +36,7 @@ def operations(request: PersonRequest) -> HttpResponse:
 
 @require_safe
 def public_status(request: HttpRequest) -> HttpResponse:
-    """Show which services work, without details that would help an attacker."""
+    """Show everybody whether each service works, without details that would help an attacker."""
     services = status.public_services()
     context = {"services": services, "is_up": all(services.values()), "at": timezone.now()}
     response = render(request, "operations/public_status.html", context)

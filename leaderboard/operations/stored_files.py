@@ -1,4 +1,4 @@
-"""Verification that each file named by a database row exists and has the row's SHA-256, for example after a restore."""
+"""Verification that each file named by a database row exists and has the recorded SHA-256, such as after a restore."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class FileCheck:
-    """The result of verifying a stored file.
+    """Result of the verification of a stored file.
 
-    owner: `MODEL:KEY FIELD` of the row that names it; problem: empty if it is intact.
+    owner: `MODEL:KEY FIELD` of the database row that names the file. problem: phrase such as "is missing"; empty if the
+    file is intact.
     """
 
     owner: str
@@ -36,10 +37,10 @@ class FileCheck:
 
 
 def report_missing() -> None:
-    """Log an error if this process cannot see the stored files, so that it could not delete any.
+    """Log an error if the stored files are not visible to this process, which then could not delete old ones.
 
-    Whether it can is tested with the inputs of the latest split. Logs no error of its own if the file store does not
-    respond.
+    The test is whether the inputs of the latest split exist. If the file store does not respond, this function logs
+    nothing.
     """
     split = Split.objects.exclude(inputs="").order_by("-pk").first()
     try:
@@ -56,7 +57,7 @@ def report_missing() -> None:
 
 
 def verify_file() -> Iterator[FileCheck]:
-    """Read each file whose row has a SHA-256, and yield the result of its verification."""
+    """Read each stored file whose SHA-256 is recorded in a database row, and yield the result of its verification."""
     with ThreadPoolExecutor(THREADS, thread_name_prefix="files") as pool:
         for model, field, digest in _fields():
             rows = model._base_manager.exclude(**{field: ""}).exclude(**{digest: ""}).order_by("pk").iterator()
@@ -66,9 +67,9 @@ def verify_file() -> Iterator[FileCheck]:
 
 
 def _fields() -> Iterator[tuple[type[Model], str, str]]:
-    """Yield (model, name of a file field, name of the field with its SHA-256), such as `inputs`, `inputs_sha256`.
+    """Yield (model, name of a file field, name of the field with the file's SHA-256), for each file field with one.
 
-    The digest of a field `file` is in `sha256`. Models without a digest are left out.
+    The digest of a field `file` is in `sha256`, that of any other field `NAME` in `NAME_sha256`.
     """
     for model in apps.get_app_config("leaderboard").get_models():
         names = {field.name for field in model._meta.concrete_fields}
@@ -80,15 +81,18 @@ def _fields() -> Iterator[tuple[type[Model], str, str]]:
 
 
 def _was_dropped(image: Any) -> bool:
-    """Return True if an image's archive was deleted.
+    """Return True if the archive of a container image is not stored.
 
-    The archive of a rejected image is, but its row stays, because submissions reference it.
+    The site deletes the archive of a rejected image, but keeps its row, because submissions reference it.
     """
     return not image.archive.storage.exists(image.archive.name)
 
 
 def _check(row: Any, *, field: str, digest: str) -> FileCheck | None:
-    """Return the result for one file; None for one that was deleted on purpose."""
+    """Verify the file of one row; return None for an image's archive that is not stored, which may be on purpose.
+
+    field: name of the file field. digest: name of the field with its SHA-256.
+    """
     if isinstance(row, Image) and _was_dropped(row):
         return None
     return FileCheck(f"{row._meta.model_name}:{row.pk} {field}", _file_problem(row, field, digest))

@@ -25,17 +25,17 @@ Popen = subprocess.Popen[bytes]
 
 
 class CannotStart(Exception):
-    """A child process cannot be started; the message says which and why."""
+    """Error: a child process cannot be started. The message has the process's name and the cause."""
 
 
 @dataclass
 class Child:
-    """A supervised process.
+    """A child process of a `Supervisor`.
 
-    start: starts the process and returns it, or raises CannotStart. needed_by_others: True if others need it to finish
-    their work, so that it is stopped after them. process: None before the first start. started: monotonic time of the
-    last start. pause: seconds before the next restart. due: monotonic time of the pending restart; None if there is
-    none.
+    start: starts the process and returns it, or raises CannotStart. needed_by_others: True if other children need this
+    one to finish their work, so that it is stopped after them. process: None before the first start. started: monotonic
+    time of the last start. pause: seconds before the next restart. due: monotonic time of the pending restart; None if
+    none is pending.
     """
 
     name: str
@@ -52,10 +52,10 @@ class Child:
 
 @dataclass
 class Supervisor:
-    """A supervisor of `children`: it starts them in the listed order, restarts them if they die, and stops all.
+    """Starts `children` in the listed order, restarts those that die, and stops all.
 
-    say: prints a line for the operator. stopping: becomes True at the first SIGINT, SIGTERM or SIGHUP; a second signal
-    kills all children at once.
+    say: prints a line for the operator. stopping: becomes True at the first SIGINT, SIGTERM or SIGHUP; a second such
+    signal kills all children at once.
     """
 
     children: Sequence[Child]
@@ -77,7 +77,7 @@ class Supervisor:
         self.stopping = True
 
     def start(self) -> None:
-        """Start all children in order. Raises CannotStart if one cannot be started, without a retry."""
+        """Start all children in order. Raises CannotStart, without a retry, at the first that cannot be started."""
         for child in self.children:
             if not self.stopping:
                 child.begin()
@@ -96,7 +96,10 @@ class Supervisor:
             self._wait(max(0.0, min(due) - time.monotonic()) if due else None, watch)
 
     def stop(self) -> None:
-        """Stop the children that no other needs, then the others. Kill each that has not ended after STOP_TIMEOUT."""
+        """Stop the children that no other child needs, then those that others needed (`needed_by_others`).
+
+        A child that has not ended after STOP_TIMEOUT is killed.
+        """
         self.stopping = True
         for needed in (False, True):
             self._stop([child for child in self.children if child.needed_by_others == needed])
@@ -127,9 +130,9 @@ class Supervisor:
                 self._restart(child)
 
     def _ended(self, child: Child) -> int | None:
-        """Return the exit status of a child that has ended (negative: the signal), or None.
+        """Return the exit status of a child that has ended (negative: number of the signal); None if it has not.
 
-        The rest of its process group is killed before the process is reaped, since its id could be reused after that.
+        The rest of the child's process group is killed before the child is reaped: its id could be reused after that.
         """
         if child.process is None:
             return None
@@ -153,8 +156,9 @@ class Supervisor:
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
 
     def _wait(self, seconds: float | None, watch: Sequence[socket.socket] = ()) -> None:
-        """Wait until a child dies, a signal arrives, a socket of `watch` is readable, or `seconds` have passed (None:
-        no limit).
+        """Wait until a child dies, a signal arrives, a socket of `watch` is readable, or `seconds` have passed.
+
+        seconds: None for no limit.
         """
         readable, _, _ = select.select([self._wake[0], *watch], [], [], seconds)
         if self._wake[0] in readable:
@@ -162,9 +166,9 @@ class Supervisor:
 
     @staticmethod
     def _ask(child: Child) -> None:
-        """Send SIGTERM to the process, but not to its process group.
+        """Send SIGTERM to a child, but not to its process group.
 
-        The process stops its own children; a pool of workers hangs if these get the signal too.
+        The child stops its own child processes; a pool of workers hangs if these get the signal too.
         """
         if child.process is not None and child.process.returncode is None:
             # Not Popen.terminate: that would reap a dead process, so that the id of its group could be reused.
@@ -172,7 +176,7 @@ class Supervisor:
 
     @staticmethod
     def _kill(child: Child) -> None:
-        """Kill the process and its whole process group."""
+        """Kill a child and its whole process group."""
         if child.process is not None and child.process.returncode is None:
             pid = child.process.pid
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -183,5 +187,5 @@ class Supervisor:
 
 
 def ending(status: int) -> str:
-    """Describe the return code of a Popen: `ended with status 3`, `was ended by SIGKILL`."""
+    """Describe the return code of a process: "ended with status 3"; "was ended by SIGKILL" for -9."""
     return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"

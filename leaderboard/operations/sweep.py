@@ -1,4 +1,4 @@
-"""Periodic maintenance: request status reports of container workers, and delete abandoned uploads and unused images."""
+"""Periodic maintenance: requests status reports of container workers, and deletes abandoned uploads and images."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ FORGOTTEN_AFTER = timedelta(days=7)
 
 
 def sweep() -> int:
-    """Request outdated reports again, and delete chunked uploads idle for 2 days and images not submitted in 2 days.
+    """Request new status reports from workers whose last one is outdated, and delete very old reports.
 
-    Returns the number of deleted uploads and images.
+    Also delete chunked uploads that got no chunk for 2 days, and images that nobody submitted within 2 days; return the
+    number of these uploads and images.
     """
     at = db_clock.read()
     _ask_workers(at)
@@ -31,7 +32,7 @@ def sweep() -> int:
 
 
 def _ask_workers(at: datetime) -> None:
-    """Request a new report from the workers of each queue that has an outdated report."""
+    """Request a new status report from a worker of each queue that has an outdated report. at: now."""
     outdated = WorkerReport.objects.filter(seen_at__lt=at - POLL_SECONDS, seen_at__gt=at - GONE_AFTER)
     outdated = outdated.exclude(queue__in=worker_status.SELF_REPORTING)
     for queue in outdated.order_by("queue").values_list("queue", flat=True).distinct():

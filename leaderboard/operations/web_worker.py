@@ -1,8 +1,8 @@
-"""Worker of the web server: gunicorn manages the processes, and waitress does the I/O of each.
+"""Worker of the web server: gunicorn manages the worker processes, and waitress does the I/O of each.
 
-One thread of a worker reads requests and sends responses for all connections. A request waits for one of the other
-threads only when it was received whole, and its response is buffered, so slow clients occupy no thread: they occupy a
-connection, and bytes in an unlinked temporary file. This module limits both (docs/adr/0032).
+One thread of a worker reads requests and sends responses for all connections. A request gets one of the other threads
+only when it was received whole, and its response is buffered. So slow clients occupy no thread, only a connection and
+space in an unlinked temporary file. This module limits both (docs/adr/0032).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ MEMORY_BYTES = 1 << 18
 
 
 class JSONError(Error):
-    """Error response of the web server itself, in the format of the API's errors."""
+    """Error response that the web server sends without the application, in the format of the API's errors."""
 
     code_text = ""
     headers: tuple[tuple[str, str], ...] = ()
@@ -80,9 +80,10 @@ class InsufficientStorage(JSONError):
 
 
 class Parser(HTTPRequestParser):
-    """Parser that does not receive bodies over the limit, nor bodies without a length; the application refuses these.
+    """Request parser that does not receive a body over the size limit (`uploads.max_body_bytes`) or without a length.
 
-    refused_body: True for such a request; the application gets its headers and an empty body.
+    refused_body: True for a request with such a body; the application gets the headers and an empty body, and refuses
+    the request.
     """
 
     refused_body = False
@@ -101,9 +102,9 @@ class Parser(HTTPRequestParser):
         self.chunked, self.content_length, self.body_rcv, self.expect_continue = False, 0, None, False
 
     def received(self, data: bytes) -> int:
-        """Return the number of bytes consumed: all of them once the request is complete.
+        """Parse received bytes, and return the number of bytes consumed: all of them once the request is complete.
 
-        What follows a complete request is a refused body, or pipelined requests, and is discarded. Responses to
+        Bytes after a complete request are a refused body, or pipelined requests, and are discarded. Responses to
         pipelined requests would have to wait in a thread until the client has read the previous response. HTTP allows
         closing the connection instead; clients then repeat the requests.
         """
@@ -117,8 +118,9 @@ class Parser(HTTPRequestParser):
 class Channel(HTTPChannel):
     """A connection with limits on its duration.
 
-    phase: what the connection does, as seen by the last `check`. since: monotonic time at which that phase began.
-    moved: bytes received or sent since then. lingers: True if the client may still be sending a refused body.
+    phase: "idle", "receiving", "working", "sending" or "lingering" (discards a refused body), at the last `check`.
+    since: monotonic time at which that phase, or its current time window, began. moved: bytes received or sent since
+    then. lingers: True if the client may still be sending a refused body.
     """
 
     parser_class = Parser
@@ -134,7 +136,7 @@ class Channel(HTTPChannel):
         server.make_room()
 
     def check(self, now: float) -> None:
-        """End a connection that is too slow, or idle for too long."""
+        """Close the connection if it is too slow, or has been idle for too long. now: monotonic time."""
         phase = self.current_phase()
         transfers = phase in ("receiving", "sending")
         if phase != self.phase or (transfers and now - self.since > WINDOW_SECONDS and self.moved >= WINDOW_BYTES):
@@ -154,7 +156,7 @@ class Channel(HTTPChannel):
         return "receiving" if self.request is not None else "idle"
 
     def buffered_bytes(self) -> int:
-        """Return the size of the received bodies, and of the unsent responses that are not stored files."""
+        """Return the number of bytes of received bodies, and of unsent responses except stored files."""
         requests = [*self.requests, self.request]
         responses = [len(buffer) for buffer in [*self.outbufs] if not isinstance(buffer, ReadOnlyFileBasedBuffer)]
         return sum(request.body_bytes_received for request in requests if request is not None) + sum(responses)
@@ -168,7 +170,10 @@ class Channel(HTTPChannel):
             self.handle_close()
 
     def refuse(self, error: Error) -> None:
-        """Respond with `error` to the request that is being received, discard what was received of it, and close."""
+        """Respond with `error` to the request that is being received, discard the part received, and close.
+
+        Does nothing if no request is being received.
+        """
         with self.requests_lock:
             request, self.request = self.request, None
             if request is None:
@@ -210,7 +215,7 @@ class Channel(HTTPChannel):
         return self.phase == "lingering" or bool(super().readable())
 
     def handle_close(self) -> None:
-        """Close the connection; after a refused body, first discard what the client is still sending.
+        """Close the connection; if a body was refused, first discard the bytes that the client is still sending.
 
         Closing a socket that has unread input resets the connection, and the client may lose the response.
         """
@@ -235,7 +240,7 @@ class Server(TcpWSGIServer):
         return bool(self.accepting) and len(self.active_channels) < 2 * MAX_CONNECTIONS
 
     def check_channels(self) -> None:
-        """Enforce the limits on durations and buffered bytes, unless the last check was less than CHECK_SECONDS ago."""
+        """Enforce the limits on duration and buffered bytes of all connections, at most once in CHECK_SECONDS."""
         now = time.monotonic()
         if now < self.next_check:
             return
@@ -245,9 +250,10 @@ class Server(TcpWSGIServer):
         self._free_buffers({channel: channel.buffered_bytes() for channel in self.active_channels.values()})
 
     def _free_buffers(self, buffered: dict[Channel, int]) -> None:
-        """While more than MAX_BUFFERED_BYTES are buffered, stop a transfer of the client address that has most of them.
+        """Stop transfers until at most MAX_BUFFERED_BYTES are buffered.
 
-        It is the largest transfer of that address. Those of at most MEMORY_BYTES are not stopped.
+        The next one is always the largest transfer of the client address with the most buffered bytes. Transfers of at
+        most MEMORY_BYTES are not stopped. buffered: connection -> bytes.
         """
         total, addresses = sum(buffered.values()), Counter[str]()
         for channel, size in buffered.items():
@@ -264,8 +270,8 @@ class Server(TcpWSGIServer):
     def make_room(self) -> None:
         """Close a connection if there are more than MAX_CONNECTIONS.
 
-        It is one of the client address with the most connections: the one that has waited longest. Connections whose
-        request is being processed are not closed.
+        Of the client address with the most connections, the one that has waited longest is closed. Connections whose
+        request is being processed are never closed.
         """
         if len(self.active_channels) <= MAX_CONNECTIONS:
             return
@@ -282,7 +288,7 @@ class Server(TcpWSGIServer):
 
 
 class BufferingWorker(Worker):
-    """A gunicorn worker that serves with waitress."""
+    """A gunicorn worker that serves requests with waitress, which buffers requests and responses."""
 
     def run(self) -> None:
         # Bodies and responses that do not fit into memory; in a container, /tmp may be in memory.
@@ -300,14 +306,17 @@ class BufferingWorker(Worker):
             self._turn(sockets)
 
     def _turn(self, sockets: dict[int, Any]) -> None:
-        """Wait for events of the sockets, at most for CHECK_SECONDS, and handle them."""
+        """Wait at most CHECK_SECONDS for events of the sockets, handle these, and check all connections.
+
+        sockets: file descriptor -> object of waitress.
+        """
         self.notify()
         wasyncore.loop(timeout=CHECK_SECONDS, use_poll=True, map=sockets, count=1)
         for server in self.servers:
             server.check_channels()
 
     def _finish_requests(self) -> bool:
-        """Close idle connections, and return whether connections that are not idle are left."""
+        """Close idle connections; return whether there were any connections before, idle ones included."""
         channels = [channel for server in self.servers for channel in server.active_channels.values()]
         for channel in channels:
             if channel.current_phase() == "idle":
@@ -323,7 +332,11 @@ class BufferingWorker(Worker):
 def serve(
     application: Any, listener: socket.socket, dispatcher: ThreadedTaskDispatcher, sockets: dict[int, Any]
 ) -> Server:
-    """Return the server of a listening socket. sockets: the objects that `wasyncore.loop` polls, by descriptor."""
+    """Return a server for the listening socket `listener`.
+
+    application: WSGI application. dispatcher: its threads. sockets: file descriptor -> object that `wasyncore.loop`
+    polls; the server adds its own.
+    """
     adjustments = Adjustments(
         # Django trusts forwarded headers if HOLDOUT_PROXY says so.
         clear_untrusted_proxy_headers=False,

@@ -25,14 +25,17 @@ def about_measures(scoring: PhaseScorer, benchmark: Benchmark) -> str:
 
 @register.simple_tag(takes_context=True)
 def canonical_url(context: dict[str, Any]) -> str:
-    """Return the address of a page without its query string, under which search engines know all views of it."""
+    """Return the absolute URL of the requested page without its query string; empty if no request is in the context.
+
+    Search engines index all views of the page under this URL.
+    """
     request = context.get("request")
     return f"{settings.BASE_URL}{request.path}" if request else ""
 
 
 @register.simple_tag(takes_context=True)
 def with_query(context: dict[str, Any], **changes: str | None) -> str:
-    """Return the request's query string with the parameters `changes` set, or removed if empty.
+    """Return the request's query string, from "?" on, with the parameters `changes` set, or removed if empty.
 
     The parameter `page` is removed too, so that a changed list begins at its first page.
     """
@@ -47,5 +50,8 @@ def with_query(context: dict[str, Any], **changes: str | None) -> str:
 
 @register.simple_tag(takes_context=True)
 def phase_links(context: dict[str, Any], phase: Phase) -> list[board_links.PhaseLink]:
-    """Return links to the boards of all phases of the benchmark, each to the view of the board that is open now."""
+    """Return links to the boards of all phases of the phase's benchmark, each to the same view as the requested page.
+
+    See `board_links.phase_links`.
+    """
     return board_links.phase_links(context["request"], phase)

@@ -39,13 +39,13 @@ def task_measure_title(benchmark: Benchmark, name: str) -> str:
 
 @register.simple_tag
 def declared_measure(board: Board, name: str) -> Measure | None:
-    """Return a board's measure of this name; None if the board has no such measure."""
+    """Return the measure called `name` of a board; None if the board has no such measure."""
     return board.measure(name)
 
 
 @register.filter
 def better(measure: Measure) -> SafeString:
-    """Render an arrow that points to the better values of a measure; empty if it has no direction."""
+    """Render an arrow: up if higher values of a measure are better, down if lower ones are; empty if neither."""
     if measure.higher_is_better is None:
         return SafeString("")
     arrow, word = ("↑", "higher") if measure.higher_is_better else ("↓", "lower")
@@ -57,7 +57,10 @@ def better(measure: Measure) -> SafeString:
 
 @register.simple_tag
 def about_measure(board: Board, benchmark: Benchmark, name: str, number: object = "") -> SafeString:
-    """Render a button that opens the explanation of a measure; empty if the board has no such measure."""
+    """Render a button that opens an explanation of the measure `name`; empty if the board has no such measure.
+
+    number: makes the HTML id unique if a page has several buttons for the measure.
+    """
     measure = board.measure(name)
     if measure is None:
         return SafeString("")
@@ -69,9 +72,9 @@ def about_measure(board: Board, benchmark: Benchmark, name: str, number: object 
 
 @lru_cache(maxsize=1000)
 def _about(texts: tuple[str, ...]) -> SafeString:
-    """Render the explanation of a measure.
+    """Render a button and the explanation of a measure that it opens.
 
-    texts: the id of the HTML element; the measure's name, title, description and bounds; the URL of its page.
+    texts: the explanation's HTML id; the measure's name, title, description and bounds; the URL of its page.
     """
     return format_html(
         '<button type="button" class="about" popovertarget="{0}" aria-label="What {2} means">?</button>'

@@ -16,19 +16,25 @@ BEST = SafeString('<span class="visually-hidden"> best</span>')
 
 @register.filter
 def heat_td(heat: HeatCell, more: str = "") -> SafeString:
-    """Render a cell with three decimals; its tooltip has interval and n. more: a further CSS class."""
+    """Render a score as a table cell with three decimals, and with its interval and n as the tooltip.
+
+    more: a further CSS class.
+    """
     return _td(heat, compact_score(heat.score), more, _reasoned(in_words(heat.score, with_value=False), heat))
 
 
 @register.filter
 def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
-    """Render a cell with two decimals, for compact tables; its tooltip has three. more: a further CSS class."""
+    """Render a score as a cell of a compact table, with two decimals. more: a further CSS class.
+
+    The tooltip has the score with three decimals, its interval and n.
+    """
     return _td(heat, compact_score(heat.score, 2), more, why(heat))
 
 
 @register.filter
 def detail_tds(shown_score: ShownScore, has_intervals: bool) -> SafeString:
-    """Render the cells of a score: its value, its confidence interval if the table has intervals, and its n."""
+    """Render the table cells of a score: value, confidence interval if the table has intervals, number of units."""
     parts = [shown_value(shown_score), *[interval(shown_score) or NONE] * has_intervals, f"{shown_score.n:,}"]
     # Formatted numbers only: nothing to escape.
     return SafeString("".join(f'<td class="num">{part}</td>' for part in parts))

@@ -13,7 +13,7 @@ register = template.Library()
 
 @register.filter
 def licence(text: str) -> SafeString:
-    """Return a licence as HTML: names of SPDX licences with links, the words between them, and free text escaped."""
+    """Return a licence as HTML: the names of SPDX licences as links to their texts, and all other text escaped."""
     words = [
         format_html('<a href="{}" rel="license noopener">{}</a>', part.url, part.text)
         if part.url

@@ -19,7 +19,7 @@ _PICTURES = {
 
 @register.filter
 def printed(text: str) -> str:
-    """Replace control and invisible characters by visible symbols (an escape by ␛), except line feeds and tabs.
+    """Replace control and invisible characters by visible symbols, such as ␛ for ESC, except line feeds and tabs.
 
     The result is not marked as safe, so templates escape its HTML.
     """

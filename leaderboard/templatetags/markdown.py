@@ -1,4 +1,4 @@
-"""Template filter `markdown`: texts of organisers as safe HTML."""
+"""Template filter `markdown`: renders Markdown texts of organisers as safe HTML."""
 
 from __future__ import annotations
 

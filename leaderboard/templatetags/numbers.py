@@ -1,4 +1,4 @@
-"""Template filters for numbers: the functions of `leaderboard.boards.web.tables.number_format` under their names."""
+"""Template filters for numbers: functions of `leaderboard.boards.web.tables.number_format`, under the same names."""
 
 from __future__ import annotations
 

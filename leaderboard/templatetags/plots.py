@@ -12,7 +12,10 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def plot_spec(context: dict[str, Any], plot: str) -> str:
-    """Return the API address of a plot of the page's board, with the page's own query parameters."""
+    """Return the API's URL path of a plot of the page's board, with the page's query parameters.
+
+    plot: its name. For a frozen board, the gold version and task version are added to these.
+    """
     board = context["board"]
     query = context["request"].GET.copy()
     if board.frozen:
@@ -23,9 +26,9 @@ def plot_spec(context: dict[str, Any], plot: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def plot_picture(context: dict[str, Any], plot: str, suffix: str) -> str:
-    """Return the address of a plot of the page's board as a picture, which exists once it is rendered.
+    """Return the URL path of a picture of a plot of the page's board. The picture exists once it is rendered.
 
-    suffix: `svg` or `png`.
+    plot: its name. suffix: `svg` or `png`.
     """
     board = context["board"]
     name = f"{'frozen_' if board.frozen else ''}plot_{suffix}"

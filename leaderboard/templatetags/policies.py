@@ -11,5 +11,8 @@ register = template.Library()
 
 @register.filter
 def step_of(n_groups: int) -> str:
-    """Format the step of a ladder for a measure between 0 and 1, to three digits: `0.0158`."""
+    """Format the step by which a score must beat the best shown one on a ladder, for a measure between 0 and 1.
+
+    It has three significant digits, such as `0.0158`. n_groups: number of groups in the gold, on which it depends.
+    """
     return format_unit_step(n_groups)

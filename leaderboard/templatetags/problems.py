@@ -1,4 +1,4 @@
-"""Template filter that groups the problems of a file."""
+"""Template filters that group the problems of a file, and count problems outside the groups."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ def grouped(problems: Sequence[Mapping[str, Any]]) -> list[ProblemGroup]:
 
 @register.filter
 def unlisted(problems: Sequence[Mapping[str, Any]], more: int) -> int:
-    """Return how many problems of a file belong to none of the groups into which `group_problems` puts `problems`.
+    """Return the number of problems of a file that belong to none of the groups made from `problems`.
 
-    more: number of the file's problems that are not in `problems`; the groups count some of these without listing them.
+    more: number of the file's problems that are not in `problems`. Some of these belong to a group, whose `count`
+    includes them although `group_problems` does not list them.
     """
     return more - sum(group.count - len(group.rows) for group in group_problems(problems))

@@ -1,4 +1,4 @@
-"""Template filters for the cells of a board's row: the functions of `leaderboard.boards.web.tables.row_cells`."""
+"""Template filters for the cells of a board's row: functions of `leaderboard.boards.web.tables.row_cells`."""
 
 from __future__ import annotations
 

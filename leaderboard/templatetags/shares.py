@@ -11,9 +11,9 @@ register = template.Library()
 
 @register.filter
 def percent(value: float | None) -> str:
-    """Format a proportion in per cent with at most one decimal, rounded down; None as an en dash.
+    """Format a proportion from 0 to 1 in per cent, rounded down to at most one decimal; None as an en dash.
 
-    Rounding down prevents that a value just below a threshold is shown as equal to it.
+    It is rounded down so that a value just below a threshold is not shown as equal to the threshold.
     """
     if value is None:
         return "\N{EN DASH}"

@@ -1,7 +1,8 @@
-"""Enqueuing of Celery tasks after the transaction has committed.
+"""Enqueuing of Celery tasks after the current transaction has committed.
 
 A message contains only the task's name, the key of a row and, for the logs, the id of the request. A lost message is
-harmless, because the sweep enqueues the row again; so is one that is delivered twice, because `Work.run` is idempotent.
+harmless, because the sweep enqueues the row again; so is a message that is delivered twice, because `Work.run` is
+idempotent.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ PATIENCE = 5.0
 CONFIRM_SECONDS = 2.0
 """Timeout in seconds of RabbitMQ's confirmation that it has a message."""
 SEND_SECONDS, SEND_AGAIN_SECONDS = 3.0, 0.1
-"""How long a request waits until its message is sent, and how long after one was not."""
+"""How long a request waits until its message is sent, and how long if the previous message was not sent in time."""
 
 
 REQUEST_ID = "holdout_request_id"
-"""Header of a message: the id of the request that caused the work. It is lost with the message."""
+"""Header of a message with the id of the request that caused the work, which is stored nowhere else."""
 
 
 class BrokerError(Exception):
@@ -41,9 +42,9 @@ class BrokerError(Exception):
 
 
 def task_name(name: str) -> str:
-    """Return Celery's name for a task, such as `leaderboard.jobs.score`.
+    """Return Celery's name for a task: `leaderboard.jobs.score` for `score`.
 
-    Messages of an older release may have a task's former name, so a renamed task is registered under that one too.
+    A renamed task is also registered under its former name, because messages of an older release may have that.
     """
     return f"leaderboard.jobs.{name}"
 
@@ -51,7 +52,7 @@ def task_name(name: str) -> str:
 def after_commit(name: str, key: object, *, queue: str) -> None:
     """Send the task `name`, with the argument `key`, to a Celery queue once the current transaction has committed.
 
-    key: the key of the row to work on. A broker that cannot be reached is logged, not raised.
+    key: of the row to work on. If the broker cannot be reached, this is logged, and nothing is raised.
     """
     transaction.on_commit(lambda: _send(task_name(name), str(key), queue), robust=True)
 
@@ -65,16 +66,20 @@ def _send(task: str, identifier: str, queue: str = "scoring") -> None:
 
 
 class _Patience:
-    """Limits what requests wait for a broker that hangs, whose client takes 12 s to give up.
+    """Limits how long requests wait for a broker that hangs: its client gives up only after 12 s.
 
-    Messages are sent in a thread. While one that took too long is under way, no other is sent: the sweep sends them.
+    Each message is sent in a thread. While a message that took too long is still being sent, further messages are
+    dropped; the sweep enqueues their rows later.
     """
 
     def __init__(self) -> None:
         self._hanging: Thread | None = None
 
     def run(self, send: Callable[[], bool]) -> bool:
-        """Send a message. Return False if the broker did not answer in time, or still owes an earlier answer."""
+        """Call `send` in a thread. Return False if it does not return in time, or if an earlier call still runs.
+
+        In the second case, `send` is not called. send: sends one message; returns False for a failure that it logged.
+        """
         if self._hanging is not None and self._hanging.is_alive():
             return False
         sent: list[bool] = []
@@ -90,7 +95,11 @@ _patience = _Patience()
 
 
 def _send_now(task: str, identifier: str, queue: str) -> bool:
-    """Send a message. Return False, after logging the error, if the broker cannot be reached."""
+    """Send a message to the broker. Return False, after logging the error, if the broker cannot be reached.
+
+    task: Celery's name of the task. identifier: its argument, the key of a row. If the broker's queue is of another
+    type than settings.QUEUE_TYPE, this is logged, and True returned: the broker responds.
+    """
     headers = {REQUEST_ID: request_id} if (request_id := get_contextvars().get("request_id")) else None
     try:
         app.send_task(
@@ -110,13 +119,16 @@ def _send_now(task: str, identifier: str, queue: str) -> bool:
 
 
 def request_context(message: Any) -> AbstractContextManager[None]:
-    """Return a context whose log lines have the request id of a message. message: the `request` of a Celery task."""
+    """Return a context manager that adds the request id of a message to all log lines in its block.
+
+    message: the attribute `request` of a Celery task that is running.
+    """
     request_id = message.get(REQUEST_ID)
     return bound_contextvars(**({"request_id": request_id} if request_id else {}))
 
 
 def n_waiting(queue: str) -> int:
-    """Return the number of messages that wait in a Celery queue; those that a worker has received are not counted.
+    """Return the number of messages that wait in a Celery queue, without those that a worker has already received.
 
     Raises BrokerError if the broker cannot be reached.
     """

@@ -5,7 +5,7 @@ LEASE_SECONDS is a setting: `leaderboard/environment.py` has its default. Leases
 
 A row is leased while its `lease_until` is set. If the worker dies, the lease expires and the sweep requeues the row for
 another attempt. Every write goes through `Lease.rows()`, which filters by the number of the attempt (a fencing token),
-so a worker that has lost its lease can change nothing any more.
+so a worker that has lost its lease can no longer change the row.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ RENEWALS = 3
 
 
 class LeaseLostError(Exception):
-    """The lease has expired and was taken away, or the row was cancelled: this attempt may write nothing more."""
+    """Error: the lease expired and the sweep took it away, or the row was cancelled. The attempt may write no more."""
 
 
 def lease_end() -> Any:
-    """Return the time at which a lease expires that is taken or renewed now, as a value of a query."""
+    """Return the time LEASE_SECONDS from now, at which a new lease expires, as a value for a query."""
     return db_clock.now() + timedelta(seconds=settings.LEASE_SECONDS)
 
 
@@ -61,20 +61,20 @@ class Lease(Generic[Row]):
             raise LeaseLostError
 
     def finish(self, **columns: Any) -> None:
-        """Update columns of the row, with its final `state` among them, and give up the lease.
+        """Write the row's final `state` and other columns, set `finished_at` to now, and give up the lease.
 
         Raises LeaseLostError if the lease is lost.
         """
         self.write(**{"lease_until": None, "finished_at": db_clock.now(), **columns})
 
     def renew(self) -> bool:
-        """Extend the lease to LEASE_SECONDS from now; return False if it is lost."""
+        """Extend the lease to LEASE_SECONDS from now; return False if the lease is lost."""
         return bool(self.rows().update(lease_until=lease_end()))
 
     def renewed(self, also: Callable[[], object] | None = None) -> Heartbeat:
         """Return a context manager that renews the lease in a thread until its block ends or the lease is lost.
 
-        also: called in that thread before each renewal; None: nothing is.
+        also: function that the thread calls before each renewal; None for no function.
         """
 
         def beat() -> bool:
@@ -86,9 +86,9 @@ class Lease(Generic[Row]):
 
 
 def cancel_rows(rows: QuerySet[Any], reason: Reason, **columns: Any) -> int:
-    """Cancel those of `rows` that are queued or running, and return their number.
+    """Cancel those of `rows` that are queued or running, and return the number of cancelled rows.
 
-    A worker that has claimed one of them loses its lease, so its result is dropped. columns: further column values to
+    A worker that works on such a row loses its lease, and its result is dropped. columns: further column values to
     write.
     """
     written = {"state": State.CANCELLED, "reason": reason, "lease_until": None, "finished_at": db_clock.now()}
@@ -97,7 +97,10 @@ def cancel_rows(rows: QuerySet[Any], reason: Reason, **columns: Any) -> int:
 
 @dataclass(frozen=True)
 class ExpiredLease(Lease[Row]):
-    """A worker's lease that had expired at `at`. The sweep writes with it, unless the worker has renewed it since."""
+    """A lease that ended before the time `at`, which lets the sweep write to a dead worker's row.
+
+    It counts as lost if the worker has renewed it since.
+    """
 
     at: datetime
 
@@ -106,7 +109,10 @@ class ExpiredLease(Lease[Row]):
 
 
 class Heartbeat:
-    """A context manager that calls `beat` every `seconds` in a thread, until its block ends or `beat` returns False."""
+    """A context manager that calls `beat` every `seconds` in a thread, until its block ends or `beat` returns False.
+
+    A DatabaseError of `beat` is logged, and the calls go on.
+    """
 
     def __init__(self, *, seconds: float, beat: Callable[[], bool]) -> None:
         self._seconds = seconds

@@ -2,18 +2,19 @@
 
 Idempotency: a row may be run any number of times, with the effect of one run. A message contains only the row's key,
 and may be lost, delivered twice, or received by several workers. `Work.claim` lets only one worker have the row, by
-compare and swap in the database (`lease.py`). An attempt that fails or whose lease expires is retried, up to
+compare and swap in the database (`lease.py`). If an attempt fails or its lease expires, another one follows, up to
 MAX_ATTEMPTS; then the row has failed. If the machine was too busy for the last attempt, or the file store or the
 database did not respond, that attempt does not count.
 
-A row is enqueued again only if its message no longer waits in the broker. Messages have no names, but queues are first
-in, first out: if n messages wait, they are those of the n rows that were enqueued last (`Work._without_message`).
+The sweep is a periodic task for each kind of work: it retries or fails rows whose lease has expired, and enqueues a
+queued row again if its message no longer waits in the broker. Messages have no names, but queues are first in, first
+out: if n messages wait, they are those of the n rows that were enqueued last (`Work._without_message`).
 
 If it matters which worker gets a row (`Work.choose`), a message only wakes a worker, which then chooses and claims a
 row in one transaction, so the order of the messages has no effect.
 
 To add a kind of background work, define a `Work` and list it in `leaderboard/jobs.py`, which gives it a Celery task
-and a periodic sweep.
+and a sweep.
 """
 
 from __future__ import annotations
@@ -44,12 +45,11 @@ from leaderboard.work_queue.lease import ExpiredLease, Lease, LeaseLostError, le
 
 log = structlog.get_logger(__name__)
 LOW_PRIORITY_WAIT = timedelta(minutes=10)
-"""For how long, from when it was queued, a row of low priority (`Work.low_priority`) gives way to queued scoring
-runs."""
+"""How long after it was queued a row of low priority (`Work.low_priority`) lets queued scoring runs go first."""
 AT_ONCE = 1000
 """Maximum number of rows that one sweep enqueues for each kind of work."""
 LOST_AFTER = timedelta(hours=1)
-"""Age from which a message counts as lost, even if as many messages wait in its queue as rows do."""
+"""Age from which a message counts as lost, even if as many messages wait in its queue as queued rows exist."""
 SPARED_FOR = timedelta(days=1)
 """A last attempt that failed because the machine or the store was unavailable does not count for this long after the
 row was queued."""
@@ -59,7 +59,7 @@ STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
 class NotRetryableError(Exception):
-    """The sandbox cannot do this work, so it is not retried. reason: a value of `models.Reason`, kept with the row."""
+    """Error: the sandbox can never do this work, so that it is not retried. reason: a `models.Reason`, for the row."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -68,10 +68,10 @@ class NotRetryableError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """The outcome of an attempt that an exception ended.
+    """Consequence of an exception in an attempt.
 
-    reason: a value of `models.Reason`, stored with the row; final: True if a retry would fail in the same way.
-    spares_last: True if the last attempt does not count (`Work.retry_or_fail`).
+    reason: a value of `models.Reason`, stored in the row. final: True if no retry follows, because it would fail in the
+    same way. spares_last: True if the attempt does not count if it was the last one (`Work.retry_or_fail`).
     """
 
     reason: str
@@ -85,14 +85,15 @@ Errors = Mapping[type[Exception] | tuple[type[Exception], ...], Failure | Handle
 
 
 def lease_lost(lease: Lease[Any], error: Exception) -> None:
-    """Raise LeaseLostError: the handler for exceptions that mean that the lease was lost."""
+    """Raise LeaseLostError from `error`; for `Work.errors`, as the handler of exceptions after a lost lease."""
     raise LeaseLostError from error
 
 
 class StateColumns:
-    """The columns in which a model stores a row's state: how to find queued and expired rows, and what to write.
+    """The columns in which a model stores the state of background work.
 
-    cleared: column values that are also written whenever an attempt fails.
+    Methods return conditions for queued and expired rows, and the column values to write when the state changes.
+    cleared: column values that are written, in addition, whenever an attempt fails.
     """
 
     order = "queued_at"
@@ -113,7 +114,10 @@ class StateColumns:
         return lease.attempt < settings.MAX_ATTEMPTS
 
     def give_back(self, lease: Lease[Any], at: datetime) -> dict[str, Any]:
-        """Return the column values that make the attempt not count; empty if the row was queued over SPARED_FOR ago."""
+        """Return the column values to write so that the lease's attempt does not count.
+
+        Empty if the row was queued more than SPARED_FOR before `at`: then the attempt counts.
+        """
         # The attempt has ended, so its number may be claimed again.
         return {"attempt": lease.attempt - 1} if lease.row.queued_at > at - SPARED_FOR else {}
 
@@ -134,15 +138,16 @@ class Work:
     name: the last part of the Celery task's name, and `kind` in log lines
     rows: queryset of all rows of this kind, with the relations that the worker reads
     do: does the work on the leased row; it writes to the row only through the lease, and ends with `Lease.finish`
-    queue: name of the Celery queue, or a function of the row that returns it
-    routed_rows: queryset of the rows with the columns that the function `queue` reads
+    queue: name of the Celery queue, or a function: row -> name of its queue
+    routed_rows: queryset of all rows with only the columns that the function `queue` reads; None: derived from `rows`
     key: name of the column whose value is the message's argument
-    errors: what exceptions raised by `do` mean; these entries take precedence over ERRORS
+    errors: exception class raised by `do` -> its consequence; these entries take precedence over ERRORS
     columns: how the model stores the state of a row
 
     choose: called in the transaction of a claim with a queryset of the queued rows and the name of the queue; returns
         the row that this worker claims, locked, or None. Messages then only wake workers
-    passes_on: called with the name of the queue if a message led to no claim; returns True if it is to be sent again
+    passes_on: called with the name of the queue if `choose` is set and a message led to no claim; returns True if the
+        message is to be sent again
     is_ready: returns False while a dependency is unavailable; the row is then not claimed, so no attempt is used up
     may_claim: called with the queued row; returns False if this worker must not claim it
     low_priority: True: a row waits while scoring runs are queued, at most LOW_PRIORITY_WAIT
@@ -153,8 +158,8 @@ class Work:
     on_failure: called in the transaction in which an attempt fails, with the lease and True if no retry follows
     before_sweep: called at the beginning of each sweep
     has_workers: returns False while no worker would take a message; queued rows then wait for a later sweep
-    submission_of: returns the key of the row's submission, for log lines; None if it has none
-    former_name: the name in the previous release, whose messages may still be in the broker; empty if there is none
+    submission_of: returns the key of the row's submission, for log lines; None if the row has none
+    former_name: `name` in the previous release, whose messages may still be in the broker; empty if it did not change
     """
 
     name: str
@@ -187,7 +192,7 @@ class Work:
         """Claim the row with this key and do its work; do nothing if the row cannot be claimed now.
 
         Idempotent: this may be called any number of times, by any number of workers, and only one of them works on the
-        row. An exception of the work is logged and the attempt retried or failed; it is not raised.
+        row. An exception of the work is not raised: it is logged, and the row queued again or failed.
         """
         logger = log.bind(kind=self.name, id=str(key))
         if not self.is_ready():
@@ -233,10 +238,11 @@ class Work:
                 log.info("job_ended", attempt=lease.attempt, seconds=round(seconds, 3))
 
     def claim(self, key: Any) -> Lease[Any] | None:
-        """Take a lease on the row by compare and swap; return None if it is not queued or another worker was first.
+        """Take a lease on the row with this key; return None if the row is not queued or another worker was first.
 
-        key: the value of the column `key`. Each claim increments the row's `attempt`. With `choose`, the lease is on
-        the row that this worker chooses in the same queue; whether the row with this key is queued does not matter.
+        key: value of the column `Work.key`. Each claim increments the row's `attempt`. With `choose`, the lease is on a
+        queued row that this worker chooses in the same queue, and None means that it chooses none; the row with this
+        key need not be queued.
         """
         if self.choose is None:
             row = self._queued(key)
@@ -253,7 +259,10 @@ class Work:
         return self.rows.filter(self.columns.queued(), **{self.key: key}).order_by().first()
 
     def _claim(self, row: Any) -> Lease[Any] | None:
-        """Take a lease on a queued row, which was read before; return None if another worker was first."""
+        """Take a lease on a queued row; return None if another worker has claimed it since it was read.
+
+        Done by compare and swap on the row's `attempt`.
+        """
         columns = {"attempt": row.attempt + 1, **self.columns.claim(timezone.now())}
         queued = self._all.filter(self.columns.queued(), pk=row.pk, attempt=row.attempt)
         if not queued.update(lease_until=lease_end(), **columns):
@@ -263,7 +272,7 @@ class Work:
         return Lease(row, row.attempt)
 
     def _pass_on(self, key: Any) -> None:
-        """Send a row's message again, after a pause, if it may then lead to a claim, or be read by another worker."""
+        """Send the row's message again after PASS_ON_SECONDS, if `choose` is set and `passes_on` asks for it."""
         queue = self._queue_of_key(key) if self.choose is not None else None
         if queue is not None and self.passes_on(queue):
             time.sleep(PASS_ON_SECONDS)
@@ -275,9 +284,10 @@ class Work:
     ) -> bool:
         """Queue the row for another attempt if any is left, else fail it; return True if it has failed for good.
 
-        final: fail the row even if attempts are left. spares_last: do not count the last attempt
-        (`StateColumns.give_back`); the next sweep enqueues the row. columns: further column values to write. If the
-        lease is lost, nothing is changed and False is returned.
+        reason: a value of `models.Reason`, stored in the row. final: fail the row even if attempts are left.
+        spares_last: if this was the last attempt, do not count it (`StateColumns.give_back`); the next sweep then
+        enqueues the row. columns: further column values to write. If the lease is lost, nothing changes and False is
+        returned.
         """
         at = timezone.now()
         is_last = not self.columns.attempts_left(lease)
@@ -302,8 +312,8 @@ class Work:
     def sweep(self, kinds: Sequence[Work] = ()) -> int:
         """Retry or fail rows whose lease has expired, and enqueue queued rows again whose message is lost.
 
-        kinds: all kinds of work, whose messages may wait in the same queue; empty: only this one. Returns the number
-        of rows that failed for good or were enqueued. Several sweeps may run at the same time.
+        kinds: all kinds of work whose messages may wait in the same queue; empty: only this one. Returns the number of
+        rows that failed for good or were enqueued. Several sweeps may run at the same time.
         """
         self.before_sweep()
         at = db_clock.read()
@@ -325,7 +335,7 @@ class Work:
         return touched
 
     def _take_back(self, at: datetime) -> int:
-        """Retry or fail the rows whose lease expired before `at`; return the number of those that failed for good."""
+        """Retry or fail the rows whose lease expired before `at`; return the number of rows that failed for good."""
         expired = [ExpiredLease(row, row.attempt, at) for row in self.rows.filter(self.columns.expired(at))]
         # Rows that fail for good come last, because they may have to wait for locks that a dead host holds.
         expired.sort(key=self.columns.attempts_left, reverse=True)
@@ -343,11 +353,12 @@ class Work:
         return failed
 
     def _without_message(self, at: datetime, kinds: Sequence[Work]) -> list[Any]:
-        """Return at most AT_ONCE rows that were enqueued over SWEEP_SECONDS before `at` and whose message is lost.
+        """Return at most AT_ONCE rows that were enqueued more than SWEEP_SECONDS before `at` and whose message is lost.
 
-        If n messages wait in the queue, they are taken for those of the n rows of all `kinds` that were enqueued last;
-        the messages of earlier rows are lost. If the queue also has messages of rows that are no longer queued, a lost
-        message is noticed only once those have been received, or after LOST_AFTER. Raises BrokerError.
+        If n messages wait in the queue, they are assumed to be those of the n rows of all `kinds` that were enqueued
+        last; the messages of earlier rows are lost. If the queue also has messages of rows that are no longer queued, a
+        lost message is noticed only once those have been received, or after LOST_AFTER. Raises BrokerError if the
+        broker cannot be reached.
         """
         due = self.columns.queued() & Q(enqueued_at__lte=at - timedelta(seconds=settings.SWEEP_SECONDS))
         if self.low_priority and _scoring_waits():
@@ -364,7 +375,7 @@ class Work:
         return [row for queue in by_queue for row in by_queue[queue] if row.enqueued_at <= limits[queue]][:AT_ONCE]
 
     def _in_queue(self) -> Any:
-        """Return a queryset of all rows with the columns that `enqueue` reads."""
+        """Return a queryset of all rows of this kind, in any state, with only the columns that `enqueue` reads."""
         if self.routed_rows is not None:
             return self.routed_rows
         return self.rows.select_related(None).only(self.key, "enqueued_at")
@@ -373,12 +384,12 @@ class Work:
         return self.queue(row) if callable(self.queue) else self.queue
 
     def _queue_of_key(self, key: Any) -> str | None:
-        """Return the name of the queue for messages about the row with this key; None if there is no such row."""
+        """Return the name of the queue to which the row with this key is enqueued; None if there is no such row."""
         row = self._in_queue().filter(**{self.key: key}).first()
         return None if row is None else self._queue_of(row)
 
     def _enqueued(self, queue: str, since: datetime) -> Iterable[datetime]:
-        """Return the times, after `since`, at which the rows that are still queued were enqueued to `queue`."""
+        """Return when each row that is still queued was enqueued to `queue`, if that was after `since`."""
         rows = self._in_queue().filter(self.columns.queued(), enqueued_at__gt=since)
         if not callable(self.queue):
             times: Iterable[datetime] = rows.values_list("enqueued_at", flat=True) if self.queue == queue else ()
@@ -399,7 +410,7 @@ class Work:
         return bool(self._all.filter(**{self.key: key}, queued_at__gt=db_clock.now() - LOW_PRIORITY_WAIT).exists())
 
     def _attempt(self, lease: Lease[Any]) -> str:
-        """Make one attempt, and retry or fail the row if the work raises an exception.
+        """Do the work on the leased row; if it raises an exception, queue the row again or fail it.
 
         Returns "ended", or "error" after an exception. Raises LeaseLostError if the lease is lost.
         """
@@ -427,7 +438,7 @@ class Work:
 
 
 BUSY: Errors = {sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True)}
-"""Outcome of an attempt on a busy machine: part of ERRORS, and of any `Work.errors` with an entry for SandboxError."""
+"""Consequence of a timeout on a busy machine: part of ERRORS, and of each `Work.errors` with a SandboxError."""
 ERRORS: Errors = {
     (ReportError, NotRetryableError): Failure(Reason.BAD_REPORT, final=True),
     **BUSY,
@@ -435,17 +446,17 @@ ERRORS: Errors = {
     StoreUnavailableError: Failure(Reason.STORAGE, spares_last=True),
     STORAGE_ERRORS: Failure(Reason.STORAGE, final=True),
 }
-"""What exceptions mean for an attempt, unless `Work.errors` says otherwise.
+"""Consequences of exceptions in an attempt, unless `Work.errors` has others.
 
-A NotRetryableError's own `reason` replaces the one here. An exception that is not listed has the reason INTERNAL and is
-retried; the last attempt does not count if the database was busy or away.
+The `reason` of a NotRetryableError replaces the one here. After an exception that is not listed, the row gets the
+reason INTERNAL and is retried; the last attempt does not count if the database was busy or did not respond.
 """
 
 
 def not_enqueued(at: Any) -> Any:
-    """Return a value of `enqueued_at` for a row that has no message, so long ago that the next sweep enqueues the row.
+    """Return a value of `enqueued_at` for a row without a message: so long ago that the next sweep enqueues the row.
 
-    at: the present time by `db_clock`.
+    at: the current time by `db_clock`.
     """
     return at - 2 * LOST_AFTER
 
@@ -455,7 +466,11 @@ def _scoring_waits() -> bool:
 
 
 def _last_without_message(queue: str, kinds: Sequence[Work], at: datetime) -> datetime:
-    """Return a time: the messages of rows that were enqueued to `queue` until then are lost. Raises BrokerError."""
+    """Return the latest time at which a row was enqueued to `queue` whose message is assumed to be lost.
+
+    Earlier messages are lost too. kinds: all kinds of work with messages in the queue. at: now. Raises BrokerError if
+    the broker cannot be reached.
+    """
     lost = at - LOST_AFTER
     # Rows are read before messages are counted: the message of a row that is claimed in between waits no more, and
     # the row is not enqueued, because it is not queued any more.

@@ -1,8 +1,8 @@
 """Availability of workers according to their reports, and the reason if none can run containers.
 
 Workers with a container engine report when a message asks them to (`containers.actions.workers`), which shows that they
-receive messages. The others report by themselves (`report_periodically`), because a message would wait in their queue
-behind the backlog.
+receive messages. Other workers report without a message (`report_periodically`), because it would wait in their queue
+behind all others.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from leaderboard.work_queue.lease import Heartbeat
 
 log = structlog.get_logger(__name__)
 SELF_REPORTING = ("scoring", "notifications")
-"""Celery queues whose workers report by themselves."""
+"""Celery queues whose workers report without a message that asks them to."""
 REPORT_SECONDS = 30.0
 NO_GPUS = "No worker with GPUs has reported."
 
 
 @dataclass(frozen=True)
 class Availability:
-    """Availability of a queue's workers. ready: whether one of them can run containers now.
+    """Availability of a queue's workers. ready: whether a worker can run containers now.
 
-    why_not: for users, the reason if none can, and what to do. runtime: the container runtime that the worker reports.
+    why_not: if no worker can, the reason and a remedy, for users; otherwise empty. runtime: name of the worker's
+    container runtime, such as runsc; empty if it is not known.
     """
 
     ready: bool
@@ -55,7 +56,7 @@ SCORERS = "scorers"
 
 
 def most_processors(queue: str) -> float | None:
-    """Return the largest number of processors that a ready worker of the queue has recently reported.
+    """Return the largest number of processors of a host that a ready worker of the queue has recently reported.
 
     None if no such worker has reported a number.
     """
@@ -65,12 +66,12 @@ def most_processors(queue: str) -> float | None:
 
 
 def _fresh(queue: str) -> QuerySet[WorkerReport]:
-    """Return the recent reports of a queue's workers, by the clock that all hosts share."""
+    """Return the reports of a queue's workers that are at most FRESH old, by the database's clock."""
     return WorkerReport.objects.filter(queue=queue, seen_at__gt=db_clock.now() - FRESH)
 
 
 def of_phase(phase: Phase) -> Availability:
-    """Return the availability of workers that can run a phase's containers, with the GPUs that the phase asks for."""
+    """Return the availability of workers for a phase's containers, also by number and memory of the GPUs these need."""
     status = of(queue_of(phase))
     if not status.ready or not phase.gpus:
         return status
@@ -79,7 +80,10 @@ def of_phase(phase: Phase) -> Availability:
 
 
 def why_no_gpus(gpus: int, memory_gb: int) -> str:
-    """Return, as a sentence, why no ready worker offers this many GPUs with this memory each; empty if one does."""
+    """Return a sentence that says that no ready worker has `gpus` GPUs with `memory_gb` GB each; empty if one has.
+
+    The sentence also names the largest offer.
+    """
     offers = [report for report in _fresh(SYSTEMS_GPU) if report.starts_containers]
     if any(report.gpus >= gpus and report.gpu_memory_gb >= memory_gb for report in offers):
         return ""
@@ -89,7 +93,7 @@ def why_no_gpus(gpus: int, memory_gb: int) -> str:
 
 
 def gpus_offered() -> str:
-    """Return, as a sentence, which GPUs the ready workers offer."""
+    """Return a sentence that lists the GPUs that ready workers offer."""
     offers = [report for report in _fresh(SYSTEMS_GPU) if report.starts_containers]
     if not offers:
         return NO_GPUS
@@ -97,7 +101,7 @@ def gpus_offered() -> str:
 
 
 def gpus_in_words(n: int, memory_gb: int) -> str:
-    """Return for example `2 GPUs of 80 GB each`."""
+    """Return a phrase such as "2 GPUs of 80 GB each". memory_gb: memory of one GPU; 0 is not mentioned."""
     return f"{n} GPU{'' if n == 1 else 's'}{f' of {memory_gb:,} GB' if memory_gb else ''}" + (
         " each" if n > 1 and memory_gb else ""
     )
@@ -105,10 +109,10 @@ def gpus_in_words(n: int, memory_gb: int) -> str:
 
 @dataclass(frozen=True)
 class Wait:
-    """The wait in a queue of submitted containers.
+    """How long a container has to wait in a queue of submitted containers.
 
-    ahead: number of containers that start earlier. minutes: estimated time until the next one starts, rounded up to one
-    of WAIT_MINUTES or to hours; None: no worker is ready, or no container of the queue has ended yet.
+    ahead: number of containers that start before it. minutes: estimated time until it starts, rounded up to one of
+    WAIT_MINUTES or to whole hours; None: no worker is ready, or no container of the queue has ended yet.
     """
 
     ahead: int
@@ -123,14 +127,15 @@ class Wait:
 
 
 WAIT_MINUTES = (1, 2, 5, 10, 20, 30, 60)
-"""Coarse steps of an estimated wait: a finer one could reveal how long a container took on hidden inputs."""
+"""Coarse steps of an estimated wait in minutes: finer ones could reveal how long a container took on hidden inputs."""
 _RECENT = 20
 
 
 def wait_in(queue: str, *, team: int | None = None, before: datetime | None = None) -> Wait:
-    """Return the wait of a team's container that was queued at `before`; None: of a container that is submitted now.
+    """Return how long a team's container has to wait in a queue, estimated from the durations of the last containers.
 
-    The minutes are estimated from the durations of the queue's last containers. Takes five queries.
+    team: primary key of the team; None: a team with nothing in the queue. before: time at which the container was
+    queued; None: it is submitted now. Takes five queries.
     """
     with_gpus = Q(submission__phase__gpus__gt=0)
     containers = Prediction.objects.filter(
@@ -155,9 +160,10 @@ def wait_in(queue: str, *, team: int | None = None, before: datetime | None = No
 
 
 def _ahead(queued: QuerySet[Prediction], team: int | None, before: datetime | None) -> int:
-    """Return how many of the queued containers start before one of a team: teams take turns, oldest container first.
+    """Return the number of queued containers that start before a container of a team.
 
-    before: time at which the team's container was queued; None: it is submitted now.
+    Teams take turns, each with its oldest container. team: primary key of the team; None: a team with nothing in the
+    queue. before: time at which the team's container was queued; None: it is submitted now.
     """
     by_team = dict(queued.order_by().values_list("submission__system__team").annotate(n=Count("pk")))
     by_team.pop(team, None)
@@ -167,10 +173,7 @@ def _ahead(queued: QuerySet[Prediction], team: int | None, before: datetime | No
 
 
 def of(queue: str = "systems") -> Availability:
-    """Return the availability of a queue's workers: whether one can run containers now.
-
-    Takes one query. queue: its name.
-    """
+    """Return the availability of the workers of the Celery queue `queue` for containers. Takes at most one query."""
     if queue == SCORERS:
         if not settings.SCORERS:
             return Availability(
@@ -194,7 +197,10 @@ def of(queue: str = "systems") -> Availability:
 
 
 def report_periodically(queue: str) -> Heartbeat:
-    """Start a thread that stores a report of this process now and every REPORT_SECONDS, until the process ends."""
+    """Store a report that this worker is ready, now and every REPORT_SECONDS in a thread, which is returned.
+
+    The thread ends with the process. queue: the Celery queue that the worker serves.
+    """
 
     def report() -> bool:
         values = {"ready": True, "message": "", "seen_at": db_clock.read()}

@@ -1,4 +1,4 @@
-"""Interface to the container engine that runs submitted systems: it turns an image and inputs into a predictions file.
+"""Interface to the container engine for submitted systems: runs an image on inputs to get a predictions file.
 
 Gold is never read here. `scorer_engine` is the interface for custom scorers.
 """
@@ -75,10 +75,10 @@ REASONS = {
 class ExecutionResult:
     """Result of one execution of a submitted image.
 
-    reason: empty if the container wrote predictions, otherwise the Reason why not. explanation: a sentence about the
-    outcome, without any content that the container chose. name: file name of the predictions. log: the end of what the
-    container printed. cost: time, memory and image size, as JSON. execution: what else is recorded (image, limits,
-    isolation layers, timings, exit code), as JSON.
+    reason: empty if the container wrote predictions, otherwise the Reason why it did not. explanation: a sentence about
+    the outcome, without any content that the container chose. name: file name of the predictions. log: the end of the
+    text that the container printed. cost: time, memory and image size. execution: other facts for the record (image,
+    limits, isolation layers, timings, exit code).
     """
 
     reason: str
@@ -91,9 +91,10 @@ class ExecutionResult:
 
 @cache
 def sandbox() -> ContainerBackend:
-    """Return this process's only sandbox object. It remembers a passed health check until the engine fails.
+    """Return the client of the container engine, one object for the whole process.
 
-    Raises SandboxError if HOLDOUT_ENGINE_BACKEND or HOLDOUT_ENGINE_WAIVED has an unknown value.
+    The object remembers that a health check has passed until the engine fails. Raises SandboxError if
+    HOLDOUT_ENGINE_BACKEND or HOLDOUT_ENGINE_WAIVED has an unknown value.
     """
     try:
         waived = waived_promises(settings.ENGINE_WAIVED)
@@ -121,9 +122,9 @@ def sandbox() -> ContainerBackend:
 
 
 def cancel_earlier(*names: str) -> None:
-    """Remove the containers and volumes of earlier attempts whose worker died or froze. Raises SandboxError.
+    """Remove the containers and volumes of the executions with the ids `names`, if there are any left.
 
-    names: the ids of the attempts' executions.
+    These are earlier attempts whose worker died or froze. Raises SandboxError for a failure of the engine.
     """
     for name in names:
         if sandbox().cancel(name):
@@ -132,7 +133,7 @@ def cancel_earlier(*names: str) -> None:
 
 @dataclass(frozen=True)
 class OfferedGpu:
-    """A GPU that this worker offers. memory_gb: whole GB (10**9 bytes)."""
+    """A GPU that this worker offers to containers. memory_gb: its memory in whole GB (10**9 bytes), rounded down."""
 
     name: str
     memory_gb: int
@@ -144,15 +145,15 @@ def gpus() -> list[OfferedGpu]:
 
 
 def health_check() -> Mapping[str, Any]:
-    """Run the health check, which starts a test container; return the isolation layers and the number of processors.
+    """Check the container engine with a test container; return its isolation layers and `processors`, their number.
 
-    Raises SandboxError if the check fails; its message says what is missing.
+    The keys are the names of the layers. Raises SandboxError if the check fails; its message names the missing layer.
     """
     return {**sandbox().layers(), "processors": sandbox().processors}
 
 
 def checked_reference(reference: str) -> str:
-    """Return a valid registry reference with digest (`registry/name@sha256:...`).
+    """Validate a reference to an image in a registry, `registry/name@sha256:...`, and return it in normal form.
 
     Raises ImageError if the text is malformed or if the operator has not allowed its registry.
     """
@@ -160,19 +161,19 @@ def checked_reference(reference: str) -> str:
 
 
 def check() -> None:
-    """Raise SandboxError unless the engine responds and its last health check passed.
+    """Raise SandboxError unless the engine responds and has passed a health check.
 
-    A test container is started only if no health check has passed since the engine last failed.
+    A health check, with a test container, is made only if none has passed since the engine last failed.
     """
     sandbox().check()
 
 
 def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]) -> LoadedImage:
-    """Read and check an archive or a registry reference, and load the image into the engine.
+    """Check an image and load it into the engine: from its archive, or by its reference from a registry.
 
-    when_read: called once, before the image is loaded or pulled. Raises ImageError for an image that is invalid or
-    exceeds its size limit (the submitter's fault); SandboxError for a failure of the engine, and AlteredError or
-    FileNotFoundError for an altered or missing archive (the server's fault).
+    when_read: called once, after the archive was checked and before the image is loaded or pulled. Raises ImageError
+    for an image that is invalid or exceeds its size limit (the submitter's fault); SandboxError for a failure of the
+    engine, and AlteredError or FileNotFoundError for an altered or missing archive (the server's fault).
     """
     if image.reference:
         when_read()
@@ -203,11 +204,11 @@ def run(
     into: BinaryIO,
     keep_going: Callable[[], bool],
 ) -> ExecutionResult:
-    """Run a system's container once on `inputs` and write its predictions to `into`.
+    """Run a system's container once on the file `inputs`, and write its predictions to `into`.
 
-    image: the engine's id of a loaded image. keep_going: called about once a second while the container runs; False
-    ends the container and raises CancelledError. Raises ImageError if the image must not be run (the submitter's
-    fault), and SandboxError for a failure of the engine (the server's fault).
+    image: id of an image that is loaded in the engine. keep_going: called about once a second while the container runs;
+    if it returns False, the container is stopped and CancelledError raised. Raises ImageError if the image must not be
+    run (the submitter's fault), and SandboxError for a failure of the engine (the server's fault).
     """
     execution = SystemExecution(
         execution_id=name_of(prediction),
@@ -232,7 +233,7 @@ def run(
 
 
 def held(limits: ContainerLimits) -> SystemLimits:
-    """Convert container limits to the sandbox's type, which has no limit of the image's size: `load` enforces it."""
+    """Convert container limits to the sandbox's type, which lacks the limit of the image's size: `load` enforces it."""
     return SystemLimits(
         wall_seconds=limits.wall_seconds,
         cpus=limits.cpus,
@@ -245,36 +246,45 @@ def held(limits: ContainerLimits) -> SystemLimits:
 
 
 def name_of(prediction: Prediction, attempt: int | None = None) -> str:
-    """Return the execution id of a prediction's attempt (None: the current one), by which its container is found."""
+    """Return the execution id of an attempt at a prediction, by which its container is found.
+
+    attempt: its number from 1; None: the current attempt.
+    """
     return f"{prediction.pk.hex}-{prediction.attempt if attempt is None else attempt}"
 
 
 def reap(*, keep: Callable[[], frozenset[str]]) -> list[str]:
-    """Remove containers and volumes left by dead workers; return a description of each. Raises SandboxError.
+    """Remove this site's containers and volumes of executions that no longer run; return a description of each.
 
-    keep: returns the ids of running executions, whose containers stay. It is called after the engine's containers have
-    been listed. A worker commits its claim of a row before it creates the container, so no running container is
-    removed.
+    keep: returns the ids of all running executions, whose containers stay. It is called after the engine's containers
+    have been listed. A worker commits its claim of a row before it creates the container, so no container of a living
+    worker is removed. Raises SandboxError for a failure of the engine.
     """
     return sandbox().reap(keep=keep, min_age_seconds=0)
 
 
 def images() -> frozenset[str]:
-    """Return the ids of all images on the engine, also of images that others have loaded. Raises SandboxError."""
+    """Return the ids of all images in the engine, including images that this site has not loaded.
+
+    Raises SandboxError for a failure of the engine.
+    """
     return sandbox().images()
 
 
 def forget(image: str) -> bool:
-    """Remove an image from the engine by its id. Raises SandboxError.
+    """Remove the image with an id from the engine, and return True.
 
-    Return False if the engine does not have it, if a container uses it, or if it has a tag: then it was not loaded by
-    this site.
+    Return False if the image is not there, if a container uses it, or if it has a tag: this site loads images without
+    tags. Raises SandboxError for a failure of the engine.
     """
     return sandbox().forget(image)
 
 
 def offer() -> Resources:
-    """Return the processors and memory that the engine's machine offers to containers. Raises SandboxError."""
+    """Return the processors and memory that the engine's machine offers to containers.
+
+    Raises SandboxError for a failure of the engine.
+    """
     return Resources(
         cpus=settings.ENGINE_CPUS or sandbox().processors,
         memory_bytes=settings.ENGINE_MEMORY_BYTES or sandbox().memory_bytes * 9 // 10,
@@ -282,7 +292,10 @@ def offer() -> Resources:
 
 
 def disk_free_bytes() -> int | None:
-    """Return the free space on the engine's disk; None if this machine cannot tell. Raises SandboxError."""
+    """Return the free space on the engine's disk in bytes; None if it cannot be read from this machine.
+
+    Raises SandboxError for a failure of the engine.
+    """
     address = settings.ENGINE or os.environ.get("DOCKER_HOST", "")
     is_local = not address or address.startswith("unix:")
     folder = settings.ENGINE_DISK or (sandbox().root_folder if is_local else "")

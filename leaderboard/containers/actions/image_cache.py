@@ -1,7 +1,8 @@
-"""The images on a host's engine: they stay there after a run, and the least recently used are removed for space.
+"""Cache of images in a host's container engine: an image stays after a run, and the least recently used are removed.
 
-The engine lists its images; predictions and runs of scorers in the database show when each was last used. Only images
-that this site has loaded count. The size of each includes all its layers, also those that it shares with others.
+The engine lists its images; predictions and runs of scorers in the database show when each image was last used. Only
+images that this site has loaded count. The size of an image includes all its layers, also those that it shares with
+other images.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ log = structlog.get_logger(__name__)
 def make_room(*, needed_bytes: int = 0) -> dict[str, int]:
     """Remove the least recently used images until there is room for `needed_bytes` more.
 
-    There is room if the images have at most IMAGE_CACHE_BYTES in total and ENGINE_DISK_BYTES are free on the disk.
-    Returns the size in bytes of each image that stays, by its id. An image in use is never removed. Raises
-    SandboxError.
+    There is room if, with these bytes, the images have at most IMAGE_CACHE_BYTES in total and ENGINE_DISK_BYTES remain
+    free on the disk. An image in use is never removed. Returns id -> size in bytes of each of the site's images that
+    stays; an image that the engine did not remove is left out. Raises SandboxError for a failure of the engine.
     """
     images = _images()
     for image in _by_last_use(images):
@@ -43,22 +44,25 @@ def make_room(*, needed_bytes: int = 0) -> dict[str, int]:
 
 
 def is_disk_low(needed_bytes: int = 0) -> bool:
-    """Return whether less than ENGINE_DISK_BYTES would be free on the engine's disk after using `needed_bytes`.
+    """Return whether less than ENGINE_DISK_BYTES would be free on the engine's disk after `needed_bytes` were written.
 
-    Raises SandboxError.
+    False if the free space is not known. Raises SandboxError for a failure of the engine.
     """
     free = engine.disk_free_bytes()
     return free is not None and free - needed_bytes < settings.ENGINE_DISK_BYTES
 
 
 def _images() -> dict[str, int]:
-    """Return the unpacked size in bytes of each of the site's images on the engine, by its id."""
+    """Return id -> unpacked size in bytes of the images in the engine that this site has loaded."""
     known = dict(Image.objects.exclude(digest="").values_list("digest", "unpacked_bytes"))
     return {image: known[image] for image in sorted(engine.images() & known.keys())}
 
 
 def _by_last_use(images: dict[str, int]) -> list[str]:
-    """Return the images' ids: first those that were never used on this host, then the least recently used."""
+    """Return the ids of images, the least recently used first; before these, images that were never used.
+
+    Use by submitted systems counts only on this host, use by custom scorers on any host.
+    """
     placed = Placement.objects.filter(worker__host=socket.gethostname(), image__digest__in=images).order_by()
     scored = Run.objects.filter(scorer__image__digest__in=images).order_by()
     used = dict.fromkeys(images, datetime.min.replace(tzinfo=UTC))
@@ -72,7 +76,7 @@ def _by_last_use(images: dict[str, int]) -> list[str]:
 
 
 def _is_in_use(image: str) -> bool:
-    """Return whether any worker may be about to start a container of the image, or has started one."""
+    """Return whether a container of the image runs on any host, or may be about to start there. image: its id."""
     systems = Prediction.objects.filter(state=State.RUNNING, submission__image__digest=image)
     scorers = Run.objects.filter(state=State.RUNNING, scorer__image__digest=image)
     return systems.exists() or scorers.exists()

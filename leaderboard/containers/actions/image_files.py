@@ -1,8 +1,8 @@
-"""Storage and retention of images. Images that were run are kept, because they may be run again.
+"""Storage and retention of image archives. The archives of images that were run are kept, to run them again.
 
 An archive that turns out not to be an image is deleted when its prediction is rejected. An archive that was never
-submitted is deleted after RETENTION. `image_cache` decides how long an engine keeps an image; later it is loaded from
-its archive again.
+submitted is deleted after RETENTION. `image_cache` decides how long an engine keeps a loaded image, which can be loaded
+from its archive again.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from leaderboard.models.image import RETENTION
 
 
 def get_or_store(*, archive: File[bytes], sha256: str) -> Image:
-    """Get or create the image of an archive, which is stored once however often it is sent.
+    """Return the Image of an archive; create it if no archive with the digest `sha256` was stored before.
 
     sha256: hexadecimal SHA-256 of the archive's bytes. If the stored archive was deleted (after a rejection) or lost,
-    `archive` is stored in its place.
+    `archive` is stored again.
     """
     existing = Image.objects.filter(archive_sha256=sha256).first()
     if existing is not None and _is_stored(existing):
@@ -42,9 +42,9 @@ def get_or_store(*, archive: File[bytes], sha256: str) -> Image:
 
 
 def check_stored(image: Image) -> None:
-    """Lock an image's row until the transaction ends, so that its archive is not deleted.
+    """Lock an image's row until the transaction ends, so that nobody deletes its archive meanwhile.
 
-    Raises Refused INVALID_IMAGE if the archive was deleted before.
+    Raises Refused INVALID_IMAGE if the image or its archive has already been deleted.
     """
     held = Image.objects.select_for_update().filter(pk=image.pk).first()
     if held is None or (held.archive and not _is_stored(held)):
@@ -54,11 +54,11 @@ def check_stored(image: Image) -> None:
 
 
 def drop_refused(image: Image) -> None:
-    """Delete the archive of a rejected image unless another prediction or a scorer needs it.
+    """Delete the archive of an invalid image, unless a custom scorer or another prediction still needs the archive.
 
-    Call in the transaction that rejects the prediction. The image's row stays, because the submission references it.
-    The file is deleted before the commit, while the row is locked, so that no concurrent submission (which locks the
-    row in `check_stored`) relies on the file.
+    Call this in the transaction that rejects the prediction. The image's row stays, because the submission references
+    it. The file is deleted before the commit, while the row is locked, so that no concurrent submission (which locks
+    the row in `check_stored`) relies on the file.
     """
     held = Image.objects.select_for_update().get(pk=image.pk)
     if held.scorers.exists():
@@ -69,7 +69,10 @@ def drop_refused(image: Image) -> None:
 
 
 def delete_unused() -> int:
-    """Delete images older than RETENTION that no submission and no custom scorer uses; return their number."""
+    """Delete images older than RETENTION, with their archives, that no submission and no custom scorer uses.
+
+    Return the number of deleted images.
+    """
     old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=timezone.now() - RETENTION)
     deleted = 0
     for pk in list(old.values_list("pk", flat=True)):

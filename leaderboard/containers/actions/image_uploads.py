@@ -34,11 +34,12 @@ __all__ = [
 def begin(
     *, phase: Phase, by: User, name: str, size: int, sha256: str = "", track: str = "", metadata: str = ""
 ) -> ImageUpload:
-    """Begin the chunked upload of an archive of `size` bytes for a phase.
+    """Begin the chunked upload of an image archive of `size` bytes, to be submitted to a phase by the user `by`.
 
-    sha256: the archive's digest, checked after the last chunk; empty: not checked. track: validated here, before
-    gigabytes are sent, but not stored; pass it to `finish` again. metadata: see `chunked_upload.begin`.
-    Raises Refused if the phase accepts no images or is closed to the user, or if the track or the size is not allowed.
+    name: file name of the archive. sha256: its digest, checked after the last chunk; empty: not checked. track:
+    validated here, before gigabytes are sent, but not stored; pass it to `finish` again. metadata: see
+    `chunked_upload.begin`. Raises Refused if the phase accepts no images or is closed to the user, if the track or the
+    size is not allowed, and as `chunked_upload.begin` does.
     """
     images.check_takes_images(phase)
     submit.check_open_to(phase, by, db_clock.read())
@@ -50,9 +51,11 @@ def begin(
 def begin_scorer(
     *, benchmark: Benchmark, by: User, name: str, size: int, sha256: str = "", metadata: str = ""
 ) -> ImageUpload:
-    """Begin the chunked upload of an archive of `size` bytes that becomes a custom scorer of the benchmark.
+    """Begin the chunked upload of an image archive of `size` bytes that becomes a custom scorer of the benchmark.
 
-    Raises Refused: NOT_AN_ORGANISER, or TOO_LARGE for the size.
+    name: file name of the archive. sha256: its digest, checked after the last chunk; empty: not checked. metadata: see
+    `chunked_upload.begin`. Raises Refused: NOT_AN_ORGANISER unless the user `by` manages the benchmark, TOO_LARGE for
+    the size, and as `chunked_upload.begin` does.
     """
     check_manages(benchmark, by)
     scorers.check_size(size)
@@ -66,17 +69,18 @@ def _begun(*, by: User, name: str, size: int, sha256: str, **whose: Any) -> Imag
 
 
 def add(*, upload: ImageUpload, offset: int, chunk: bytes) -> ImageUpload:
-    """Store the next chunk of an archive, `chunk`, whose first byte is at `offset`.
+    """Store the next chunk of an archive, and return the upload. Raises Refused as `chunked_upload.add` does.
 
-    Raises Refused WRONG_OFFSET, which names the offset to resume from, unless `offset` is the number of received bytes.
+    offset: position of the chunk's first byte in the archive; it must be the number of bytes received so far.
     """
     return chunked_upload.add(upload, offset=offset, chunk=chunk, refuse=Code.INVALID_IMAGE)
 
 
 def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", note: str = "") -> Submission:
-    """Join the chunks of an upload and submit the image.
+    """Join the chunks of an upload and submit the image as an entry of the system, by the user `by`.
 
-    After a refusal the upload remains, so that this can be retried; only a wrong SHA-256 discards it.
+    Raises Refused if the upload is incomplete or was begun for a scorer, if the archive has another SHA-256 than
+    announced, and as `images.submit` does. Only a wrong SHA-256 discards the upload; else the call can be repeated.
     """
     chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     phase = upload.phase
@@ -93,9 +97,10 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", no
 
 
 def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
-    """Join the chunks of an upload and add the image as the benchmark's next custom scorer.
+    """Join the chunks of an upload and add the image as the next custom scorer of the upload's benchmark.
 
-    described: `measures`, `primary` and `reason`, as for `scorers.add`.
+    described: `measures`, `primary` and `reason`, as for `scorers.add`. Raises Refused if the upload is incomplete or
+    was begun for a phase, if the archive has another SHA-256 than announced, and as `scorers.add` does.
     """
     chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     benchmark = upload.benchmark
@@ -113,7 +118,7 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
 
 @transaction.atomic
 def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
-    """Add the scorer and delete the upload, locked so that concurrent requests create only one scorer.
+    """Add the custom scorer and delete its upload; a lock makes concurrent requests create only one scorer.
 
     described: the arguments of `scorers.add`.
     """
@@ -124,14 +129,14 @@ def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
 
 
 def _image_of(upload: ImageUpload) -> Image:
-    """Join an upload's chunks and return the image. Raises Refused if the SHA-256 is not the announced one."""
+    """Join an upload's chunks and return their Image. Raises Refused as `chunked_upload.whole` does."""
     with chunked_upload.whole(upload, name="image.tar", what="archive", refuse=Code.INVALID_IMAGE) as (archive, sha256):
         return image_files.get_or_store(archive=archive, sha256=sha256)
 
 
 @transaction.atomic
 def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
-    """Submit the image and delete the upload, locked so that concurrent requests charge only one submission.
+    """Submit the image and delete its upload; a lock makes concurrent requests charge the quota only once.
 
     described: the arguments of `images.submit`.
     """
@@ -142,5 +147,5 @@ def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
 
 
 def forget_old() -> int:
-    """Discard idle uploads and orphaned chunks; return the number of discarded uploads."""
+    """Discard image uploads that got no chunk for long, and chunks without an upload; return the number of uploads."""
     return chunked_upload.delete_idle(ImageUpload)

@@ -1,6 +1,6 @@
-"""Submission of container images.
+"""Submission of container images, which workers with a container engine execute later.
 
-One transaction charges the quota and queues the execution for a worker with a container engine.
+One transaction charges the quota and queues the execution.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from leaderboard.work_queue.lease import cancel_rows
 
 
 def check_takes_images(phase: Phase) -> None:
-    """Raise Refused: NOT_ACCEPTED if the phase accepts no images, ENGINE_UNAVAILABLE if no worker can run them now."""
+    """Raise Refused: NOT_ACCEPTED if the phase accepts no images, ENGINE_UNAVAILABLE if no worker can run one now."""
     if not phase.takes_images:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts predictions files, not container images.")
     status = worker_status.of_phase(phase)
@@ -32,7 +32,7 @@ def check_takes_images(phase: Phase) -> None:
 
 
 def check_size(phase: Phase, size: int) -> None:
-    """Raise Refused TOO_LARGE for an archive that is empty or exceeds the phase's limit."""
+    """Raise Refused TOO_LARGE if an image archive of `size` bytes is empty or exceeds the phase's limit."""
     most = container_limits.of(phase).image_bytes
     if not 1 <= size <= most:
         raise Refused(
@@ -41,11 +41,11 @@ def check_size(phase: Phase, size: int) -> None:
 
 
 def submit(*, phase: Phase, system: System, image: Image, by: User, track: str = "", note: str = "") -> Submission:
-    """Submit an image: charge the quota and queue one execution on the phase's inputs.
+    """Submit an image to a phase: charge the quota and queue one execution on the phase's inputs.
 
-    An invalid image is rejected later, by the worker that reads it; then the quota charge is refunded if an honest
-    image may have the error (`ImageError.is_refunded`). Raises Refused as `check_takes_images` and `check_may_submit`
-    do, and INVALID_IMAGE if the image's archive was deleted.
+    The worker that reads an invalid image rejects it later, and refunds the quota charge if the image may have the
+    error by mistake (`ImageError.is_refunded`). Raises Refused as `check_takes_images` and `check_may_submit` do, and
+    INVALID_IMAGE if the image's archive was deleted.
     """
     _, received_at = submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
@@ -78,7 +78,7 @@ def submit_archive(
 
 
 def named(reference: str) -> Image:
-    """Get or create the image row of a reference `registry/name@sha256:...`. A worker later tries to pull the image."""
+    """Return the Image of a reference `registry/name@sha256:...`, created if it is new. A worker pulls it later."""
     image, _ = Image.objects.get_or_create(reference=reference)
     return image
 
@@ -86,7 +86,10 @@ def named(reference: str) -> Image:
 def submit_reference(
     *, phase: Phase, system: System, reference: str, by: User, track: str = "", note: str = ""
 ) -> Submission:
-    """Submit an image in a registry. Raises Refused, for example INVALID_IMAGE for a registry that is not allowed."""
+    """Submit an image in a registry, `registry/name@sha256:...`.
+
+    Raises Refused as `submit` does, and INVALID_IMAGE for a malformed reference or a registry that is not allowed.
+    """
     if not settings.REGISTRIES:
         raise Refused(
             Code.INVALID_IMAGE, "This server allows no registry; upload the archive written by docker save instead."
@@ -101,9 +104,9 @@ def submit_reference(
 
 
 def cancel(*, submission: Submission, by: User) -> bool:
-    """Cancel the queued or running container of a submission, or the validation of its large file.
+    """Cancel the queued or running container of a submission, or the queued or running validation of its large file.
 
-    Return whether there was one. The quota charge stays.
+    Return False if there is nothing to cancel. The submission still counts against the quota.
     """
     cancelled = cancel_rows(submission.predictions.all(), Reason.WITHDRAWN, stage="")
     if cancelled:

@@ -1,9 +1,10 @@
 """Choice of the container that a worker starts next (`Work.choose`), made in the database.
 
-Claims on one host lock its report's row, so that together they take no more than it offers. The containers that fit are
-started in this order: those whose worker died; then teams in turn; within a team, those whose image this host has, and
-those that waited longest. For IMAGE_WAIT, a container is left to another host that has its image. If the next container
-does not fit now, smaller ones are started before it for at most ROOM_WAIT.
+A worker locks its host's report while it chooses, so that the containers of one host together take no more resources
+than the host offers. Containers that fit are started in this order: first those whose worker died; then one of each
+team in turn; within a team, those whose image the host has, then those that have waited longest. For IMAGE_WAIT, a
+container is left to another host that has its image. If the first container in this order does not fit now, smaller
+ones are started before it for at most ROOM_WAIT.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from leaderboard.models.worker import FRESH
 from leaderboard.work_queue.worker_status import queue_of
 
 IMAGE_WAIT = timedelta(seconds=30)
-"""For how long a container waits for a host that has its image, after it was queued."""
+"""How long after it was queued a container waits for a host that has its image."""
 ROOM_WAIT = timedelta(minutes=5)
-"""After how long a host stops starting smaller containers, so that there is room for the next one in order."""
+"""How long after a container was queued a host stops starting smaller ones before it, to make room."""
 SEEN = timedelta(days=1)
-"""Age of the last report from which a host no longer counts as one that may come back."""
+"""Age of a host's last report from which the host is no longer expected to come back."""
 
 
 def offer_of(worker: WorkerReport) -> Resources:
-    """Return the resources that a worker offers to containers."""
+    """Return the resources that a worker's host offers to containers, according to its report."""
     return Resources(
         cpus=worker.cpus, memory_bytes=worker.memory_bytes, gpus=worker.gpus, gpu_memory_gb=worker.gpu_memory_gb
     )
@@ -44,10 +45,11 @@ def running_on(host: str) -> QuerySet[Placement]:
 
 
 def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
-    """Return the prediction whose container this host starts next, and record the resources that it takes.
+    """Return the prediction whose container this host starts next, and record the resources that the container takes.
 
-    waiting: the predictions that wait in the queue. The returned row is locked until the transaction ends. None if no
-    container fits, if the next one in order must wait for room, or if the worker is draining or ending.
+    waiting: the predictions that are queued. queue: name of the Celery queue that this worker serves. The returned row
+    is locked until the transaction ends. None if no container fits, if this host must wait until there is room for
+    the next container in order, or if the worker is draining or ending.
     """
     worker = _locked(queue)
     if worker.draining or worker.ending:
@@ -87,14 +89,14 @@ def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
 
 
 def is_servable(queue: str) -> bool:
-    """Return whether a container waits in the queue that a ready worker can run, now or when there is room."""
+    """Return whether a container waits in the queue that fits on the host of a ready worker, once that has room."""
     demands = _demands(Prediction.objects.filter(state=State.QUEUED, submission__image__isnull=False), queue)
     offers = [offer_of(worker) for worker in _ready(queue)]
     return any(demand.fits(offer) for demand in demands.values() for offer in offers)
 
 
 def _locked(queue: str) -> WorkerReport:
-    """Lock the reports of this host, for all queues, and return that of one queue."""
+    """Lock all reports of this host, and return the one for the queue, which is created if there is none."""
     host = socket.gethostname()
     absent = {"ready": False, "message": "It has not reported yet.", "seen_at": db_clock.read()}
     WorkerReport.objects.get_or_create(queue=queue, host=host, defaults=absent)
@@ -108,9 +110,9 @@ def _ready(queue: str) -> list[WorkerReport]:
 
 
 def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:
-    """Return the resources that one container of a phase takes, by primary key of the phase.
+    """Return primary key of a phase -> resources that each of its containers takes.
 
-    The phases are those of the queue with waiting containers. All containers of a phase take the same.
+    The phases are those that have waiting containers and whose containers go to the queue.
     """
     phases = Phase.objects.filter(pk__in=waiting.order_by().values("submission__phase"))
     return {phase.pk: container_limits.of(phase).resources for phase in phases if queue_of(phase) == queue}
@@ -119,8 +121,8 @@ def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:
 def _runnable_nowhere(demands: dict[int, Resources], worker: WorkerReport) -> set[int]:
     """Return the keys of the phases in `demands` whose containers take more processors or memory than any host offers.
 
-    A host with this worker may start them while it runs nothing else, and its engine decides whether they can run. Left
-    out are phases whose containers need GPUs that the host does not have.
+    The worker's host may start such a container while no other runs there; its engine decides whether it can run.
+    Phases whose containers need GPUs that the host does not have are left out.
     """
     seen = WorkerReport.objects.filter(queue=worker.queue, seen_at__gt=db_clock.now() - SEEN)
     offers = [offer_of(report) for report in seen]

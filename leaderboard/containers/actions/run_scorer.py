@@ -1,8 +1,8 @@
 """Runs by custom scorers: execute the scorer twice, read its output, and publish the scores.
 
 The workers of the queue `scorers` have a container engine and gold, and run no participant's image. If a scorer is at
-fault, the run fails and is never ranked, and its quota charge is refunded. Organisers see the reason, participants only
-that the run failed.
+fault, the run fails, and its quota charge is refunded. Organisers see the reason; participants only see that the run
+failed.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ WAITING = runs.WAITING.select_related(
 
 
 class ScorerImageError(Exception):
-    """Error: the scorer's results cannot be used. The message is for the benchmark's organisers."""
+    """Error: the output of a custom scorer cannot be used. The message is for the benchmark's organisers."""
 
 
 def _is_by_current_scorer(run: Run) -> bool:
-    """Return whether a queued run is by its phase's current scorer.
+    """Return True if a queued run is by the current scorer of its phase.
 
-    A run by an earlier scorer is cancelled and replaced by a run of the current scorer.
+    Otherwise cancel the run, queue a run by the current scorer in its place, and return False.
     """
     phase = Phase.objects.select_related("benchmark", "scorer").get(pk=run.prediction.submission.phase_id)
     if run.scorer_id == phase.scorer_id:
@@ -85,10 +85,10 @@ def _score(lease: Lease[Run]) -> None:
 def _executed(
     lease: Lease[Run], time: int, gold: IO[bytes], predictions: IO[bytes], files: dict[str, IO[bytes]]
 ) -> ExecutionResult:
-    """Execute the scorer once; load its image again if the engine has removed it.
+    """Execute the run's scorer once; load its image into the engine first if it is not there.
 
-    time: 1 or 2, the number of the execution. files: where the output is written. Raises ScorerImageError if the scorer
-    did not write scores.
+    time: number of the execution, 1 or 2. files: open files to which the output is written, with the keys `scores` and
+    `outcomes`. Raises ScorerImageError if the scorer did not write scores.
     """
     run = lease.row
     assert run.scorer is not None, "only runs by a scorer are claimed"
@@ -115,7 +115,7 @@ def _executed(
 
 
 def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
-    """Read and check the image and load it into the engine; return its id on the engine."""
+    """Check a scorer's image and load it into the engine; return the image's id in the engine."""
     workers.make_room_for(image)
     loaded = engine.load(image, allowed, when_read=lambda: None)
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
@@ -128,7 +128,8 @@ def _check_same(
 ) -> None:
     """Raise ScorerImageError unless both executions of a scorer wrote the same bytes.
 
-    first, second: their results. files, others: the files that they wrote, by `scores` and `outcomes`.
+    first, files: result of one execution, and the files that it wrote, with the keys `scores` and `outcomes`. second,
+    others: the same of the other execution.
     """
     if first.has_outcomes != second.has_outcomes:
         raise ScorerImageError("The scorer is not deterministic: only one of its two executions wrote outcomes.jsonl.")
@@ -173,16 +174,19 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
 
 
 def _units(report: ScorerOutputReport) -> str:
-    """Return a keyed digest of the units of a scorer's outcomes: their number, ids, groups, slices and measures.
+    """Return a keyed digest (HMAC) of the units in a scorer's outcomes: their number, ids, groups, slices and measures.
 
-    Without the server's key nobody can use it to test guesses about the units offline, so the receipt may publish it.
+    The receipt may publish the digest: without the server's key, nobody can test guesses about the units with it.
     """
     text = f"{report.result.n_units} {report.result.n_groups} {report.units_sha256}"
     return salted_hmac("leaderboard.scorer_units", text, algorithm="sha256").hexdigest()[:16]
 
 
 def _check_units(run: Run, receipt: dict[str, Any]) -> None:
-    """Raise ScorerImageError if the units differ from those of the scorer's first run on the same gold version."""
+    """Raise ScorerImageError if a run's units differ from those of its scorer's first run on the same gold version.
+
+    receipt: has the digest of the run's units (`_units`) under the key `units`.
+    """
     earlier = Run.objects.filter(scorer=run.scorer, gold_version=run.gold_version, state=State.DONE)
     before = earlier.order_by("finished_at").values_list("provenance", flat=True).first()
     if before is not None and before["scorer"]["units"] != receipt["units"]:
@@ -193,7 +197,10 @@ def _check_units(run: Run, receipt: dict[str, Any]) -> None:
 
 
 def _fail(lease: Lease[Run], detail: str) -> None:
-    """Fail the run for good because of its scorer, refund the quota charge, and store `detail` for organisers only."""
+    """Fail the run without a retry because of its scorer, and refund the quota charge.
+
+    detail: the reason, which is shown to organisers only.
+    """
     error_id = uuid.uuid4().hex[:12]
     log.error(
         "scorer_failed",
@@ -207,7 +214,10 @@ def _fail(lease: Lease[Run], detail: str) -> None:
 
 
 def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
-    """Retry after a scorer's container was killed, perhaps by the operator; fail the run after the last attempt."""
+    """Queue the run again after its scorer's container was killed, perhaps by the operator.
+
+    The last attempt fails the run instead.
+    """
     log.error("container_killed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
     if lease.attempt < settings.MAX_ATTEMPTS:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)
@@ -223,7 +233,8 @@ def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
 def _plain(stored: FieldFile, sha256: str, name: str) -> Iterator[IO[bytes]]:
     """Yield the decompressed content of a stored file as an unnamed temporary file that is open for reading only.
 
-    Raises AlteredError or FileNotFoundError for an altered or missing file.
+    sha256: digest of the stored file, compressed. name: of the file, for error messages. Raises AlteredError or
+    FileNotFoundError for an altered or missing file.
     """
     with opened(stored) as source, _temporary() as plain:
         check_digest(source, sha256)

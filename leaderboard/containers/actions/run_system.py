@@ -1,6 +1,6 @@
-"""Predictions by containers: run the image, validate its output, and queue it for scoring.
+"""Predictions by containers: run a submitted image, validate the predictions that it writes, and queue their scoring.
 
-The output is scored exactly like an uploaded file. The workers that do this have a container engine and no gold.
+The predictions are scored exactly like an uploaded file. The workers that run images have no access to gold.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WAITING = Prediction.objects.filter(submission__kind=Submission.Kind.IMAGE).sele
 def queue(*, submission: Submission) -> Prediction:
     """Create a submission's prediction and enqueue it for a worker with a container engine.
 
-    Call in the transaction that creates the submission.
+    Call this in the transaction that creates the submission.
     """
     at = timezone.now()
     prediction = Prediction.objects.create(
@@ -76,7 +76,10 @@ def _predict(lease: Lease[Prediction]) -> None:
 def _ran(
     lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits, **arguments: Any
 ) -> engine.ExecutionResult:
-    """Run the image once in a container; load the image again if the engine has removed it."""
+    """Run the image in a container; load it into the engine first if it is not there.
+
+    arguments: `options`, `inputs` and `into`, as for `engine.run`.
+    """
     # An image that was checked under the wider limits of another phase is checked again.
     is_known = image.digest and image.unpacked_bytes <= allowed.image_bytes
     loaded = image.digest if is_known else _loaded(lease, image, allowed)
@@ -98,7 +101,7 @@ def _ran(
 
 
 def _loaded(lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits) -> str:
-    """Read and check the image and load it into the engine; return its id on the engine."""
+    """Check a submitted image and load it into the engine; return the image's id in the engine."""
     _enter(lease, Stage.READING)
     workers.make_room_for(image)
     loaded = engine.load(image, allowed, when_read=lambda: _enter(lease, Stage.LOADING))
@@ -112,9 +115,10 @@ def _enter(lease: Lease[Prediction], stage: Stage) -> None:
 
 
 def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: dict[str, Any]) -> None:
-    """Validate the container's output like an upload, store it and queue it for scoring; reject it if it is invalid.
+    """Validate a container's predictions like an upload; store them and queue their scoring, or reject them if invalid.
 
-    name: file name of the predictions. details: further fields of the prediction, such as its cost.
+    output: open file with the predictions. name: their file name. details: further fields of the prediction, such as
+    its cost.
     """
     submission = lease.row.submission
     phase = submission.phase
@@ -164,10 +168,10 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
 
 
 def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> list[dict[str, Any]]:
-    """Return the problems that the submission's team may see.
+    """Return those problems in the predictions that the submission's team may see.
 
-    The messages quote ids and texts, so for hidden inputs a single message replaces them and says how many there are.
-    more: number of further problems that are not in `problems`.
+    Messages about problems quote ids and texts; if the phase's inputs are hidden, a single message with the number of
+    problems replaces all. more: number of further problems that are not in `problems`.
     """
     if phase.split.inputs_public:
         return problems
@@ -181,7 +185,7 @@ def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> 
 
 @transaction.atomic
 def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
-    """Finish the prediction and queue its run in one transaction. Lock the split, as uploads do.
+    """Finish the prediction and queue its scoring in one transaction, in which the split is locked, as uploads do.
 
     fields: further column values of the prediction.
     """
@@ -199,10 +203,10 @@ def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
 def reject(
     lease: Lease[Prediction], *, reason: str, problems: list[dict[str, Any]], refund: bool = False, **details: Any
 ) -> None:
-    """Reject the prediction for good.
+    """Reject the prediction without a retry.
 
-    problems: shown to the team. refund: refund the quota charge; only for some invalid images, since a started
-    container counts against the quota. details: values of further fields of the prediction.
+    reason: a Reason. problems: shown to the team. refund: True refunds the quota charge; only for some invalid images,
+    because a container that was started counts against the quota. details: further column values of the prediction.
     """
     lease.finish(state=State.REJECTED, reason=reason, problems=problems, stage="", **details)
     if refund:
@@ -212,9 +216,10 @@ def reject(
 
 
 def _on_kill(lease: Lease[Prediction], error: engine.KilledError) -> None:
-    """Retry after a container was killed, perhaps by the operator; reject the prediction after the last attempt.
+    """Queue the prediction again after its container was killed, perhaps by the operator.
 
-    The quota charge is not refunded: a system that always ends in this way could otherwise run without limit.
+    The last attempt rejects the prediction instead, without a refund of the quota charge: a system whose containers are
+    always killed could otherwise run without limit.
     """
     log.error("container_killed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
     if lease.attempt < settings.MAX_ATTEMPTS:
@@ -240,10 +245,10 @@ def _refund(prediction: Prediction) -> None:
 
 
 def hand_back() -> int:
-    """Requeue the predictions whose containers run on this host, ahead of all others; return their number.
+    """Requeue the predictions whose containers run on this host, ahead of all others; return the number of these.
 
-    A worker calls this if it must end before its containers, which then lose their lease and are stopped within
-    seconds. A container in its last attempt goes on, because no other worker could repeat it.
+    A worker calls this if it must end before its containers do. These lose their lease and are stopped within seconds.
+    A container in its last attempt goes on, because no other worker could repeat it, and is not counted.
     """
     here = placement.running_on(socket.gethostname()).values("prediction")
     leases = [Lease(row, row.attempt) for row in WAITING.filter(pk__in=here)]
@@ -254,7 +259,7 @@ def hand_back() -> int:
 
 
 def end_soon() -> None:
-    """Report that this host starts no more containers, and `hand_back` those that still run after DRAIN_SECONDS."""
+    """Let this host start no more containers, wait for DRAIN_SECONDS, and `hand_back` those that still run."""
     workers.set_ending(True)
     time.sleep(settings.DRAIN_SECONDS)
     log.warning("containers_handed_back", number=hand_back())

@@ -1,7 +1,7 @@
-"""Interface to the container engine that runs custom scorers: gold and one prediction become scores and outcomes.
+"""Interface to the container engine for custom scorers: runs one on gold and predictions to get scores and outcomes.
 
-Only workers of the queue `scorers` use it (docs/adr/0011). What a scorer prints is not stored, because the scorer has
-read gold.
+Only workers of the queue `scorers` use this module (docs/adr/0011). Text that a scorer prints is not stored, because
+the scorer has read gold.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ OUTCOMES = "outcomes.jsonl"
 class ExecutionResult:
     """Result of one execution of a scorer.
 
-    reason: empty if the scorer wrote scores, otherwise a sentence that quotes none of its output. has_outcomes: the
-    scorer also wrote outcomes.jsonl. seconds: wall time of the container.
+    reason: empty if the scorer wrote scores, otherwise a sentence about the failure that quotes none of the scorer's
+    output. has_outcomes: True if the scorer also wrote outcomes.jsonl. seconds: wall time of the container.
     """
 
     reason: str
@@ -50,11 +50,12 @@ def run(
     outcomes: BinaryIO,
     keep_going: Callable[[], bool],
 ) -> ExecutionResult:
-    """Execute a run's scorer once and write its output to `scores` and `outcomes`.
+    """Execute a run's scorer once on the files `gold` and `predictions`; write its output to `scores` and `outcomes`.
 
-    time: number of the execution, one of TIMES. image: the engine's id of a loaded image. Raises ImageError if the
-    image must not be run (the organisers' fault), SandboxError for a failure of the engine (the server's fault), and
-    CancelledError once `keep_going` returns False.
+    time: number of the execution, one of TIMES. image: id of an image that is loaded in the engine. keep_going: called
+    about once a second; if it returns False, the container is stopped and CancelledError raised. Raises ImageError if
+    the image must not be run (the organisers' fault), and SandboxError for a failure of the engine (the server's
+    fault).
     """
     scorer = run.scorer
     assert scorer is not None, "only runs by a custom scorer are executed here"
@@ -79,15 +80,18 @@ def run(
 
 
 def name_of(run: Run, time: int) -> str:
-    """Return the id of an execution, by which `engine.reap` identifies its container."""
+    """Return the id of an execution of the run's scorer in the current attempt. time: its number, one of TIMES.
+
+    `engine.reap` identifies the container by this id.
+    """
     return f"{run.pk.hex}-{run.attempt}-{time}"
 
 
 def names_of(run: Run) -> frozenset[str]:
-    """Return the ids of all executions that the run's current attempt may have running."""
+    """Return the ids of all executions of the run's scorer in the current attempt, any of which may be running."""
     return frozenset(name_of(run, time) for time in TIMES)
 
 
 def held_by() -> str:
-    """Return the name of the container runtime (such as runsc), which the receipt states."""
+    """Return the name of the container runtime, such as runsc, for the receipt of a run."""
     return str(settings.ENGINE_RUNTIME)

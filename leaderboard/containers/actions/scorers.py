@@ -1,4 +1,4 @@
-"""Custom scorers: add them with their measures, and attach them to phases, which they score instead of the task."""
+"""Custom scorers: add one with its measures, and attach it to a phase, which it then scores instead of the task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from leaderboard.scoring.actions import rescoring
 
 
 def check_declared(measures: Any, primary: str) -> None:
-    """Raise Refused INVALID_NAME unless `measures` is a valid declaration and `primary` names one of its measures."""
+    """Raise Refused INVALID_NAME unless `measures` is a valid list as in `add`, and has a measure named `primary`."""
     try:
         check_declaration(measures, primary)
     except UsageError as error:
@@ -29,7 +29,7 @@ def check_declared(measures: Any, primary: str) -> None:
 
 
 def check_size(size: int) -> None:
-    """Raise Refused TOO_LARGE for an archive that is empty or exceeds the operator's limit."""
+    """Raise Refused TOO_LARGE if a scorer's archive of `size` bytes is empty or exceeds the operator's limit."""
     most = container_limits.of_scorer().image_bytes
     if not 1 <= size <= most:
         raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}.")
@@ -41,9 +41,9 @@ def add(
 ) -> Scorer:
     """Add the benchmark's next custom scorer. It scores no phase until it is attached to one.
 
-    measures: each {"name", "title", "doc", "lower", "upper", "higher_is_better"}; a bound may be None. primary: name of
-    the measure that ranks. reason: public, not empty. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME for invalid
-    measures or no reason, INVALID_IMAGE if the image's archive was deleted.
+    measures: dicts with the keys name, title, doc, lower, upper and higher_is_better; lower and upper may be None.
+    primary: name of the measure that ranks systems. reason: why the scorer is added; public, not empty. Raises Refused:
+    NOT_AN_ORGANISER, INVALID_NAME for invalid measures or no reason, INVALID_IMAGE if the image's archive was deleted.
     """
     check_manages(benchmark, by)
     check_declared(measures, primary)
@@ -101,10 +101,10 @@ def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described
 def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
     """Set the custom scorer of a phase; return the number of predictions queued for rescoring.
 
-    scorer: None for the benchmark's task. Once the phase has submissions, only a scorer with a higher number may
-    replace its scorer, and it cannot change between task and custom scorer, since its boards have the version and
-    the measures of one of them. Raises Refused: NOT_AN_ORGANISER, SCORER_DOES_NOT_FIT, and INVALID_NAME for another
-    benchmark's scorer.
+    scorer: None lets the benchmark's task score the phase. Once the phase has submissions, only a scorer with a higher
+    number may replace its scorer, and neither may the task replace a scorer nor a scorer the task, because boards have
+    the measures of one of them. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME for another benchmark's scorer, and
+    SCORER_DOES_NOT_FIT for one that the phase cannot use.
     """
     check_manages(phase.benchmark, by)
     phase = rescoring.held(phase)

@@ -22,12 +22,15 @@ SYSTEMS, SYSTEMS_GPU, SCORERS = "systems", "systems-gpu", "scorers"
 
 
 def enqueue_report(queue: str) -> None:
-    """Ask a worker of a queue for a status report, once the transaction has committed."""
+    """Ask a worker of the Celery queue `queue` for a status report, once the current transaction has committed."""
     enqueue.after_commit("report", queue, queue=queue)
 
 
 def report(*, queue: str = SYSTEMS) -> WorkerReport:
-    """Check the engine, clean up after dead workers, and store and return the result for the web process."""
+    """Check this host's container engine, and store and return the report of the result, which the web process reads.
+
+    Also remove unused images if space is low, and containers left by dead workers. queue: of this worker.
+    """
     missing = _missing(queue)
     if missing:
         return _say(queue=queue, ready=False, message=missing)
@@ -58,10 +61,10 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
 
 
 def _space() -> dict[str, Any]:
-    """Remove the least recently used images if there is no space; return fields of the report, by name. They are the
-    sizes of the images that stay, and the free space on the engine's disk.
+    """Remove the least recently used images if space is low; return fields of the report: name -> value.
 
-    Raises SandboxError.
+    images: id of each image that stays -> bytes. disk_free_bytes: of the engine's disk, or None. disk_low: whether too
+    few are free. Raises SandboxError for a failure of the engine.
     """
     images = image_cache.make_room()
     is_low, free = image_cache.is_disk_low(), engine.disk_free_bytes()
@@ -79,7 +82,10 @@ def _too_full(free: int) -> str:
 
 
 def _missing(queue: str) -> str:
-    """Return a sentence about what a worker of this queue lacks besides an engine; empty if it lacks nothing."""
+    """Return a sentence that says why this worker could not serve the queue even with an engine; empty if it could.
+
+    A worker needs GPUs for SYSTEMS_GPU, and access to gold for SCORERS.
+    """
     if queue == SYSTEMS_GPU and not settings.GPUS:
         return "This worker offers no GPU; say which ones, for example HOLDOUT_GPUS=all."
     if queue != SCORERS:
@@ -98,8 +104,8 @@ def _missing(queue: str) -> str:
 def ready(queue: str = "") -> bool:
     """Return whether this host can run a container now. queue: name of the worker's queue; empty: `own_queue()`.
 
-    `report`, which runs a test container, is repeated after SWEEP_SECONDS by one of the host's processes; until then
-    only the engine's status is asked.
+    If this host's last report is older than SWEEP_SECONDS or not good, make a new one (`report`), which runs a test
+    container; otherwise only ask the engine for its status.
     """
     queue = queue or own_queue()
     since = db_clock.now() - timedelta(seconds=settings.SWEEP_SECONDS)
@@ -115,9 +121,9 @@ def ready(queue: str = "") -> bool:
 
 
 def make_room_for(image: Image) -> None:
-    """Remove images that are not in use, so that there is room to load another one.
+    """Remove unused images from this host's engine, so that there is room to load `image`.
 
-    If that fails, it is only logged: loading `image` may still succeed.
+    An error of the engine is only logged: loading may still succeed.
     """
     try:
         image_cache.make_room(needed_bytes=image.unpacked_bytes or image.archive_bytes)
@@ -126,7 +132,10 @@ def make_room_for(image: Image) -> None:
 
 
 def note_loaded(digest: str, size: int) -> None:
-    """Add an image that was just loaded to this host's report, so that other hosts leave its containers to it."""
+    """Add an image that was just loaded to this host's report, so that other hosts leave the image's containers to it.
+
+    digest: the image's id in the engine. size: in bytes.
+    """
     with transaction.atomic():
         own = WorkerReport.objects.select_for_update().filter(queue=own_queue(), host=socket.gethostname())
         for worker in own:
@@ -134,7 +143,10 @@ def note_loaded(digest: str, size: int) -> None:
 
 
 def drain(worker: WorkerReport, *, by: User | None = None) -> None:
-    """Tell a host to start no more containers; those that run go on. by: the user; None: a command on the server."""
+    """Let a worker's host start no more containers; running ones go on.
+
+    by: the user who asks for it; None: a command on the server.
+    """
     if WorkerReport.objects.filter(pk=worker.pk, draining=False).update(draining=True, drained_at=None):
         log.info("worker_draining", queue=worker.queue, host=worker.host)
         AuditEntry.record("worker.draining", worker, by=by, host=worker.host)
@@ -142,7 +154,10 @@ def drain(worker: WorkerReport, *, by: User | None = None) -> None:
 
 
 def resume(worker: WorkerReport, *, by: User | None = None) -> None:
-    """Let a host that was drained start containers again. by: the user; None: a command on the server."""
+    """Let a worker's host that was drained start containers again.
+
+    by: the user who asks for it; None: a command on the server.
+    """
     if WorkerReport.objects.filter(pk=worker.pk, draining=True).update(draining=False, drained_at=None):
         log.info("worker_resumed", queue=worker.queue, host=worker.host)
         AuditEntry.record("worker.resumed", worker, by=by, host=worker.host)
@@ -150,19 +165,19 @@ def resume(worker: WorkerReport, *, by: User | None = None) -> None:
 
 
 def note_drained(host: str) -> None:
-    """Record and log, once, that a draining host has nothing left to run."""
+    """Record and log, once, that a draining host no longer runs any container; do nothing if it does."""
     draining = WorkerReport.objects.filter(host=host, draining=True, drained_at=None)
     if draining.exists() and not placement.running_on(host).exists() and draining.update(drained_at=db_clock.now()):
         log.info("worker_drained", host=host)
 
 
 def set_ending(is_ending: bool) -> None:
-    """Store whether this host's worker is ending: then its processes start no container, whatever messages they get."""
+    """Store whether this host's worker is ending; while it is, its processes start no container."""
     WorkerReport.objects.filter(queue=own_queue(), host=socket.gethostname()).update(ending=is_ending)
 
 
 def heartbeat(*, queue: str = "") -> None:
-    """Refresh the timestamp of this worker's report, so that the report stays valid during long work.
+    """Set the time of this worker's report to now, so that the report stays valid during long work.
 
     queue: name of the worker's queue; empty: `own_queue()`.
     """
@@ -175,7 +190,7 @@ def own_queue() -> str:
 
 
 def under_way() -> frozenset[str]:
-    """Return the ids of all running executions, of systems and of scorers, since both may use one engine."""
+    """Return the ids of all running executions of systems and scorers, which may share one engine."""
     predicted = frozenset(engine.name_of(prediction) for prediction in Prediction.objects.filter(state=State.RUNNING))
     scored = Run.objects.filter(state=State.RUNNING, scorer__isnull=False)
     return predicted.union(*(scorer_engine.names_of(run) for run in scored))

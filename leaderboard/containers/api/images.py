@@ -267,7 +267,7 @@ class UploadSubmissionView(View):
 
 
 def _upload_or_404(request: Request, pk: UUID) -> ImageUpload:
-    """Return one of the user's own uploads; raises Http404 for uploads of other users."""
+    """Return the user's image upload with the primary key `pk`. Raises Http404 if there is none, or it is another's."""
     uploads = ImageUpload.objects.select_related("phase__benchmark", "phase__split__dataset", "benchmark").filter(
         by=_user(request)
     )
@@ -324,7 +324,7 @@ def _declared(params: dict[str, Any]) -> dict[str, str]:
 
 
 def _user(request: Request) -> User:
-    """Return the request's user; the permission classes ensure that they are logged in."""
+    """Return the request's user, who is logged in: the views' permission classes ensure this."""
     return request.user  # type: ignore[return-value]
 
 

@@ -25,7 +25,7 @@ EXAMPLE = [
 
 
 class WrittenField(forms.JSONField):
-    """JSON form field that shows its value as indented JSON."""
+    """Form field for JSON that shows its value indented."""
 
     def prepare_value(self, value: Any) -> Any:
         return value if isinstance(value, InvalidJSONInput) else json.dumps(value, indent=2, ensure_ascii=False)

@@ -30,7 +30,10 @@ SHOWN_FAILURES = 20
 @login_required
 @require_http_methods(["GET", "POST"])
 def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the custom scorers; a POST adds one from an archive, a chunked upload (`upload`) or a registry reference."""
+    """Show a benchmark's custom scorers; a POST adds one from an archive, a chunked upload or a registry reference.
+
+    slug: of the benchmark. The query parameter `upload` chooses an upload in the form.
+    """
     benchmark = managed_or_404(request.user, slug)
     if request.method == "GET":
         initial = {"upload": request.GET.get("upload"), **_last(benchmark)}
@@ -50,7 +53,7 @@ def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def attach(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Set the custom scorer of a phase, or let the benchmark's task score it."""
+    """Set the custom scorer of a phase; an empty choice lets the benchmark's task score the phase."""
     row = managed_phase_or_404(request.user, slug, phase)
     benchmark = row.benchmark
     form = AttachForm(request.POST, phase=row)
@@ -82,7 +85,10 @@ def _add(request: PersonRequest, benchmark: Benchmark, form: dict[str, Any]) -> 
 
 
 def _last(benchmark: Benchmark) -> dict[str, Any]:
-    """Return initial form values: the measures of the last scorer, since a new scorer usually has the same ones."""
+    """Return initial values of the form for a new scorer: the benchmark's last scorer's `measures` and `primary`.
+
+    Without a scorer, these are an example.
+    """
     last = benchmark.scorers.order_by("-number").first()
     if last is None:
         return {"measures": EXAMPLE, "primary": EXAMPLE[0]["name"]}
@@ -117,7 +123,10 @@ def _page(
 
 
 def _phases(benchmark: Benchmark) -> list[Phase]:
-    """Return the benchmark's phases with their numbers of queued and failed runs by custom scorers."""
+    """Return the benchmark's phases, with the numbers of their runs by custom scorers that are queued or have failed.
+
+    The numbers are in the attributes `n_waiting` and `n_failed`.
+    """
     by_scorer = Q(submissions__predictions__runs__scorer__isnull=False)
 
     def runs(**state: Any) -> Count:

@@ -1,4 +1,4 @@
-"""Status page of container workers, for operators, who can drain a host there."""
+"""Status page of container workers, for curators, who can also drain a host there (let it start no more containers)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from leaderboard.work_queue import worker_status
 
 @dataclass(frozen=True)
 class _Worker:
-    """A worker's report. running: number of containers on its host. state: its name on the page, and its CSS class."""
+    """A worker's report as the page shows it. running: number of containers that run on the worker's host.
+
+    state: (the worker's state in words, CSS class).
+    """
 
     report: WorkerReport
     running: int
@@ -45,7 +48,7 @@ class _Worker:
 
     @property
     def details(self) -> list[tuple[str, Any]]:
-        """Return the engine's isolation layers and processors, sorted by name."""
+        """Return (name, value) of each isolation layer of the engine, and of its processors, sorted by name."""
         return sorted(self.report.detail.items())
 
 
@@ -74,7 +77,10 @@ def show(request: PersonRequest) -> HttpResponse:
 @needs(is_curator)
 @require_POST
 def drain(request: PersonRequest, pk: int) -> HttpResponse:
-    """Tell a worker's host to start no more containers; with `resume` in the form, let it start them again."""
+    """Let a worker's host start no more containers; if the form has a field `resume`, let it start them again.
+
+    pk: of the worker's report.
+    """
     report = get_object_or_404(WorkerReport.objects.exclude(queue=workers.SCORERS), pk=pk)
     if "resume" in request.POST:
         workers.resume(report, by=request.user)
@@ -86,6 +92,6 @@ def drain(request: PersonRequest, pk: int) -> HttpResponse:
 
 
 def _scorings() -> dict[str, int]:
-    """Return how many runs by custom scorers are queued (key "wait") and how many are running (key "run")."""
+    """Return the number of runs by custom scorers that are queued (key "wait") and that are running (key "run")."""
     runs = Run.objects.filter(scorer__isnull=False)
     return {name: runs.filter(state=state).count() for name, state in (("wait", State.QUEUED), ("run", State.RUNNING))}

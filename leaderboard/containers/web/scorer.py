@@ -15,7 +15,7 @@ from leaderboard.models import Run
 @require_safe
 @conditional_page
 def scorer(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """Show one custom scorer of a benchmark. Until it scores or has scored a phase, only managers can see it."""
+    """Show the custom scorer `number` of a benchmark. Until it scores or has scored a phase, only managers see it."""
     benchmark = benchmark_or_404(request.user, slug)
     row = get_object_or_404(benchmark.scorers.select_related("image"), number=number)
     phases = list(benchmark.phases.filter(scorer=row))

@@ -34,7 +34,11 @@ from leaderboard.work_queue import worker_status
 @login_required
 @require_http_methods(["GET", "POST"])
 def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the page; a POST submits an image: an archive, a chunked upload (`upload`) or a registry reference."""
+    """Show the form to submit a container image to a phase; a POST submits one.
+
+    The image is an archive, a chunked upload (`upload`) or a registry reference. slug, phase: short names of the
+    benchmark and its phase.
+    """
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
         if not registrations.may_submit(row.benchmark, request.user):
@@ -59,7 +63,7 @@ def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def give_up(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Discard one of the user's unfinished uploads."""
+    """Discard an image upload of the user that was not submitted. pk: of the upload."""
     upload = get_object_or_404(ImageUpload.objects.select_related("phase__benchmark"), pk=pk, by=request.user)
     phase, benchmark = upload.phase, upload.benchmark
     image_uploads.discard(upload)

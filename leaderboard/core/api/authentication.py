@@ -1,4 +1,4 @@
-"""Token authentication (`Authorization: Token ...`), the scope of tokens, and their last use."""
+"""Token authentication (`Authorization: Token ...`): checks a token's scope, and records the day of its last use."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ TOKENS = PreparedQuery(lambda key: AuthToken.objects.filter(token_key=key).selec
 
 
 class TokenAuthentication(auth.TokenAuthentication):
-    """Knox's authentication, with scopes of tokens.
+    """Knox's token authentication, in which a token also has a scope: read-only, or allowed to write.
 
     Rejects non-ASCII tokens: Knox itself fails with a decoding error on them.
     """
 
     def authenticate(self, request: Any) -> Any:
-        """Return user and token, and record the day of use. Raises PermissionDenied if the token may only read.
+        """Return (user, token), or None if the request has no token; record the day of the token's use.
 
-        A view with the attribute `read_only_tokens_may_write` accepts such tokens for every method.
+        Raises PermissionDenied if a read-only token is used with a method that writes. A view with a true attribute
+        `read_only_tokens_may_write` accepts such tokens for every method. Raises AuthenticationFailed for an invalid
+        token.
         """
         found = super().authenticate(request)
         if found is None:
@@ -54,7 +56,11 @@ class TokenAuthentication(auth.TokenAuthentication):
         return found
 
     def authenticate_credentials(self, token: bytes) -> Any:
-        """Return user and token. Unlike Knox, leave the expired ones of other tokens to `manage.py cleanup`."""
+        """Return (user, token row) of a token that a client sent. Raises AuthenticationFailed for an invalid one.
+
+        A token that has expired is deleted. Unlike Knox, this deletes no other expired tokens of the user:
+        `manage.py cleanup` does.
+        """
         if not token.isascii():
             raise AuthenticationFailed("Invalid token.")
         secret = token.decode("ascii")

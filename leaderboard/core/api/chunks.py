@@ -1,4 +1,4 @@
-"""Chunks in the former protocol of uploads, which `tus` replaces: the body of one chunk and its offset."""
+"""Requests of the former upload protocol, which `tus` replaces: the body is a chunk, the query has its offset."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ class ChunkParser(OffsetParser):
 
 
 def chunk_of(request: Request, *, expected: str) -> tuple[int, bytes]:
-    """Return (offset, chunk) from a request to a view with ChunkParser. expected: noun for the body in errors."""
+    """Return (offset, chunk) of a request to a view with ChunkParser: the chunk is the body, as bytes.
+
+    The offset is that of the chunk's first byte in the whole file. expected: noun for the body in error messages.
+    Raises ValidationError for an invalid offset, and the errors of `check_before_reading`.
+    """
     check_before_reading(request, expected=expected)
     query = Offset(data=request.query_params)
     query.is_valid(raise_exception=True)

@@ -1,6 +1,6 @@
-"""Exception handler of the API. An error response has the members of `leaderboard.core.api.problem_details`.
+"""Exception handler of the API. An error response is a JSON object as in `leaderboard.core.api.problem_details`.
 
-Invalid parameters add "fields", and problems in a file add "problems" and "more".
+For invalid parameters it also has "fields", and for problems in a file "problems" and "more".
 """
 
 from __future__ import annotations
@@ -90,7 +90,10 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
 
 
 def answer(request: HttpRequest, status: int, code: str, message: str, **more: Any) -> HttpResponse:
-    """Return an error response. code: the present code, not a renamed one's former name; more: further members."""
+    """Return an error response. code: an error code under its current name, even if it was renamed.
+
+    more: further members of the response's JSON object.
+    """
     return problem_details.response(request, status, code, message, **{**renamed.code_fields(code), **more})
 
 

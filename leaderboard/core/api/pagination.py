@@ -18,7 +18,7 @@ class Pages(PageNumberPagination):
 
 
 def pages_of(line: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
-    """Return the serializer of one page of a list, for the OpenAPI schema. line: serializer of one of its rows."""
+    """Return the serializer of one page of a list, for the OpenAPI schema. line: serializer class of a list's item."""
     return inline_serializer(
         f"PageOf{line.__name__}",
         {

@@ -31,7 +31,7 @@ class JSONParser(parsers.JSONParser):
 
 
 class RawParser(parsers.BaseParser):
-    """Parser of a request whose body is a file and whose query string has the other fields.
+    """Parser of a request whose body is a file, and whose query string has the fields that a form would send.
 
     For example: `curl --data-binary @FILE '...?system=Mine'`.
     """
@@ -87,7 +87,9 @@ def check_before_reading(request: Request, *, expected: str = "a predictions fil
     encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if encoding not in ("", "identity"):
         raise UnsupportedMediaType(
-            encoding, f'The body is sent with the content encoding "{encoding}"; send a .gz file as it is instead.'
+            encoding,
+            f'The body is sent with the content encoding "{encoding}"; omit Content-Encoding. A .gz file can be sent '
+            "as it is.",
         )
     if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
         raise LengthRequired
@@ -104,7 +106,7 @@ def check_before_reading(request: Request, *, expected: str = "a predictions fil
 
 
 def check_after_reading(request: Request) -> None:
-    """Raise Interrupted if fewer bytes came than Content-Length announced, and the errors of `check_stopped`."""
+    """Raise Interrupted if the body was shorter than its Content-Length, and the errors of `check_stopped`."""
     check_stopped(request)
     if not received_whole(request._request):
         raise Interrupted

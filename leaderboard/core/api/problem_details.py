@@ -1,4 +1,4 @@
-"""Error responses of the API by RFC 9457: `application/problem+json`, with the additional keys `code` and `message`."""
+"""Error responses of the API as in RFC 9457: `application/problem+json`, with the additional keys `code`, `message`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ STATUSES = {413: "Content Too Large", 422: "Unprocessable Content", 460: "Checks
 
 
 def title(status: int) -> str:
-    """Return the name of an HTTP status."""
+    """Return the reason phrase of an HTTP status code, such as "Not Found" for 404."""
     return STATUSES.get(status) or HTTPStatus(status).phrase
 
 
 def content(status: int, code: str, message: str, /, *, path: str = "", **more: Any) -> dict[str, Any]:
-    """Return the members of an error response.
+    """Return the JSON object of an error response.
 
-    code: the present code, not a renamed one's former name; `type` is the address of its documentation. path: of the
-    request; if it is empty, the response has no `instance`. more: further members; for the sake of old clients these
-    may set `code` to the former name.
+    code: the error code under its current name, even if it was renamed; the member `type` is the URL of its
+    documentation. path: of the request; if it is empty, the object has no member `instance`. more: further members,
+    which override others of the same name: for clients of the previous release, `code` may be a code's former name.
     """
     request_id = get_contextvars().get("request_id")
     instance = {"instance": f"{escape_uri_path(path)}#{request_id}"} if path and request_id else {}
@@ -46,7 +46,10 @@ def content(status: int, code: str, message: str, /, *, path: str = "", **more: 
 
 
 def response(request: HttpRequest, status: int, code: str, message: str, /, **more: Any) -> JsonResponse:
-    """Return an error response. more: further members."""
+    """Return the HTTP response of `content(status, code, message, path=request.path, **more)`.
+
+    Its media type is application/json if the client accepts that, but neither problem details nor a wildcard.
+    """
     accepted = request.headers.get("Accept", "")
     is_former = FORMER_MEDIA_TYPE in accepted and MEDIA_TYPE not in accepted and "*" not in accepted
     body = content(status, code, message, path=request.path, **more)

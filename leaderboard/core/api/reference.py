@@ -1,6 +1,6 @@
-"""The API reference: a page made from the OpenAPI schema, with examples for curl and Python.
+"""The API reference: pages made from the OpenAPI schema, with examples for curl and Python.
 
-The schema says what each call takes and returns. Examples have invented values of the right types.
+A call is one HTTP method at one path. Examples have invented values of the types that the schema gives.
 """
 
 from __future__ import annotations
@@ -139,7 +139,10 @@ _markdown = MarkdownIt("commonmark", {"html": False})
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter or a field of an object. link: name of the object that its type is or lists; empty: none."""
+    """A parameter of a call, or a field of an object. text: its description as HTML. note: such as "required".
+
+    link: name of the schema's object that is the type, or of which the type is a list; empty if there is none.
+    """
 
     name: str
     type: str
@@ -150,7 +153,11 @@ class Field:
 
 @dataclass(frozen=True)
 class Call:
-    """One call. results: (status, type of the content, whether that names an object) of each success."""
+    """One HTTP method at one path, as the reference describes it.
+
+    results: (HTTP status, type of the content, True if the type is the name of an object of the schema) of each
+    successful response. errors: (HTTP status, its name, error codes) of each failed one. example: of a result, as JSON.
+    """
 
     id: str
     method: str
@@ -178,7 +185,7 @@ class Object:
 
 @dataclass(frozen=True)
 class Group:
-    """A page of the reference: calls, and the objects that they take or return."""
+    """A page of the reference: calls, and the objects of the schema that these take or return."""
 
     name: str
     title: str
@@ -189,7 +196,7 @@ class Group:
 @require_safe
 @conditional_page
 def reference(request: HttpRequest, name: str = "") -> HttpResponseBase:
-    """Show the calls of one group; without a name, a list of all calls."""
+    """Show the API calls of the group `name`, one of GROUPS; if `name` is empty, a list of all calls."""
     groups = call_groups()
     if name and name not in groups:
         raise Http404("no such page")
@@ -206,7 +213,7 @@ def _content(name: str) -> SafeString:
 
 @lru_cache
 def schema() -> Json:
-    """Return the OpenAPI schema of all calls, whatever rights they need, as JSON values."""
+    """Return the OpenAPI schema of all API calls, including those that need special rights, as JSON values."""
     return dict(json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True), default=str)))
 
 
@@ -232,7 +239,10 @@ def call_groups() -> Mapping[str, Group]:
 
 
 def _collect(part: Any, names: dict[str, None]) -> None:
-    """Add to `names` all objects to which a part of the schema refers, directly or through other objects."""
+    """Add the names of all objects to which a part of the OpenAPI schema refers, also through other objects.
+
+    names: the keys are the names, in the order in which they were found; the values are None.
+    """
     if isinstance(part, dict):
         if "$ref" in part and (name := _name(part)) not in names:
             names[name] = None
@@ -292,17 +302,18 @@ STRUCTURED = ("application/json", "multipart/form-data")
 
 
 def _preferred(content: Json) -> str:
-    """Return the media type that examples of a body use; empty if there is no body.
+    """Return the media type of the request body in a call's examples; empty if the call takes no body.
 
-    content: the body's schemas by media type.
+    content: media type -> schema of the body.
     """
     return next((name for name in (*STRUCTURED, *content) if name in content), "")
 
 
 def _answer_type(answer: Json) -> tuple[str, bool]:
-    """Return (type of a response's content, whether that is the name of an object of the schema).
+    """Return (type of a response's content, True if the type is the name of an object of the schema).
 
-    The type is a media type if the content is not JSON.
+    answer: a response in the OpenAPI schema. The type is a media type if the content is not JSON, and "no content" if
+    there is none.
     """
     content = answer.get("content", {})
     part = _json_schema(answer)
@@ -328,7 +339,7 @@ def _errors(operation: Json, group: str) -> Iterator[tuple[int, str, Sequence[st
 
 
 def _resolved(part: Json) -> Json:
-    """Return the object to which a part of the schema refers ($ref); the part itself if it refers to none."""
+    """Return the object to which a part of the OpenAPI schema refers by $ref; without a $ref, the part itself."""
     for choice in (part, *part.get("allOf", ()), *part.get("oneOf", ())):
         if "$ref" in choice:
             return dict(schema()["components"]["schemas"][_name(choice)])
@@ -377,9 +388,10 @@ def _text(text: str) -> SafeString:
 
 
 def sample(part: Json, name: str = "", depth: int = 0) -> Any:
-    """Return an invented value of a part of the schema. name: the field whose value it is.
+    """Return an invented value of the type that a part of the OpenAPI schema describes.
 
-    depth: number of objects and arrays around it; from MAX_DEPTH on, they are empty.
+    name: of the field that has the value; some names have a value in SAMPLES. depth: number of objects and arrays
+    around the value; from MAX_DEPTH on, objects and arrays are empty.
     """
     whole = _resolved(part)
     if "enum" in whole:
@@ -406,13 +418,13 @@ def sample(part: Json, name: str = "", depth: int = 0) -> Any:
 
 
 def _sample_body(operation: Json, body_type: str) -> dict[str, Any]:
-    """Return the required fields of a call's body with sample values."""
+    """Return the required fields of a call's request body: name -> sample value."""
     part = _resolved(operation["requestBody"]["content"][body_type]["schema"])
     return {name: sample(part["properties"][name], name) for name in part.get("required", ())}
 
 
 def _query(operation: Json) -> dict[str, Any]:
-    """Return the required query parameters of a call, with sample values."""
+    """Return the required query parameters of a call: name -> sample value."""
     return {
         part["name"]: sample(part["schema"], part["name"])
         for part in operation.get("parameters", ())
@@ -421,7 +433,7 @@ def _query(operation: Json) -> dict[str, Any]:
 
 
 def _headers(operation: Json) -> dict[str, str]:
-    """Return the required headers of a call, with sample values, except for those of the token and the body."""
+    """Return the required headers of a call, without Authorization and Content-Type: name -> sample value."""
     return {
         part["name"]: str(sample(part["schema"], part["name"]))
         for part in operation.get("parameters", ())
@@ -430,7 +442,7 @@ def _headers(operation: Json) -> dict[str, str]:
 
 
 def _example_path(path: str) -> str:
-    """Return a path with words in capitals to be replaced, such as SLUG."""
+    """Return a path of the schema with its parameters as words in capitals: SLUG for `{slug}`."""
     return re.sub(r"\{(\w+)\}", lambda match: match[1].upper(), path)
 
 

@@ -1,8 +1,8 @@
-"""Names of the previous release in the API, so that its clients work with this release too.
+"""Names in the API that this release has changed, so that clients of the previous release still work.
 
 Responses have a renamed field under both names, a renamed address is served under both names, and errors with a renamed
-code have the former code in `code` and the present code in `new_code`. The OpenAPI schema marks former names as
-deprecated, and docs/api.md lists them. The next release drops them: empty FIELDS, CODES and ADDRESSES.
+code have the former code in `code` and the new code in `new_code`. The OpenAPI schema marks former names as deprecated,
+and docs/api.md lists them. The next release drops the former names: FIELDS, CODES and ADDRESSES will then be empty.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ CODES = {"engine_unavailable": "engine_away", "sandbox_unavailable": "referee_aw
 
 
 class Address(NamedTuple):
-    """A renamed API address: the endings of its present and its former route.
+    """A renamed API address: the ends of its URL under the present and the former name.
 
-    operation: the (present, former) parts in which the ids of its OpenAPI operations differ.
+    operation: the (present, former) part of the OpenAPI operation ids, which differ only in it.
     """
 
     present: str
@@ -56,7 +56,7 @@ DEPRECATED_AT = datetime(2026, 11, 23, tzinfo=UTC)
 
 
 class FormerProtocolView(View):
-    """Base of the views of the former protocol of uploads, which `tus.py` replaces. The next release drops them."""
+    """Base class of the views of the former upload protocol, which `tus.py` replaces. The next release drops them."""
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Add the header Deprecation (RFC 9745) and a link to the documentation."""
@@ -67,7 +67,7 @@ class FormerProtocolView(View):
 
 
 class RenamedFields(serializers.Serializer[Any]):
-    """Base of serializers with renamed fields. Views pass the present names; responses have both names."""
+    """Base class of serializers with renamed fields. Views pass the present names; responses have both names."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -86,9 +86,9 @@ class RenamedFields(serializers.Serializer[Any]):
 
 
 def code_fields(code: str) -> dict[str, str]:
-    """Return the fields of an error response that hold its code. code: the present code.
+    """Return the fields of an error response that hold its error code. code: the code under its current name.
 
-    The only field is `code`; if the code was renamed, `code` holds the former code, and `new_code` the present one.
+    The only field is `code`, unless the code was renamed: then `code` has its former name, and `new_code` the current.
     """
     return {"code": CODES[code], "new_code": code} if code in CODES else {"code": code}
 

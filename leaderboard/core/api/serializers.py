@@ -1,6 +1,6 @@
-"""Serializers of errors and scores, shared by several API views and named in the OpenAPI schema.
+"""Serializers of errors and scores, which several features share.
 
-Those of one feature are in its `api/serializers.py`, or next to their view.
+Serializers that only one feature uses are in its `api/serializers.py`, or next to the view that uses them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from leaderboard.core.api import problem_details
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """One problem in a file, with its line."""
+    """One problem in a file, with its line number."""
 
     file = serializers.CharField()
     line = serializers.IntegerField(allow_null=True, help_text="null: the file as a whole")
@@ -63,7 +63,7 @@ def errors(*statuses: int) -> dict[tuple[int, str, str], type[ErrorSerializer]]:
 
 
 class ScoreSerializer(serializers.Serializer[Any]):
-    """One measure on one slice, as revealed by the phase."""
+    """Score of a system by one measure on one slice of the data, as far as the phase reveals it."""
 
     measure = serializers.CharField()
     slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")

@@ -1,7 +1,7 @@
 """Resumable uploads by the tus protocol, version 1.0.
 
-https://tus.io/protocols/resumable-upload is the specification. `core/chunked_upload.py` stores the chunks. Views of a
-kind of upload extend CreationView and UploadView.
+https://tus.io/protocols/resumable-upload is the specification. `core/chunked_upload.py` stores the chunks. Each kind of
+upload (images, raw files) has views that extend CreationView and UploadView.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class UnsupportedVersion(exceptions.APIException):
 
 
 class OffsetParser(parsers.BaseParser):
-    """Parser that returns {"chunk": the body as bytes}.
+    """Parser of a request whose body is a chunk of a file. Returns {"chunk": the body as bytes}.
 
     Reads at most CHUNK_BYTES + 1 bytes: enough to recognise a chunk that is too large.
     """
@@ -97,8 +97,8 @@ class OffsetParser(parsers.BaseParser):
 class Announced(NamedTuple):
     """A file that a client is about to send.
 
-    fields: data for the serializer that validates the request: `bytes` (the size), and those of FIELDS that the
-    metadata has. metadata: the header Upload-Metadata as it was sent.
+    fields: data for the serializer that validates the request: `bytes`, the file's size; and the values of FIELDS for
+    which the header Upload-Metadata has a value, such as `name`. metadata: that header as the client sent it.
     """
 
     fields: dict[str, Any]
@@ -106,7 +106,7 @@ class Announced(NamedTuple):
 
 
 class TusView(View):
-    """Base of the protocol's views: checks its version, and answers OPTIONS."""
+    """Base class of the views of the tus protocol: checks the request's protocol version, and answers OPTIONS."""
 
     permission_classes = (IsAuthenticated,)
     parser_classes = (OffsetParser,)
@@ -114,7 +114,7 @@ class TusView(View):
 
     @staticmethod
     def max_bytes() -> int:
-        """Return the site's size limit of a file, in bytes; limits of users or benchmarks may be smaller."""
+        """Return the site's size limit of an uploaded file, in bytes; limits of users or benchmarks may be smaller."""
         raise NotImplementedError
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
@@ -125,9 +125,9 @@ class TusView(View):
         return super().initialize_request(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse requests with another version of the protocol in the header Tus-Resumable.
+        """Raise UnsupportedVersion if the header Tus-Resumable names a version of tus other than VERSION.
 
-        POST and PATCH need the header. HEAD and DELETE mean the same without it.
+        POST and PATCH need the header; HEAD and DELETE may omit it. GET and OPTIONS are not checked.
         """
         super().initial(request, *args, **kwargs)
         version = request.headers.get("Tus-Resumable", "")
@@ -143,7 +143,10 @@ class TusView(View):
         return response
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
-        """Describe the server. The response never depends on the benchmark, so it does not reveal if it exists."""
+        """Return headers with the versions, extensions and limits of tus that the server supports.
+
+        These are the same for all benchmarks, so that a response does not reveal whether a benchmark exists.
+        """
         headers = {
             "Tus-Version": VERSION,
             "Tus-Extension": EXTENSIONS,
@@ -154,10 +157,10 @@ class TusView(View):
 
 
 class CreationView(TusView):
-    """Base of views that begin an upload: POST with Upload-Length, and optionally with the first chunk as the body."""
+    """Base class of views that begin an upload: POST with Upload-Length; the body may be the first chunk."""
 
     def announced(self, request: Request) -> Announced:
-        """Return the file that the headers announce. Raises ParseError."""
+        """Return the file that the request's headers announce. Raises ParseError for malformed headers."""
         metadata = request.headers.get("Upload-Metadata", "")
         values = _metadata(metadata)
         fields: dict[str, Any] = {field: values[key] for key, field in FIELDS.items() if values.get(key)}
@@ -166,9 +169,9 @@ class CreationView(TusView):
         return Announced({"bytes": _number(request, "Upload-Length"), **fields}, metadata)
 
     def created(self, request: Request, upload: Upload, shown: dict[str, Any]) -> Response:
-        """Store the body, if there is one, as the first chunk of a new upload, and return the response.
+        """Store the request's body, unless it is empty, as the first chunk of a new upload; return the response.
 
-        If the chunk is refused, the upload is deleted. shown: the upload as JSON, with its `url`.
+        If the chunk is refused, the upload is deleted. shown: the upload as the response's JSON object, with its `url`.
         """
         headers = {"Location": shown["url"]}
         try:
@@ -184,14 +187,14 @@ class CreationView(TusView):
 
 
 class UploadView(TusView):
-    """Base of views of one upload: HEAD returns its offset, PATCH appends a chunk, and DELETE discards it."""
+    """Base class of views of one upload: HEAD returns the next chunk's offset, PATCH appends it, DELETE cancels all."""
 
     def upload_or_404(self, request: Request, pk: UUID) -> Upload:
-        """Return one of the user's own uploads; raises Http404 for uploads of other users."""
+        """Return the user's upload with the primary key `pk`. Raises Http404 if there is none, or it is another's."""
         raise NotImplementedError
 
     def head(self, request: Request, pk: UUID) -> Response:
-        """Return the offset at which the next chunk begins."""
+        """Return the byte offset at which the next chunk must begin, in the header Upload-Offset."""
         upload = self._live(request, pk)
         headers = {
             "Upload-Offset": str(upload.received),
@@ -204,7 +207,7 @@ class UploadView(TusView):
         return Response(headers=headers)
 
     def patch(self, request: Request, pk: UUID) -> Response:
-        """Append a chunk. It begins at the header `Upload-Offset`, which is the number of bytes received so far."""
+        """Append a chunk, which is the body. The header `Upload-Offset` must be the number of bytes received so far."""
         upload = self._live(request, pk)
         if request.content_type != MEDIA_TYPE:
             raise exceptions.UnsupportedMediaType(request.content_type or "")
@@ -223,7 +226,7 @@ class UploadView(TusView):
 
 
 def _append(request: Request, upload: Any, offset: int, chunk: bytes) -> None:
-    """Store a chunk. Of an empty one, only the offset is checked."""
+    """Store a chunk of an upload; if the chunk is empty, only check its offset. Raises the errors of `add`."""
     if chunk:
         _check_digest(request, chunk)
     if chunk or offset != upload.received:
@@ -231,7 +234,10 @@ def _append(request: Request, upload: Any, offset: int, chunk: bytes) -> None:
 
 
 def _chunk(request: Request) -> bytes:
-    """Return the body; empty if there is none. Raises LengthRequired, UnsupportedMediaType."""
+    """Return the request's body, which may be empty.
+
+    Raises LengthRequired for a chunked transfer encoding, and the errors of `check_before_reading`.
+    """
     if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
         raise LengthRequired
     if request.META.get("CONTENT_LENGTH") in (None, "", "0"):
@@ -243,7 +249,10 @@ def _chunk(request: Request) -> bytes:
 
 
 def _check_digest(request: Request, chunk: bytes) -> None:
-    """Compare the header Upload-Checksum, if there is one. Raises ParseError, or Refused CHECKSUM_MISMATCH."""
+    """Raise Refused CHECKSUM_MISMATCH if the chunk's digest differs from that in the header Upload-Checksum.
+
+    Does nothing without the header. Raises ParseError if it is malformed or names an unknown algorithm.
+    """
     text = request.headers.get("Upload-Checksum")
     if text is None:
         return
@@ -261,7 +270,7 @@ def _check_digest(request: Request, chunk: bytes) -> None:
 
 
 def _number(request: Request, name: str) -> int:
-    """Return the whole number in a header. Raises ParseError if there is none."""
+    """Return the number in the header `name`. Raises ParseError unless its value is 1 to 18 decimal digits."""
     text = request.headers.get(name, "")
     if not (text.isascii() and text.isdecimal() and len(text) <= 18):
         found = repr(text[:40]) if text else "missing"
@@ -270,7 +279,7 @@ def _number(request: Request, name: str) -> int:
 
 
 def _metadata(text: str) -> dict[str, str]:
-    """Return the decoded pairs of an Upload-Metadata header. Raises ParseError."""
+    """Decode the value of an Upload-Metadata header: key -> text. Raises ParseError if it is malformed or too long."""
     if len(text) > METADATA_BYTES:
         raise exceptions.ParseError(
             f"The header Upload-Metadata has {len(text):,} bytes; expected at most {METADATA_BYTES:,}."

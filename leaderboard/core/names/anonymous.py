@@ -1,4 +1,4 @@
-"""Displayed names of systems: their own, or "Anonymous N" until the date that the team has chosen."""
+"""Names under which systems are displayed: the real name, or "Anonymous N" until a date that the team has chosen."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NOBODY = "anonymous"
 class Shown(msgspec.Struct, frozen=True):
     """A system's details as shown to one viewer.
 
-    anonymous_until: the date until which the public sees no name; None: the system is not anonymous now.
-    team_id: key of the team, which has a public page; None while the system is anonymous, for every viewer.
+    anonymous_until: when the public will see the system's name; None: the public sees it now.
     is_hidden: this viewer sees "Anonymous N" instead of the names, and none of the other details.
+    team_id: primary key of the team, for a link to its page; None for every viewer while the system is anonymous.
     """
 
     system: str
@@ -38,7 +38,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def is_anonymous(system: System, at: datetime | None = None) -> bool:
-    """Return whether the system's name is hidden from the public at a datetime (default: now)."""
+    """Return whether the system's name is hidden from the public at the time `at` (None: now)."""
     return system.anonymous_until is not None and (at or timezone.now()) < system.anonymous_until
 
 
@@ -57,9 +57,10 @@ def shown(system: System, *, knows: bool) -> Shown:
 
 
 def names_for(viewer: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
-    """Return a function that returns the details of a benchmark's systems as shown to a viewer (None: the public).
+    """Return a function: system of the benchmark -> its details as shown to a viewer.
 
-    The viewer's teams and rights are queried once, and only if some system is anonymous.
+    viewer: a user, AnonymousUser, or None for the public. The function queries the viewer's teams and rights at most
+    once: when it first gets an anonymous system.
     """
     cached: dict[str, Any] = {}
 
@@ -75,10 +76,10 @@ def names_for(viewer: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
 
 
 def display_names(viewer: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
-    """Return query expressions `shown_system` and `shown_team`: the names that `names_for` shows to a viewer.
+    """Return query expressions `shown_system` and `shown_team` for the names that `names_for` shows to a viewer.
 
-    system: lookup path from the queried rows to their system, such as `submission__system`. Searching and ordering by
-    these expressions leak no hidden name.
+    system: lookup path from the queried rows to their system, such as `submission__system`. A query that searches or
+    sorts by these expressions never matches or sorts by a hidden name.
     """
     name, team = F(f"{system}__name"), F(f"{system}__team__name")
     hidden = hidden_from(viewer, benchmark, system)
@@ -93,9 +94,9 @@ def display_names(viewer: Any, benchmark: Benchmark, system: str) -> dict[str, C
 
 
 def hidden_from(viewer: Any, benchmark: Benchmark, system: str) -> Q | None:
-    """Return the condition for systems whose details are hidden from a viewer; None: the viewer sees all.
+    """Return a query condition that is true of rows whose system is hidden from a viewer; None: the viewer sees all.
 
-    system: lookup path from the queried rows to their system.
+    system: lookup path from the queried rows to their system, such as `submission__system`.
     """
     hidden = Q(**{f"{system}__anonymous_until__gt": timezone.now()})
     if getattr(viewer, "is_authenticated", False):

@@ -1,8 +1,8 @@
-"""Confusable names: characters of all scripts that look alike.
+"""Replacement of characters by others that look alike, in all scripts, to find confusable names.
 
-The pairs are those of Unicode (UTS 39, confusables.txt next to this module), and some that look the same only at a
-board's font size. Pairs of letters that look like one (`joined`) are handled separately, because they depend on case.
-Names are compared by `first_confusable` in `names`.
+Characters that look alike are those of Unicode's table (UTS 39, confusables.txt next to this module), and some that
+look alike only at a leaderboard's font size. Two letters that together look like one, such as rn and m, are replaced by
+`joined`, because they depend on case. `first_confusable` in `names` compares names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ALONE = str.maketrans({"M": "\x02", "D": "\x03", "w": "vv", "W": "VV"})
 
 
 def pairs() -> dict[str, str]:
-    """Return Unicode's table: character -> the text that it looks like, in which no key of the table occurs."""
+    """Return Unicode's table: character -> text that looks like it, in which no key of the table occurs."""
     result = {}
     for line in DATA.read_text(encoding="utf-8").splitlines():
         source, _, rest = line.partition("#")[0].partition(";")
@@ -42,25 +42,31 @@ def _text(numbers: str) -> str:
 
 @functools.cache
 def _table() -> dict[int, str]:
-    """Return the table of confusable characters for str.translate, without the pairs of letters in `joined`."""
+    """Return the table of confusables for str.translate: code point -> text that looks like it.
+
+    The characters that `skeleton` and `joined` replace are not in it.
+    """
     return {ord(source): text.translate(_ALSO) for source, text in pairs().items() if source not in _SEPARATE} | _ALSO
 
 
 def latin(name: str) -> str:
-    """Replace characters by similar-looking ones, Latin ones if there are any, and normalize the text (NFKC)."""
+    """Replace each character by the one that stands for all that look like it, and normalize the text (NFKC).
+
+    That is a Latin character if one of those that look alike is Latin.
+    """
     for _ in range(2):  # the normalized text may have characters of the table
         name = unicodedata.normalize("NFKC", name.translate(_table()))
     return name
 
 
 def skeleton(name: str) -> str:
-    """Return `latin(name)` with similar digits and letters unified: 0 and O; 1, I, | and l."""
+    """Return `latin(name)` in which digits and letters that look alike are the same: 0 and O; 1, I, | and l."""
     return latin(name).translate(_DIGITS)
 
 
 def joined(text: str) -> str:
-    """Unify pairs of letters with the letter that they look like: rn to m, cl to d, w to vv.
+    """Replace rn by m, cl by d, and w by vv, so that texts that look alike become equal.
 
-    Apply this before case folding.
+    Apply this before case folding: capital M and D look like neither rn nor cl.
     """
     return text.translate(_ALONE).replace("rn", "m").replace("cl", "d")

@@ -29,9 +29,10 @@ _OF_BASELINES = re.compile(r"(the )?baseiines? of .+")
 
 
 def checked(name: str, *, of: str, longest: int) -> str:
-    """Return the name with spaces collapsed. Raises Refused INVALID_NAME if boards cannot show it.
+    """Return the name with each run of spaces collapsed into one. Raises Refused INVALID_NAME for an invalid name.
 
-    of: kind of object that has the name, such as "team", for messages. longest: maximum number of characters.
+    A name must have 1 to `longest` characters, some of them visible and none invisible, and must not look like
+    "Anonymous" with or without a number. of: kind of object that has the name, such as "team", for error messages.
     """
     name = " ".join(name.split())
     if not 1 <= len(name) <= longest:
@@ -55,7 +56,7 @@ def checked(name: str, *, of: str, longest: int) -> str:
 def check_signs(text: str, *, of: str, lines: bool = False) -> None:
     """Raise Refused INVALID_NAME for a text with control characters or bidirectional controls.
 
-    of: noun for the text in the message. lines: line ends and tabs are allowed.
+    of: noun for the text in the error message. lines: True allows line ends and tabs.
     """
     allowed = "\r\n\t" if lines else ""
     for sign in text:
@@ -65,7 +66,10 @@ def check_signs(text: str, *, of: str, lines: bool = False) -> None:
 
 
 def key(name: str) -> str:
-    """Return a comparison key that ignores case, width, composition and invisible characters (NFKC, case folded)."""
+    """Return the name as a key that is equal for names that differ only in case, spaces or invisible characters.
+
+    Unicode's variants of a character (width, composition) do not count either: the key is normalized to NFKC.
+    """
     if name.isascii():  # shortcut for most names: a new team's is compared with all
         return " ".join(name.split()).casefold()
     seen = (sign for sign in unicodedata.normalize("NFKC", name) if not _is_unseen(sign))
@@ -75,26 +79,26 @@ def key(name: str) -> str:
 def first_confusable(name: str, taken: Iterable[str]) -> str | None:
     """Return the first of the `taken` names that readers may confuse with `name`; None if there is none.
 
-    Readers may confuse names that `key` makes equal, and names that differ only in similar-looking letters and digits,
-    or in pairs of letters that look like one letter.
+    Readers may confuse names with an equal `key`, and names that differ only in similar-looking characters, or in two
+    letters that together look like one.
     """
     forms = _visual_keys(name)
     return next((other for other in taken if any(map(str.__eq__, _visual_keys(other), forms))), None)
 
 
 def is_the_sites(name: str) -> bool:
-    """Return whether a name looks like a label that boards use themselves, such as Baselines or Organiser."""
+    """Return whether a name looks like a label that boards show instead of a team, such as Baselines or Organiser."""
     forms = [form.translate(_AS_I) for form in _visual_keys(name)]
     return any(_OF_THE_SITE.fullmatch(re.sub(r"[\W_]+", "", form)) for form in forms)
 
 
 def is_of_baselines(name: str) -> bool:
-    """Return whether a name looks like that of a benchmark's baselines team."""
+    """Return whether a name looks like that of a benchmark's baselines team: "Baselines of ..."."""
     return any(_OF_BASELINES.fullmatch(form.translate(_AS_I)) for form in _visual_keys(name))
 
 
 def is_of_deleted_account(name: str) -> bool:
-    """Return whether a name looks like those that replace the names of deleted users and their teams."""
+    """Return whether a name looks like one that replaces a deleted user's or team's name: "Deleted account ..."."""
     forms = (re.sub(r"[\W_]+", "", form.translate(_AS_I)) for form in _visual_keys(name))
     return any(form.startswith("deietedaccount") for form in forms)
 
@@ -105,17 +109,20 @@ def _visual_keys(name: str) -> tuple[str, str, str, str]:
 
 
 def _reading_keys(name: str) -> tuple[str, str]:
-    """Return two comparison keys of a name (see `key`), in which letters that look like Latin ones are Latin.
+    """Return two keys (see `key`) of a name in which letters that look like Latin ones are replaced by these.
 
-    In the second one, rn is also read as m, cl as d, and w as vv. Unlike in `_visual_keys`, similar-looking digits and
-    letters are not unified.
+    In the second key, rn is also read as m, cl as d, and w as vv. Digits are not replaced by letters that look like
+    them, unlike in `_visual_keys`.
     """
     latin = confusables.latin(name)
     return key(latin), key(confusables.joined(latin))
 
 
 def _is_hidden(name: str, index: int) -> bool:
-    """Return whether the character at an index is invisible, and therefore not allowed."""
+    """Return whether the character at an index of a name is invisible, and therefore not allowed.
+
+    Zero-width joiners are allowed between characters that need them, as in Persian and emoji.
+    """
     sign = name[index]
     if sign in _JOINERS and 0 < index < len(name) - 1:
         return not {unicodedata.category(name[index - 1]), unicodedata.category(name[index + 1])} <= _JOINED

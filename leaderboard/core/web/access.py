@@ -1,4 +1,4 @@
-"""Authenticated requests, and a decorator for views that need a permission."""
+"""Type of requests of logged-in users, and a decorator for views that need a permission."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class PersonRequest(HttpRequest):
 def needs(
     permission: Callable[[User], bool],
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """Decorate a view that needs a permission: anonymous users must log in; users without it get a 404.
+    """Return a decorator for a view that needs a permission: anonymous users must log in; users without it get a 404.
 
-    permission: a function of `leaderboard.permissions`.
+    permission: function that returns True for a user who has the permission; one of `leaderboard.permissions`.
     """
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

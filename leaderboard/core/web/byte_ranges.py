@@ -16,14 +16,14 @@ _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})\Z")
 
 
 class UnsatisfiableError(Exception):
-    """Error: a range has no byte of the file."""
+    """Error: the range in a Range header contains no byte of the file."""
 
 
 def range_of(header: str, size: int) -> tuple[int, int] | None:
-    """Return the range (start, stop) of a Range header for a file of `size` bytes; None: send the whole file.
+    """Return the byte offsets (start, stop) that a Range header asks for; stop is exclusive, at most `size`.
 
-    None for a header that is empty, invalid, or asks for several ranges, which a server may ignore. Raises
-    UnsatisfiableError.
+    size: of the file in bytes. None if the header is empty or invalid, or asks for several ranges, which a server may
+    ignore: then the whole file is sent. Raises UnsatisfiableError if the range contains no byte of the file.
     """
     match = _RANGE.match(header.strip())
     if match is None or match.groups() == ("", ""):
@@ -41,9 +41,10 @@ def range_of(header: str, size: int) -> tuple[int, int] | None:
 
 
 def part_of_file(request: HttpRequest, stored: FieldFile, *, etag: str) -> HttpResponseBase | None:
-    """Return the response to a request for a part of a stored file; None: the whole file is to be sent.
+    """Return the response with the part of a stored file that the request asks for; None: send the whole file.
 
-    etag: the file's strong ETag. A range is ignored if If-Range has another one, or a date: files have no dates.
+    The response is a 206, or a 416 for a range outside the file. etag: the file's strong ETag. A range is ignored if
+    the header If-Range has another ETag, or a date.
     """
     header = request.headers.get("Range", "")
     if request.method != "GET" or not header or request.headers.get("If-Range", etag) != etag:

@@ -1,4 +1,4 @@
-"""The network from which a request comes, by which visitors are throttled."""
+"""The network from which a request comes: requests of visitors without log-in are limited per network."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from django.http import HttpRequest
 
 
 def network_of(request: HttpRequest) -> str:
-    """Return the client's IP address, or its /64 network if it is an IPv6 address, since one household has all of it.
+    """Return the client's IPv4 address, or the /64 network of its IPv6 address, since one household has all of it.
 
-    Raises PermissionDenied if the request has no address.
+    An IPv4 address that is mapped to IPv6 counts as IPv4. Raises PermissionDenied if the request has no address.
     """
     address = get_adapter().get_client_ip(request)
     try:

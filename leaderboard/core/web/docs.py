@@ -1,7 +1,7 @@
-"""The documentation under `/docs/`: the built site, or, where it was not built, the Markdown files of `docs/`.
+"""The documentation under `/docs/`: pages built by Sphinx, or, if there are none, the Markdown files of `docs/`.
 
-`bin/docs` builds it with Sphinx, which servers do not need. The rendered files have the same text and addresses, but
-no search and no generated reference (docs/adr/0060).
+`bin/docs` builds the pages; a server need not have Sphinx. Without it, pages have the same text and addresses, but
+there is no search and no generated reference (docs/adr/0060).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ YEAR = 31_536_000
 
 @dataclass(frozen=True)
 class DocsPage:
-    """A rendered file. sections: (anchor, title) of each second-level heading."""
+    """A Markdown file of `docs/` as HTML. sections: (id of the HTML element, title) of each second-level heading."""
 
     name: str
     title: str
@@ -75,7 +75,7 @@ class DocsPage:
 @require_safe
 @conditional_page
 def docs(request: HttpRequest, name: str = "") -> HttpResponseBase:
-    """Return a page of the documentation; without a name, its first page."""
+    """Return the page `name` of the documentation; if the name is empty, its first page."""
     built = _file(BUILT, f"{name}/index.html".lstrip("/"))
     if built is not None:
         return _response(built)
@@ -88,9 +88,9 @@ def docs(request: HttpRequest, name: str = "") -> HttpResponseBase:
 @require_safe
 @conditional_page
 def docs_file(request: HttpRequest, path: str) -> HttpResponseBase:
-    """Return a file of the built documentation, or an image of its sources.
+    """Return a file of the documentation that Sphinx built, such as a script, or an image of `docs/images`.
 
-    The address of a page without the slash at its end is redirected to the page.
+    The address of a page without its final slash is redirected to the page. Raises Http404 for any other path.
     """
     source = _file(FOLDER, path) if path.startswith("images/") else None
     if file := _file(BUILT, path) or source:
@@ -105,7 +105,10 @@ def docs_file(request: HttpRequest, path: str) -> HttpResponseBase:
 
 
 def _file(folder: Path, path: str) -> Path | None:
-    """Return a file in a folder, or None. Raises SuspiciousFileOperation for a path that leads out of the folder."""
+    """Return the file at `path` in a folder; None if there is no such file.
+
+    Raises SuspiciousFileOperation for a path that leads out of the folder.
+    """
     file = Path(safe_join(folder, path))
     return file if file.is_file() else None
 
@@ -117,14 +120,17 @@ def _response(file: Path) -> HttpResponse:
 
 @lru_cache
 def pages() -> frozenset[str]:
-    """Return the names of files that can be rendered: those that use no directives, which only Sphinx understands."""
+    """Return the paths, within `docs/` and without .md, of the Markdown files that can be rendered without Sphinx.
+
+    Files with directives, which only Sphinx understands, are left out.
+    """
     files = {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in FOLDER.rglob("*.md")}
     return frozenset(name for name, path in files.items() if "```{" not in path.read_text(encoding="utf-8"))
 
 
 @lru_cache
 def rendered(name: str) -> DocsPage:
-    """Render a file of the documentation. Raises Http404 if there is none, or it needs Sphinx."""
+    """Render the Markdown file `name`, one of `pages()`. Raises Http404 for any other name."""
     if name not in pages():
         raise Http404("no such page")
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
@@ -143,7 +149,10 @@ def rendered(name: str) -> DocsPage:
 
 
 def _with_anchors(tokens: Sequence[Token]) -> tuple[str, list[tuple[str, str]]]:
-    """Give each heading the id that links in the files use. Return the title, and (id, title) of each section."""
+    """Give each heading an id made of its text, as the links in `docs/` expect.
+
+    Return the first heading's text, and (id, text) of each second-level heading.
+    """
     first, sections = "", []
     for heading, inline in pairwise(tokens):
         if heading.type != "heading_open":
@@ -158,7 +167,11 @@ def _with_anchors(tokens: Sequence[Token]) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _with_site_links(tokens: Sequence[Token], folder: str) -> None:
-    """Point links between files to their pages, and call these by their titles; other files' links become text."""
+    """Change links between Markdown files into links to their pages, and file names in link texts into page titles.
+
+    Links to files that have no page become plain text. tokens: inline tokens. folder: of the file with the links, in
+    `docs/`.
+    """
     closes: list[str] = []
     for token in tokens:
         if token.type == "link_open":

@@ -1,4 +1,7 @@
-"""Error pages: problem details for API paths, HTML otherwise. They reveal nothing beyond the status."""
+"""Error responses: problem details for API paths, HTML pages otherwise.
+
+They show the message of a known cause, such as a full disk, and otherwise nothing beyond the HTTP status.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,10 @@ MESSAGES = {
 
 
 def _with_token(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Decorate a view like `requires_csrf_token`, for the forms on every page, but without reading the body.
+    """Decorate a view so that its page has a CSRF token for its forms, without reading the request's body.
 
-    An unreadable body may have caused the error; reading it again would fail again, with a 500.
+    Django's `requires_csrf_token` reads the body. If an unreadable body caused the error, that would fail again, with a
+    500.
     """
     page = requires_csrf_token(view)
 
@@ -44,7 +48,7 @@ def _with_token(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 
 @_with_token
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Return the page for a 400, or for a 413: Django also calls this handler for forms that are too large."""
+    """Return the page for a 400; for a 413 if the form is too large, for which Django also calls this handler."""
     return _answer(request, 413 if isinstance(exception, RequestDataTooBig) else 400)
 
 
@@ -59,18 +63,18 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def too_many(request: HttpRequest) -> HttpResponse:
-    """Return the 429 page of django-allauth's rate limits. Retry-After is a minute, their shortest period."""
+    """Return the page for a 429 of django-allauth's rate limits. Retry-After is 60 s, the shortest period of these."""
     response = render(request, "429.html", status=429)
     response["Retry-After"] = "60"
     return response
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the page for a 500, rendered without the request: loading the user may be what failed.
+    """Return the page for an unexpected exception, which Django is handling when it calls this function.
 
-    Django calls it while it handles the exception. Transient errors of the database return a 503 with Retry-After, and
-    so do a file store that does not respond and benchmarks whose task package is not installed. A full disk returns a
-    507.
+    Its status is 503, with Retry-After, for a transient error of the database, a file store that does not respond, and
+    a benchmark whose task package is not installed; 507 for a full disk; otherwise 500. The page is rendered without
+    the request, because loading the request's user may have failed.
     """
     error = sys.exception()
     if message := db_locks.transient_message(error):

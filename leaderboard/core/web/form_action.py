@@ -1,4 +1,7 @@
-"""Middleware that lets the Content-Security-Policy of log-in pages send forms to the configured log-in providers."""
+"""Middleware that adds the configured log-in providers to the Content-Security-Policy of log-in pages.
+
+Without that, browsers block the redirect of the log-in form to a provider.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ PAGES = {"account_login", "account_signup", "socialaccount_connections", "github
 def form_action_middleware(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Return a middleware that adds the providers' origins to `form-action` in the policy of PAGES."""
+    """Return a middleware that adds the log-in providers' origins to the CSP directive `form-action` of PAGES."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)

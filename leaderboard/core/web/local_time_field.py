@@ -10,9 +10,9 @@ from leaderboard.core import time_zones
 
 
 def read_local(form: forms.Form, cleaned: dict[str, Any], name: str, zone: str) -> None:
-    """Replace the local datetime `cleaned[name]` in the time zone `zone` by the same time in UTC.
+    """Convert the datetime `cleaned[name]`, a local time in the time zone `zone`, to UTC, in place.
 
-    A local time that does not exist, occurs twice or is out of range becomes an error of the form's field.
+    A local time that does not exist, occurs twice or is out of range becomes an error of the form's field `name`.
     """
     try:
         # Django has parsed it in UTC, the site's time zone.

@@ -1,4 +1,4 @@
-"""Markdown of organisers as HTML. Everything but a list of harmless elements is removed."""
+"""HTML from the Markdown texts of organisers. HTML elements outside a list of harmless ones are removed."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ from django.utils.cache import add_never_cache_headers
 def private_pages_middleware(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return a middleware that adds `Cache-Control: no-store, private` to responses in a session or with a cookie.
+    """Return a middleware that adds `Cache-Control: no-store, private` to private pages.
 
-    Pages behind a log-in have a session, and forms with a CSRF token set a cookie. Responses that already have an ETag
-    or Cache-Control are public content, whose view has decided how it is cached.
+    These are the responses to requests with a session cookie, and the responses that set a cookie, as forms with a CSRF
+    token do. A response that already has an ETag or Cache-Control is not changed: its view decides how it is cached.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:

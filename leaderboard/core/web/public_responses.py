@@ -15,7 +15,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 def replace_csp(**directives: Sequence[str]) -> Callable[[View], View]:
     """Return a view decorator that replaces directives of the site's Content-Security-Policy.
 
-    directives: sources by name of the directive, with underscores for hyphens.
+    directives: name of a directive, with underscores for hyphens -> its sources.
     """
     replaced = csp_replace({name.replace("_", "-"): list(sources) for name, sources in directives.items()})
     return cast(Callable[[View], View], replaced)

@@ -59,7 +59,10 @@ class Refusal:
 
 
 def add_to(form: Form, refused: Refused) -> Refusal | None:
-    """Show a refusal at the form field that it names, and return None; without such a field, return the refusal."""
+    """Add the refusal's message to the errors of the form field `refused.field_name`, and return None.
+
+    If the form has no such field, return the refusal for `core/refusal.html` instead.
+    """
     if refused.field_name not in form.fields:
         return Refusal(refused)
     form.add_error(refused.field_name, refused.message)
@@ -67,9 +70,9 @@ def add_to(form: Form, refused: Refused) -> Refusal | None:
 
 
 def with_retry(response: HttpResponse, refused: Refused | None) -> HttpResponse:
-    """Add a Retry-After header to the response if the refusal has a `retry_at`.
+    """Return the response, with a Retry-After header if the refusal has a `retry_at`.
 
-    refused: None: there is none, and the response is unchanged.
+    refused: why the action was refused; None if it was not, and then the response is unchanged.
     """
     if refused is not None and refused.retry_at is not None:
         response["Retry-After"] = str(seconds_until(refused.retry_at))
@@ -77,5 +80,5 @@ def with_retry(response: HttpResponse, refused: Refused | None) -> HttpResponse:
 
 
 def seconds_until(moment: datetime) -> int:
-    """Return whole seconds until a datetime, at least one, for the Retry-After header."""
+    """Return the whole number of seconds until a datetime, rounded up and at least 1, for the header Retry-After."""
     return max(1, int((moment - timezone.now()).total_seconds()) + 1)

@@ -1,4 +1,4 @@
-"""Request ids: in the response, in each log line of the request, and in the messages that it sends to workers."""
+"""Request ids: in each response, in all log lines of its request, and in messages that the request sends to workers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ WELL_FORMED = re.compile(r"[A-Za-z0-9-]{16,64}")
 
 
 def request_id_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Return a middleware that takes the proxy's request id if there is a well-formed one, and else makes one.
+    """Return a middleware that gives each request an id: that of the header X-Request-ID, or a new random one.
 
-    Without HOLDOUT_PROXY the header comes from the client, who could choose the id of somebody else's request.
+    The header is used only if the site is behind a proxy (HOLDOUT_PROXY) and its value is well-formed. Without a proxy
+    it comes from the client, who could choose the id of somebody else's request.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:

@@ -16,7 +16,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 def request_metrics_middleware(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[..., HttpResponseBase]:
-    """Return a middleware that counts each request and its duration."""
+    """Return a middleware that counts each request and records its duration."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         began = time.perf_counter()
@@ -31,9 +31,9 @@ def request_metrics_middleware(
 
 
 def view_label(request: HttpRequest) -> str:
-    """Return the name of the request's view, which is one of a fixed number.
+    """Return the name of the request's view, as a metric label: one of a fixed set of values.
 
-    The admin's many views count as one. Paths without a view are `health`, `static` or `none`.
+    All views of the admin have the label `admin`, and paths without a view `health`, `static` or `none`.
     """
     match = request.resolver_match
     if match is not None:

@@ -1,4 +1,4 @@
-"""Context processor with facts about the site that templates of several features use."""
+"""Template context processor with settings of the site that templates of several features use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from django.http import HttpRequest
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return whether the server sends mail, the operator's public contact (empty: none), and the log-in providers."""
+    """Return template variables: `sends_mail`, `site_contact` (the operator's; empty: none) and `login_providers`.
+
+    sends_mail: whether the server sends mail.
+    """
     return {
         "sends_mail": settings.SENDS_MAIL,
         "site_contact": settings.CONTACT,

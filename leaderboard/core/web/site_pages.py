@@ -1,4 +1,4 @@
-"""Pages about this site: what Holdout is, and whom to write to; `/.well-known/security.txt`."""
+"""Pages about this site, with a description of Holdout and the operator's contact; `/.well-known/security.txt`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def contact(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 @cache_control(public=True, max_age=SECONDS)
 def security_txt(request: HttpRequest) -> HttpResponse:
-    """Send security.txt (RFC 9116), which has the address for reports of vulnerabilities.
+    """Return security.txt (RFC 9116), which has the address for reports of vulnerabilities.
 
-    404 unless HOLDOUT_SECURITY_CONTACT or HOLDOUT_CONTACT is a mail address or an https:// address.
+    Raises Http404 unless HOLDOUT_SECURITY_CONTACT or HOLDOUT_CONTACT is a mail address or an https:// address.
     """
     links = (link_of(address) for address in (settings.SECURITY_CONTACT, settings.CONTACT))
     link = next((link for link in links if link.startswith(("mailto:", "https://"))), None)
@@ -55,7 +55,7 @@ def security_txt(request: HttpRequest) -> HttpResponse:
 
 
 def link_of(address: str) -> str:
-    """Return the target of a link to an operator's address: a web address as it is, mailto: for a mail address.
+    """Return the URL for a link to a contact: a web address unchanged, a mail address after `mailto:`.
 
     Empty for anything else, such as a phone number.
     """

@@ -1,8 +1,8 @@
-"""Limits of requests: for each network without log-in, and for each API token and session.
+"""Limits on the number of requests per minute: of each API token and session, and of each network without these.
 
 A process counts in memory, and adds to the counters of all processes in Django's cache only once in BATCH requests.
 So a request costs microseconds and no SQL statement, and few requests use the cache; a limit is exceeded by at most
-BATCH requests per process. Static files and health checks are not counted; log-ins have limits of their own
+BATCH requests per process. Static files and health checks are not counted; log-ins have separate limits
 (ACCOUNT_RATE_LIMITS).
 """
 
@@ -35,7 +35,11 @@ MESSAGE = "There were too many requests. Try again in a minute."
 
 
 class Counters:
-    """Counters of one period: of this process, and the sums over all processes as last read from the cache."""
+    """Numbers of requests in one period of PERIOD seconds, for each network, token and session.
+
+    period: number of the period since 1970. own: requests to this process. earlier: requests to all processes, as last
+    read from the cache. networks: (address, X-Forwarded-For) of a request -> its network.
+    """
 
     def __init__(self, period: int) -> None:
         self.period = period
@@ -44,9 +48,9 @@ class Counters:
         self.networks: dict[tuple[str, str], str] = {}
 
     def add(self, key: str) -> int:
-        """Count a request of the network, token or session `key`.
+        """Count a request of the network, token or session `key`; return the number of its requests in this period.
 
-        Return its number of requests to all processes in this period, as far as this process knows.
+        This includes requests to other processes, as far as this process knows them from the cache.
         """
         n = self.own[key] = self.own.get(key, 0) + 1
         if n % BATCH == 0:
@@ -56,7 +60,10 @@ class Counters:
         return max(n, self.earlier.get(key, 0) + n % BATCH)
 
     def network(self, request: HttpRequest) -> str:
-        """Return the network of a request, which is determined once per period; empty: the request has no address."""
+        """Return the network from which a request comes; empty if the request has no address.
+
+        Networks are cached for the period.
+        """
         sender = (request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR", ""))
         if sender not in self.networks:
             try:
@@ -72,7 +79,7 @@ def _add_batch(key: str) -> int:
 
 
 def throttle_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Return a middleware that responds with 429 and Retry-After to requests over a limit."""
+    """Return a middleware that returns a 429 with Retry-After for requests over a limit (see `_limits`)."""
     counters = Counters(0)
     exempt = (reverse("account_login"), reverse("api_tokens"))
 
@@ -90,9 +97,10 @@ def throttle_middleware(get_response: Callable[[HttpRequest], HttpResponseBase])
 
 
 def _limits(request: HttpRequest, network: str) -> Iterator[tuple[str, int]]:
-    """Yield each key under which the request counts, with its limit.
+    """Yield (key under which the request counts, limit of requests per period).
 
-    Requests from this host are not limited: with a proxy and without HOLDOUT_PROXY, everybody's seem to come from it.
+    A key is a network, a digest of a token or session, or all tokens and sessions of a network together. Requests from
+    this host have no limit: behind a proxy that HOLDOUT_PROXY does not announce, all requests seem to come from it.
     """
     if not network or network.startswith("127.") or network == "::/64":
         return

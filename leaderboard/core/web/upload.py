@@ -1,4 +1,4 @@
-"""Checks of uploads in forms, before and after they are received."""
+"""Checks of forms with uploaded files: of the size before a form is received, of completeness after it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from leaderboard.core.web import error_pages
 
 
 def body_limit_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Return a middleware that refuses forms by their Content-Length, before anything reads them.
+    """Return a middleware that refuses forms whose Content-Length is over the limit, before anything reads them.
 
-    The web server does not receive a body over `leaderboard.core.uploads.max_body_bytes`, so views could not read the
-    form. Anonymous users, who cannot send files, are redirected to the log-in page, since their session has probably
-    ended. Forms under /accounts/ take no files. The API has checks of its own.
+    The web server does not receive a body over `leaderboard.core.uploads.max_body_bytes`, so views could not read such
+    a form. Users who are not logged in cannot send files and are redirected to the log-in page: their session has
+    probably ended. Forms under /accounts/ have no files, and a smaller limit. The API checks its requests itself.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
@@ -38,10 +38,10 @@ def body_limit_middleware(get_response: Callable[[HttpRequest], HttpResponseBase
 
 
 def check_upload(request: HttpRequest) -> None:
-    """Check that the uploads of a POST request were received completely.
+    """Check that the uploaded files of a POST request were received completely; ignore other methods.
 
-    Raises Refused TOO_LARGE if an upload was stopped at the size limit, Refused DISK_FULL if it was stopped by a full
-    disk, and BadRequest if the request's body is shorter than its Content-Length.
+    Raises Refused TOO_LARGE if an upload was stopped at the size limit, Refused DISK_FULL if an upload was stopped by a
+    full disk, and BadRequest if the request's body is shorter than its Content-Length.
     """
     if request.method != "POST":
         return

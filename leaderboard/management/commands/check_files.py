@@ -1,4 +1,4 @@
-"""`manage.py check_files`: verify the SHA-256 of every stored file, and list stored files that no row names."""
+"""`manage.py check_files`: verify the SHA-256 of every stored file, and list files that no database row names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py compute_plots`: compute the plot data of results that were published without plot data."""
+"""`manage.py compute_plots`: compute plot data for results that an earlier release published without them."""
 
 from __future__ import annotations
 

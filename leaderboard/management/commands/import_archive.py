@@ -1,4 +1,4 @@
-"""`manage.py import_archive FILE --key FILE`: import a whole benchmark, unchanged, from one archive file."""
+"""`manage.py import_archive FILE --key KEY_FILE`: import a whole benchmark, unchanged, from one archive file."""
 
 from __future__ import annotations
 

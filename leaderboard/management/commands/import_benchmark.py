@@ -117,7 +117,9 @@ class Command(BaseCommand):
 
     def options(self, texts: list[str], name: str) -> dict[str, str]:
         if texts and name == "own":
-            raise CommandError("--option cannot be used with own: benchmark.json has the task options of each phase")
+            raise CommandError(
+                "--option cannot be used with NAME own: benchmark.json sets the task options of each phase"
+            )
         pairs = [text.partition("=") for text in texts]
         wrong = next((text for text, (key, equals, _) in zip(texts, pairs, strict=True) if not (key and equals)), None)
         if wrong is not None:
@@ -125,7 +127,7 @@ class Command(BaseCommand):
         return {key: value for key, _, value in pairs}
 
     def check_options(self, imported: Imported) -> None:
-        """Raise CommandError unless the task options of all phases are valid; nothing has been stored yet."""
+        """Raise CommandError unless the task options of all phases are valid. Called before anything is stored."""
         manifest = imported.manifest
         for phase in manifest.phases:
             try:
@@ -134,9 +136,9 @@ class Command(BaseCommand):
                 raise CommandError(f"phase {phase.slug}: {refused}") from refused
 
     def check_named(self, imported: Imported, choices: Choices) -> None:
-        """Raise CommandError if --public-gold names an unknown split.
+        """Raise CommandError if a value of --public-gold (`choices.public_gold`) is not the name of a split.
 
-        Gold of a split whose name was misspelt would otherwise stay hidden unnoticed.
+        If the name was misspelt, the split's gold would otherwise stay hidden unnoticed.
         """
         splits = [split.name for split in imported.manifest.splits]
         unknown = sorted(choices.public_gold - set(splits))
@@ -162,7 +164,7 @@ class Command(BaseCommand):
 
 
 def chosen(imported: Imported, choices: Choices) -> Imported:
-    """Return the import without the results reported in papers if the curator chose --no-reported."""
+    """Return `imported`, without the results that papers report if the curator chose --no-reported."""
     if choices.reported:
         return imported
     return replace(imported, manifest=msgspec.structs.replace(imported.manifest, reported=[]))
@@ -170,9 +172,10 @@ def chosen(imported: Imported, choices: Choices) -> Imported:
 
 @contextmanager
 def id_map_file(path: Path | None, imported: Imported) -> Iterator[None]:
-    """Write the id map to `path`, readable by its owner only, before anything is hosted; delete it if hosting fails.
+    """Write `imported.id_map`, published id -> salted id, to a JSON file that only its owner can read.
 
-    path: None to write no id map. Raises CommandError if the file exists or cannot be written.
+    The `with` block hosts the benchmark; if it raises an exception, the file is deleted. path: of the file; None: write
+    none. Raises CommandError if the file exists or cannot be written.
     """
     if path is None:
         yield
@@ -191,7 +194,7 @@ def id_map_file(path: Path | None, imported: Imported) -> Iterator[None]:
 
 
 def explained(refused: Refused, imported: Imported) -> str:
-    """Return the text of a refusal, with each problem at its line in the published file, and with what to do."""
+    """Return the message of a refusal, then each problem with its line in the published file, then a remedy if any."""
     lines = [str(refused)]
     for problem in refused.problems:
         location = imported.origins.of(problem["file"], problem["line"])

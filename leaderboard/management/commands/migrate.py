@@ -1,4 +1,4 @@
-"""`manage.py migrate`: Django's command, without the limit on the pauses of a transaction."""
+"""`manage.py migrate`: Django's command, without PostgreSQL's limit on the pauses of a transaction."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from leaderboard.core.db_locks import IDLE_LIMIT
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        """Migrate; on PostgreSQL a migration may compute between two statements for as long as it takes.
+        """Run Django's `migrate`, in which a migration may compute for any time between two statements.
 
-        Behind PgBouncer the limit is that of its configuration, since its sessions serve other clients too.
+        For this, the timeout of idle transactions is switched off for the session. Not behind PgBouncer, whose sessions
+        serve other clients too: the timeout of its configuration then applies.
         """
         connection = connections[options["database"]]
         if "options" not in connection.settings_dict["OPTIONS"]:

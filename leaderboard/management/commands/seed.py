@@ -1,4 +1,4 @@
-"""`manage.py seed`: fill a site with the demonstration benchmarks; submissions are uploaded and scored as usual."""
+"""`manage.py seed`: create the demonstration's users, benchmarks and submissions, which are scored as usual."""
 
 from __future__ import annotations
 
@@ -97,7 +97,11 @@ class Command(BaseCommand):
                 raise CommandError(str(error)) from error
 
     def submit_remaining(self, folders: list[Path], people: dict[str, User], seconds: float) -> None:
-        """Submit the images that the manifests mark as `later`, each after the one before has its scores or failed."""
+        """Submit the images that the manifests mark as `later`, each after the previous one was scored or has failed.
+
+        folders: each with a manifest and its files. people: demo users by username. seconds: longest wait for each
+        image; 0: do not wait.
+        """
         images: list[submit_built_images.ImageToBuild] = []
         for folder in folders:
             plan = manifest.read(folder / "benchmark.json")
@@ -110,9 +114,9 @@ class Command(BaseCommand):
     def submit(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> Submission:
-        """Return a system's submission of its predictions file: an earlier one that has not failed, else a new one.
+        """Submit a system's predictions file, unless that was done before and did not fail; return the submission.
 
-        plan: manifest of the benchmark, in `folder`. part: the system in it. people: demo users by username.
+        plan: manifest of the benchmark, in `folder`. part: the system in the manifest. people: demo users by username.
         """
         by, phase = self.submitter(part, people), self.phase(plan, part)
         system = self.entrant(part, by)
@@ -127,7 +131,10 @@ class Command(BaseCommand):
     def image_to_build(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> submit_built_images.ImageToBuild:
-        """Return the image that is to be built and submitted for a system. The arguments are as for `submit`."""
+        """Describe the image that is to be built and submitted for a system.
+
+        plan: manifest of the benchmark, in `folder`. part: the system in the manifest. people: demo users by username.
+        """
         by, phase = self.submitter(part, people), self.phase(plan, part)
         return submit_built_images.ImageToBuild(
             name=part.name,
@@ -146,7 +153,7 @@ class Command(BaseCommand):
 
     @staticmethod
     def track(phase: Phase, part: manifest.SystemPart) -> str:
-        """Return the track of a manifest's system; empty for a phase without tracks, as earlier releases seeded it."""
+        """Return the track of a manifest's system; empty if the phase, seeded by an earlier release, has no tracks."""
         return part.track if phase.tracks else ""
 
     @staticmethod
@@ -155,7 +162,10 @@ class Command(BaseCommand):
 
     @staticmethod
     def entrant(part: manifest.SystemPart, by: User) -> System:
-        """Get or create the system `part` of a manifest and its team, of which `by` becomes a member."""
+        """Return the system `part` of a manifest; create the system and its team if they do not exist.
+
+        The user `by` becomes a member of the team.
+        """
         team = Team.objects.filter(name__iexact=part.team).first() or teams.create(name=part.team, by=by)
         Membership.objects.get_or_create(team=team, user=by)
         texts = {"description": part.description, "paper_url": part.paper_url, "code_url": part.code_url}
@@ -164,7 +174,8 @@ class Command(BaseCommand):
     def wait(self, submitted: list[Submission], seconds: float) -> None:
         """Wait at most `seconds` until all runs of the submissions have ended.
 
-        Raises CommandError if they take longer, if no run changes its state for SILENT_AFTER seconds, or if one fails.
+        Raises CommandError if they take longer, if no run changes its state for SILENT_AFTER seconds, or if a run does
+        not end with scores.
         """
         runs = Run.objects.filter(prediction__submission__in=submitted)
         started = moved = time.monotonic()

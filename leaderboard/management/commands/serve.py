@@ -60,9 +60,10 @@ class Command(BaseCommand):
                 self.say(f"stopped; the data remain in {settings.DATA}")
 
     def become(self, role: str, host: str, port: int) -> None:
-        """Replace this process by one of Holdout's processes, such as `web` or `beat`; never returns.
+        """Replace this process by the one called `role`, such as `web` or `beat`; never returns.
 
-        Raises CommandError for a process that the settings switch off.
+        host, port: on which `web` listens. Raises CommandError for `scorers` or `systems-gpu` if the settings switch it
+        off.
         """
         if role in processes.FORMER_ROLES:
             former, role = role, processes.FORMER_ROLES[role]
@@ -87,7 +88,10 @@ class Command(BaseCommand):
         embedded.collect_static()
 
     def welcome(self, supervisor: Supervisor, listener: socket.socket, address: str, *, seed: bool) -> None:
-        """Print the site's address as soon as it responds. If `seed`, fill an empty site with the demonstration."""
+        """Wait until the site responds, and print its address and the demo users' passwords.
+
+        seed: True also creates those parts of the demonstration that are not there yet.
+        """
         with embedded.FirstResponse(listener) as answer:
             supervisor.follow(answer.came, watch=[answer.socket])
         if supervisor.stopping:
@@ -112,7 +116,7 @@ class Command(BaseCommand):
                 embedded.mark_done(option)
 
     def seed(self, supervisor: Supervisor, *options: str) -> bool:
-        """Run `manage.py seed`; return True if it succeeded, False if it failed or the site is stopping."""
+        """Run `manage.py seed` with these options; return False if it failed or the site is stopping."""
         # What follows when the site is ready must not slow it down.
         nice = ["nice"] if options else []
         with subprocess.Popen(  # noqa: S603  options of our own
