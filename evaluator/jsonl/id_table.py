@@ -87,7 +87,7 @@ class IdTable(Mapping[Id, int]):
         return self._ids(index, index + 1)[0]
 
     def find(self, ids: Sequence[Id]) -> Indices:
-        """Return the index of each id, -1 for one that is not in the table."""
+        """Return the index of each id in the table, -1 for an id that is not in the table."""
         self._fill_columns()
         words = self._words_of(ids)
         if words is None:

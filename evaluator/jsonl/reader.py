@@ -87,8 +87,8 @@ class Reader(Generic[Record]):
     def records(self, stream: BinaryIO) -> Iterator[tuple[int, Record]]:
         """Yield (line number, record) of each valid line; invalid lines are reported in `problems`.
 
-        Raises the reader's `error` type if the file is empty, begins with the byte order mark of another encoding,
-        cannot be decompressed or exceeds the limits.
+        Raises the reader's `error` type if the file is empty, is in another format or encoding, cannot be decompressed
+        or exceeds the limits.
         """
         for block in self.blocks(stream):
             yield from block.lines()
@@ -114,7 +114,10 @@ class Reader(Generic[Record]):
 
     @property
     def warnings(self) -> list[str]:
-        """One sentence for each key that the format does not name and that was ignored."""
+        """Sentences about the keys that the format does not name and that were ignored.
+
+        There is one sentence for each of the first _MAX_NAMED_KEYS keys, and one with the number of further keys.
+        """
         sentences = []
         for key, (first, count) in list(self._unknown.items())[:_MAX_NAMED_KEYS]:
             where = f"on line {first}" if count == 1 else f"on {count} lines, first on line {first}"

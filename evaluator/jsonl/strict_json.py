@@ -36,7 +36,9 @@ class LineError(Exception):
 
     @property
     def is_syntax(self) -> bool:
-        """True if the line is not JSON, for example because it is incomplete; False if the error is NaN or Infinity."""
+        """True if the line is not JSON, for example because it is incomplete; False for NaN, Infinity and other broken
+        rules.
+        """
         return self.what == "not valid JSON" and self.found not in _CONSTANTS
 
 

@@ -269,7 +269,7 @@ def _parquet(content: bytes, limits: ReadLimits, problems: ProblemList) -> Itera
                 problems.stop(1, f"column {shown(column.name)} has another type", str(column.type)[:80], expected)
             kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
             is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
-            # A column of another type has JSON values by itself.
+            # The values of a column of another type are always JSON.
             header.append(column.name if is_text else column.name.removesuffix(JSON_SUFFIX) + JSON_SUFFIX)
         yield header
         for batch in file.iter_batches(batch_size=_PARQUET_BATCH, use_threads=False):

@@ -94,7 +94,9 @@ class Measure(ABC):
         """Return the measure's value on each resample, NaN for no value. Undefined where a resample has no units."""
 
     def evaluate(self, sample: Sample) -> Numbers:
-        """Return the measure's value on each resample, NaN where the resample has none of the measure's units."""
+        """Return the measure's value on each resample, NaN for no value, as where the resample has none of the
+        measure's units.
+        """
         return np.where(self.units.of(sample) > 0, self.values(sample), np.nan)
 
     def count(self, sample: Sample) -> Numbers:

@@ -27,7 +27,7 @@ class Slice:
         return len(self.view.rows) * len(self.measures)
 
     def sample(self, whole: Sample) -> Sample:
-        """Return the part of a sample of the whole gold that is in the slice."""
+        """Return the part of a sample that is in this slice. whole: a sample of the whole gold."""
         for dimension, index in self.path:
             whole = whole.parts(dimension)[index]
         return whole

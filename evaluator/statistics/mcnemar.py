@@ -100,7 +100,7 @@ def exact_p_value(a_only: int, b_only: int) -> float:
 
 
 def single_statistic(total: LinearCombination) -> str | None:
-    """Return the name of the statistic if a linear combination is one statistic with the factor 1, else None."""
+    """Return the statistic's name if a linear combination is one statistic with the factor 1, else None."""
     terms = list(total.terms.items())
     return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else None
 

@@ -48,7 +48,7 @@ class Occurrences:
 
 
 def occurrences(texts: Sequence[str], *, n: int, drop: Collection[str] = ()) -> Occurrences:
-    """Return all n-grams of the texts. n: their number of words.
+    """Return all n-grams of the texts. n: the number of words of an n-gram.
 
     drop: lower-case words that are removed first, so that their neighbours become adjacent.
     """

@@ -11,7 +11,7 @@ from evaluator.text import count_noun
 
 
 def render_html(report: dict[str, Any]) -> str:
-    """Render the audit report, as `report.audit` returns it, as an HTML page."""
+    """Return the audit report, which `report.audit` made, as an HTML page."""
     count = report["counts"]
     title = f"Audit of {report['file']}"
     verdict = "may be published after its warnings are answered" if report["publishable"] else "errors block publishing"

@@ -33,9 +33,10 @@ class PublicInputs:
 
 
 def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInputs:
-    """Read the inputs as they will be published, check them against the split, and return both matched.
+    """Read the inputs as they will be published, check them against the split, and match them with its lines.
 
-    Raises InputsError if they are not JSON Lines with ids, each of them once.
+    Raises InputsError for invalid lines, and for missing, invalid or repeated ids; GoldError for an empty file, or one
+    that is over its limits.
     """
     lines, problems = read_lines(stream, file)
     problems.error = InputsError

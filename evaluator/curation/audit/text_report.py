@@ -14,7 +14,7 @@ _SLICES = 40
 
 
 def render_text(report: dict[str, Any], findings: Sequence[Finding]) -> str:
-    """Render the audit report and the findings, as `report.audit` returns them, as text."""
+    """Return the audit report and the findings, which `report.audit` made, as text for a terminal."""
     count = report["counts"]
     parts = [
         f"{report['task']} {report['file']}: {count_noun(report['lines'], 'line')}, "

@@ -19,7 +19,7 @@ def replace_names(text: str, moved: Mapping[str, str], others: Iterable[str] = (
 
 
 def names_in(text: str, names: Collection[str], others: Iterable[str] = ()) -> set[str]:
-    """Return those of `names` that occur in the text, except inside a longer one of `names` and `others`."""
+    """Return the names of `names` that occur in the text, except inside a longer name of `names` or `others`."""
     all_names = {name for name in (*names, *others) if name}
     return {match[0] for match in _pattern(all_names).finditer(text)} & set(names) if all_names else set()
 

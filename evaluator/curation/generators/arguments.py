@@ -15,14 +15,14 @@ from evaluator.statistics.ngrams import most_frequent
 
 
 def whole_number(text: str) -> int:
-    """Parse a whole number, 0 or more; for `type` of an argument."""
+    """Parse a whole number, 0 or more. It is passed as `type` to `add_argument`."""
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number, 0 or more, of at most 18 digits")
     return int(text)
 
 
 def positive(text: str) -> int:
-    """Parse a whole number, 1 or more; for `type` of an argument."""
+    """Parse a whole number, 1 or more. It is passed as `type` to `add_argument`."""
     if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
         raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number, 1 or more, of at most 18 digits")
     return int(text)

@@ -48,7 +48,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Cues:
-    """Cue tables with the same n-grams as rows: of the claims (plain, weighted) and of the file of --beside (dev)."""
+    """Cue tables with the same n-grams as rows.
+
+    plain: of the claims. weighted: of the claims with weights; None: no weights are given. dev: of the file of
+    --beside; None: no such file is given.
+    """
 
     plain: CueTable
     weighted: CueTable | None

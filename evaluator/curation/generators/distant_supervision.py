@@ -1,6 +1,6 @@
 """`split label-distantly`: gold of fact-extraction by distant supervision, as WikiFact was made (Goodrich et al. 2019).
 
-A text states a triple of the graph, it is assumed, if it mentions the triple's subject and object.
+A text is assumed to state a triple of the graph if it mentions the triple's subject and object.
 """
 
 from __future__ import annotations

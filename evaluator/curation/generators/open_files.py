@@ -50,7 +50,7 @@ def opened_again(path: Path) -> BinaryIO:
 
 
 def positive(text: str) -> int:
-    """Parse a whole number, 1 or more; for `type` of an argument."""
+    """Parse a whole number, 1 or more. It is passed as `type` to `add_argument`."""
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
         raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number, 1 or more, of at most 9 digits")
     return int(text)

@@ -1,6 +1,6 @@
 """`split published-symmetric`: FEVER Symmetric's published lines, with ids that do not reveal a line's role.
 
-The role is which of the four members of its group a line is.
+A line's role is its place among the four members of its group.
 """
 
 from __future__ import annotations

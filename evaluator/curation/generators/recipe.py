@@ -53,7 +53,7 @@ def parameters(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def packages() -> dict[str, str]:
-    """Return name -> version of Python and of those of PACKAGES that are installed."""
+    """Return name -> version, of Python and of each package of PACKAGES that is installed."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         with suppress(metadata.PackageNotFoundError):

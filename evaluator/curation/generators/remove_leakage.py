@@ -59,7 +59,7 @@ def _audit(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _classify(args: argparse.Namespace, bench: Workspace, levels: list[Level]) -> GeneratorResult:
-    """Classify training triples by whether they leak, and write those that do not.
+    """Classify each training triple as leaking or not, and write the triples that do not leak.
 
     levels: the levels of removal, each with an output file; if empty, triples are only counted.
     """

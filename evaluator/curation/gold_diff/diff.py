@@ -47,7 +47,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Item:
-    """A changed item. line: its line number in the new file; for removed items, in the old file."""
+    """A changed item. line: the item's line number in the new file; for removed items, in the old file."""
 
     id: Id
     line: int

@@ -45,7 +45,7 @@ def order_by(flavour: str, scores: Numbers, seed: int) -> Ints:
     """Return the indices of facts in the order in which a scenario prefers them.
 
     scores: the facts' popularity. flavour: "popular" for the most popular first, "non-popular" for the least popular
-    first, "random" for an order shuffled by the seed. Equally popular facts keep their order.
+    first, "random" for an order shuffled by the seed. Without shuffling, equally popular facts keep their order.
     """
     if flavour == "random":
         indices = list(range(len(scores)))

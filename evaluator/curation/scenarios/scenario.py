@@ -59,7 +59,7 @@ class MatrixParams:
     """Parameters common to all scenarios of a matrix.
 
     size: claims per scenario. ratio: true claims per false claim. plausible: the source of plausible false claims, a
-    key of SOURCES. pool: the maximum number of facts to cluster.
+    key of SOURCES. pool: the maximum number of facts to cluster, unless a scenario needs more true claims.
     """
 
     size: int

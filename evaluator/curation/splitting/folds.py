@@ -10,7 +10,7 @@ from evaluator.jsonl.ids import Id
 
 FOLDS = 5
 MOST_FOLDS = 1000
-"""Upper limit on folds. Each fold is a file of its own, so a larger number is a typing error."""
+"""Maximum number of folds. Each fold is a separate file, so a larger number is a typing error."""
 PARTS = {"train": (1, 2, 3), "dev": (4,), "test": (5,)}
 _RANGE = re.compile(r"([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?")
 

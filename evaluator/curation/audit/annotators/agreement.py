@@ -48,7 +48,8 @@ def statistics(judgements: Judgements) -> dict[str, Any]:
 
 
 def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str, Any], list[Finding]]:
-    """Return agreement statistics as JSON values, and findings on the judgements. file: the name of their file.
+    """Return agreement statistics as JSON values, and findings on the judgements. file: the name of the file of
+    judgements.
 
     Findings: low agreement, items that the gold lacks, judgements that contradict the gold.
     """

@@ -56,8 +56,8 @@ def near_pairs(
     """Return the pairs of near-duplicates: texts whose word bigrams have a Jaccard similarity of `threshold` or more.
 
     others: None: pairs within `texts`, with first < second; else each pair has an index in `texts` and one in `others`.
-    Texts without words are in no pair. threshold: above 0, at most 1. most: the maximum number of pairs.
-    Raises UsageError for a threshold outside this range.
+    Texts without words are in no pair. threshold: above 0, at most 1. most: the maximum number of pairs. Raises
+    UsageError for a threshold that is not in this range.
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"the near-duplicate threshold is {threshold}, expected a number above 0 and at most 1")
@@ -110,9 +110,9 @@ class _Sets:
         self._held: dict[int, frozenset[int]] = {}
 
     def rarest(self, index: int, count: int) -> list[int]:
-        """Return the ranks of those of the text's `count` rarest bigrams that occur in another text.
+        """Return, of a text's `count` rarest bigrams, the ranks of those that also occur in another text.
 
-        The rarest bigrams are those that occur in the fewest texts.
+        index: the text's index. The rarest bigrams are those that occur in the fewest texts.
         """
         begin = self._ends[index] - self.sizes[index]
         return [gram for gram in self._ranks[begin : begin + count].tolist() if gram >= self.shared]

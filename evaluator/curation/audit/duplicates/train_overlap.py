@@ -30,11 +30,12 @@ _HOW = {
 
 
 def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, Any], list[Finding]]:
-    """Return the numbers of leaking lines by level, and findings.
+    """Return counts, and findings on all that a training file shares with the split.
 
-    The number of a level includes those of stricter levels. Where texts are compared, lines of the split are counted;
-    where triples are compared, lines of the training file, as in leakage removal. threshold: the Jaccard similarity
-    from which texts are near-duplicates; these leak at the level `thorough`.
+    The counts have the number of leaking lines by level; the number of a level includes those of stricter levels. Where
+    texts are compared, lines of the split are counted; where triples are compared, lines of the training file, as in
+    leakage removal. Further counts are those of `triple_overlap`. threshold: the Jaccard similarity from which texts
+    are near-duplicates; these leak at the level `thorough`.
     """
     counts: dict[str, Any] = {"train": train.name, "training_lines": len(train), "lines": len(split)}
     if split.queried_triples is not None:

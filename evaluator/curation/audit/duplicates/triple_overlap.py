@@ -21,7 +21,9 @@ _NAMED = 10
 
 
 def leaking(split: Split, train: Split) -> dict[int, int]:
-    """Return {index of a training line that leaks: its level of leakage}; 0 is simple, 1 basic, 2 thorough."""
+    """Return index of a training line -> its level of leakage (0 simple, 1 basic, 2 thorough), for each line that
+    leaks.
+    """
     rows = [(index, triple) for index, triples in enumerate(train.triples) for triple in triples if _has_words(triple)]
     counts = TokenCounts()
     counts.add([triple for _, triple in rows])

@@ -20,7 +20,7 @@ _LAST = 7
 
 
 def _number(text: str) -> int:
-    """Return the last number in the text, by its last 18 digits; -1 without digits."""
+    """Return the last number in the text, of which only the last 18 digits count; -1 for a text without digits."""
     numbers = _NUMBER.findall(text)
     return int(numbers[-1][-18:]) if numbers else -1
 
@@ -105,7 +105,7 @@ def _range(values: Sequence[int]) -> list[int]:
 
 
 def id_order(ids: Sequence[Id]) -> Indices:
-    """Return the indices of lines in the order of their ids, with digits compared as numbers and all else as text."""
+    """Return the indices of lines in the order of their ids: runs of digits compare as numbers, all else as text."""
     keys = [[(0, int(p[:400]), "") if p.isdecimal() else (1, 0, p) for p in _runs(str(value))] for value in ids]
     return np.array(sorted(range(len(ids)), key=keys.__getitem__), dtype=np.int64)
 
