@@ -20,7 +20,7 @@ def progress_listener(hear: Callable[[float], None]) -> Iterator[None]:
 class Steps:
     """Progress of one job, which reports the fraction that is done to the listener.
 
-    whole: the total amount of work, in the unit of `add`.
+    whole: the total amount of work, in the same unit as the argument of `add`.
     """
 
     def __init__(self, whole: float) -> None:

@@ -21,10 +21,10 @@ def say(text: str) -> None:
 
 
 def print_problems(problems: Sequence[Mapping[str, Any]], more: int = 0) -> None:
-    """Print one line per problem; of more than three with the same description only the first, and all line numbers.
+    """Print one line per problem; if more than three have the same description, only the first and the line numbers.
 
-    more: the number of problems that are not in `problems`. Those that the `count` of a listed problem includes are
-    subtracted; the rest is printed last, as "and 3 more problems".
+    problems: as `Problem.as_dict` serializes them. more: the number of problems that are not in `problems`. Those that
+    the `count` of a listed problem includes are subtracted; the rest is printed last, as "and 3 more problems".
     """
     groups = group_problems(problems)
     for group in groups:

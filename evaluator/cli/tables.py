@@ -118,15 +118,15 @@ def _value(score: Row) -> str:
 
 
 def _is_bounded(score: Row) -> bool:
-    """Return True if the score was rounded by the disclosure policy Ladder, and so has a bound of the true score."""
+    """Return True if the disclosure policy Ladder rounded the score, which then has a bound of the true score."""
     return score.get("at_least") is not None or score.get("at_most") is not None
 
 
 def _bounds(score: Row) -> str:
-    """Return the range of the true score behind one that the Ladder rounded, as text, such as `0.8100 to 0.8200`.
+    """Return the range of the true score, if the Ladder rounded the score, as text such as `0.8100 to 0.8200`.
 
-    The lower end is rounded down and the upper end up, to four decimals. With one bound only, the text is
-    such as `>= 0.8100`.
+    The lower end is rounded down and the upper end up, to four decimals. If there is only one bound, the text is such
+    as `>= 0.8100`.
     """
     low, high = score["at_least"], score["at_most"]
     least = None if low is None else math.floor(round(low * 10_000, 6)) / 10_000

@@ -187,9 +187,10 @@ class Client:
         """Return the revealed scores of a submission: one row per slice, the first of which is `all`.
 
         Each measure has the columns `accuracy` (the value), `accuracy_low` and `accuracy_high` (its interval) and
-        `accuracy_n` (the number of units); NaN: there is none. On a ladder the value is rounded down, there is no
-        interval, and the true score is between the columns that end in `at_least` and `at_most` (NaN: no such bound).
-        Raises RefusedError with the code `not_ready` if no score is revealed, as in a sealed phase.
+        `accuracy_n` (the number of units), with its name in place of `accuracy`; NaN: there is none. In a phase with
+        the disclosure policy Ladder the value is rounded down, there is no interval, and the true score is between the
+        columns that end in `at_least` and `at_most` (NaN: no such bound). Raises RefusedError with the code `not_ready`
+        if no score is revealed, as in a sealed phase.
         """
         response = self._server.get(f"{submission_path(_id(submission))}/scores/")
         result = frames.score_frame(response["scores"])

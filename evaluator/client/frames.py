@@ -55,7 +55,7 @@ def _column(library: Any, values: list[Any]) -> Any:
 
 
 def _dtype(values: list[Any]) -> str | None:
-    """Return the dtype of a column with these values that preserves all of them except null; None: pandas infers it."""
+    """Return the dtype for a column that preserves all of its values except null; None: pandas infers the dtype."""
     present = {type(value) for value in values if value is not None}
     if present == {int} and all(value is None or abs(value) < 2**63 for value in values):
         return "Int64" if None in values else "int64"
@@ -67,8 +67,8 @@ def _dtype(values: list[Any]) -> str | None:
 def score_rows(scores: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return one dict per slice: `slice`, then four or six keys of each measure. scores: in the form of the API.
 
-    The keys of the measure `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high` and `accuracy_n`; on a ladder
-    also `accuracy_` followed by each name in BOUNDS.
+    The keys of the measure `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high` and `accuracy_n`; if the scores
+    have bounds, which the disclosure policy Ladder gives, also `accuracy_at_least` and `accuracy_at_most`.
     """
     is_ladder = any(score.get(bound) is not None for score in scores for bound in BOUNDS)
     rows: dict[str, dict[str, Any]] = {}
@@ -95,7 +95,7 @@ def score_frame(scores: Sequence[Mapping[str, Any]]) -> DataFrame:
 
 
 def board_frame(board: Mapping[str, Any], measures: Iterable[str]) -> DataFrame:
-    """Return a board with one row per system and slice.
+    """Return a board with one row per system and slice. board: in the form of the API.
 
     measures: names of measures that have columns even if no row has a score of them.
     """

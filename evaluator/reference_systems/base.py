@@ -55,10 +55,11 @@ class System:
     options: tuple[Option, ...] = ()
 
     def job(self, task: str, files: Mapping[str, Sequence[Path]], options: Mapping[str, str], seed: int) -> Job:
-        """Return a run of this system, which is the argument of `predict`.
+        """Return a run of this system: the argument of `predict`.
 
-        task: the task's name. files: kind of file -> paths. options: name -> text of the options that are set. Raises
-        UsageError for an unknown option or an invalid value, and for missing or unused files.
+        task: the task's name. files: kind of file -> paths. options: name -> text of the options that are set. seed:
+        the seed of all random choices. Raises UsageError for an unknown option or an invalid value, and for missing or
+        unused files.
         """
         for kind in self.needs:
             if not files.get(kind):

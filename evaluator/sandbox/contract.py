@@ -95,7 +95,7 @@ class Sandbox(Protocol):
         """
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Return all layers of confinement by name: whether each is active, or a text that describes an active one.
+        """Return name -> state of all layers of confinement: True or False, or a text that describes an active layer.
 
         Raises SandboxError if the sandbox does not respond.
         """

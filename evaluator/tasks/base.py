@@ -153,11 +153,11 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         return parse_options(self.options, texts, self.name)
 
     def measure(self, name: str) -> Measure:
-        """Return the measure of that name. Raises KeyError if the task has none."""
+        """Return the measure with this name. Raises KeyError if the task has none."""
         return {measure.name: measure for measure in self.measures}[name]
 
     def baseline(self, name: str) -> Baseline:
-        """Return the baseline of that name. Raises UsageError if the task has none."""
+        """Return the baseline with this name. Raises UsageError if the task has none."""
         known = {baseline.name: baseline for baseline in self.baselines}
         if name not in known:
             raise UsageError(f"unknown baseline {shown(name)} of {self.name}, expected one of: {', '.join(known)}")
@@ -185,7 +185,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         """Parse the public inputs; return the data that predictions are validated against where there is no gold.
 
         file: the file's name, for error texts. facts: the public facts about the gold. limits: limits on the file's
-        size; None: the default ones. Raises InputsError.
+        size; None: the default ones. Raises InputsError for invalid inputs.
         """
 
     @abstractmethod
@@ -202,7 +202,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         """Parse and validate predictions.
 
         file: the file's name, for error texts. known: the result of `validation_data` or `read_inputs`. limits: limits
-        on the file's size; None: the default ones. Raises PredictionError.
+        on the file's size; None: the default ones. Raises PredictionError for invalid predictions.
         """
 
     @abstractmethod
@@ -213,7 +213,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         """Compare predictions with gold and return the outcomes.
 
-        The same files and options always give the same table.
+        Equal files and options always give equal tables.
         """
 
     def item_rows(self, gold: Gold, answers: Answers, outcomes: Outcomes) -> Indices:
@@ -228,7 +228,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         """Return the answers of a prediction file, unit by unit, so that they can be compared with another file's.
 
-        Raises PredictionError.
+        file: the file's name, for error texts. Raises PredictionError for invalid predictions.
         """
 
     @abstractmethod

@@ -94,7 +94,8 @@ class ItemResult(ABC):
 class ByMeasure(ItemResult):
     """Rates an item by the measure that ranks systems, computed on the item alone. The measure must be a Ratio.
 
-    An item that adds nothing to the measure's denominator is neither right nor wrong. values: further numbers.
+    An item that adds nothing to the measure's denominator is neither right nor wrong. values: further numbers that are
+    shown with an item.
     """
 
     doc: str

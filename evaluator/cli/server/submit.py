@@ -134,7 +134,8 @@ def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_
 def _result_lines(submission: dict[str, Any], scores: dict[str, Any]) -> list[str]:
     """Return one line with the primary score and the rank; no line if the submission is not on the board.
 
-    On a ladder the line has the rank only: scores are rounded, and `score_table` shows them with their bounds.
+    In a phase with the disclosure policy Ladder the line has the rank only: scores are rounded, and `score_table` shows
+    them with their bounds.
     """
     result = submission.get("result")  # a server of an earlier version has none
     if not result:

@@ -30,8 +30,8 @@ class EmbeddingScorer:
     """Scores claims and answers with trained embeddings.
 
     A claim's score is the sum of two log-probabilities, of its object given subject and relation, and of its subject
-    given relation and object, minus the threshold of its relation. An entity or a relation that is not in the graph has
-    the mean vector of all that are, unless it shares tokens with some of them.
+    given relation and object, minus the threshold of its relation. If an entity or a relation is not in the graph, its
+    vector is the mean of the vectors of all entities or of all relations, unless it shares tokens with some of them.
     """
 
     def __init__(self, graph: Graph, embeddings: Embeddings, tokens: tuple[Tokens, Tokens] | None) -> None:

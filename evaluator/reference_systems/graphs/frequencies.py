@@ -44,7 +44,7 @@ class Popularity:
 class Counts:
     """How often a value (an entity) occurs together with a name, such as how often it is the subject of a relation.
 
-    Each token of a name has counts of its own; a name's count of a value is the mean of its tokens' counts of it.
+    Occurrences are counted for each token of a name; the count for a name is the mean of the counts for its tokens.
     """
 
     def __init__(self, tokens: Tokens, keys: Ints, values: Ints) -> None:

@@ -44,7 +44,10 @@ _BATCH = 1000
 
 
 class SubgraphFeatures:
-    """Binary features of a claim: the paths that join its two entities, and the relations around each entity."""
+    """Binary features of a claim: the paths that join its two entities, and the relations of each entity's triples.
+
+    The claim's own triple is left out.
+    """
 
     def __init__(self, walks: Walks, longest: int) -> None:
         self._walks = walks
@@ -64,7 +67,7 @@ class SubgraphFeatures:
 class PathProbabilities:
     """Features of a claim: the probability of each path from its subject to its object.
 
-    It is the probability that a random walker who follows the path's relations gets from subject to object.
+    This is the probability that a random walker who follows the path's relations gets from subject to object.
     """
 
     def __init__(self, walks: Walks, longest: int) -> None:

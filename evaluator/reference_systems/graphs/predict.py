@@ -43,7 +43,10 @@ class Ranker(Protocol):
     def entities(self) -> Sequence[str]: ...
 
     def score_answers(self, questions: Sequence[Question]) -> Scores:
-        """Return each entity's score as an answer: shape (questions, entities); -inf if it is never an answer."""
+        """Return each entity's score as an answer to each question: shape (questions, entities).
+
+        The score is -inf if the entity is not a possible answer.
+        """
         ...
 
 
@@ -56,7 +59,7 @@ class Scorer(Ranker, Protocol):
 
 
 def predict(job: Job, scorer: Scorer) -> Iterator[Line]:
-    """Yield the lines of predictions of a graph system for the job's inputs. Raises InputsError."""
+    """Yield the lines of predictions of a graph system for the job's inputs. Raises InputsError for invalid inputs."""
     if job.task == FACT_CHECKING:
         claims = [claim for path in job.paths(INPUTS) for claim in read_claims(path)]
         size = _batch_size(1)

@@ -28,8 +28,9 @@ _MAX_VALID = 2000
 class Settings:
     """Hyperparameters of training. rate: Adagrad's learning rate. strength: the weight of N3.
 
-    scale: the standard deviation of the initial vectors. negatives: the number of random entities that a batch scores
-    as answers, in addition to its own; all entities if the graph has no more than that.
+    scale: the standard deviation of the initial vectors. negatives: the number of random entities that are scored as
+    answers in each batch, in addition to the entities of the batch; if the graph has no more than that, all entities
+    are.
     """
 
     epochs: int

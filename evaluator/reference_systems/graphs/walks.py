@@ -79,7 +79,7 @@ class Walks:
         return Edges(self._steps[part], self._ends[part], 1 / self._fanout[part])
 
     def edges_of(self, step: int) -> tuple[Ints, Ints, Numbers]:
-        """Return (entities where they start, entities where they end, probabilities) of the triples of a step.
+        """Return the triples of a step as (entities where they start, entities where they end, probabilities).
 
         step: a relation and direction, by number. Each array has one entry per triple of this relation. The
         probabilities are as in `Edges`.

@@ -122,9 +122,9 @@ class MentionFinder:
         return cls(known)
 
     def find(self, text: str, tokens: Sequence[Token]) -> list[Mention]:
-        """Return the mentions of a text in its order, without overlaps.
+        """Return the mentions of a text in the order of the text, without overlaps.
 
-        Of overlapping spans, a date is preferred to a listed name or noun, and these to pronouns and capitalised words.
+        Of overlapping spans, a date is preferred to a listed name or noun, and both to pronouns and capitalised words.
         """
         taken = [False] * len(tokens)
         mentions: list[Mention] = []

@@ -101,7 +101,7 @@ class TextFeatures:
 
 
 class Vocabulary:
-    """The features that occur in at least `least` training pairs, numbered; all other features are ignored."""
+    """The features that occur in at least `least` training pairs, with their numbers; all others are ignored."""
 
     def __init__(self, pairs: Iterable[Iterable[str]], least: int) -> None:
         counts: Counter[str] = Counter()

@@ -96,11 +96,11 @@ class SentenceReader:
         self._finder, self._write_date = finder, write_date
 
     def sentences(self, text: str, subject: str) -> list[Sentence]:
-        """Return the sentences of a text with at least two mentions.
+        """Return those sentences of a text that have at least two mentions.
 
         A pronoun such as `he`, and a part of the subject's name, is a mention of the subject. In front of a sentence
-        that does not mention the subject, a token is inserted as its mention. subject: the name of the text's subject;
-        empty: unknown.
+        that does not mention the subject, a token is inserted as a mention of the subject. subject: the name of the
+        text's subject; empty: unknown.
         """
         tokens = tokenize(text)
         mentions = self._finder.find(text, tokens)

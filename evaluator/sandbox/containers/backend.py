@@ -311,7 +311,7 @@ class ContainerBackend(ABC):
             )
 
     def waivers(self) -> dict[str, bool | str]:
-        """Return `without_PROMISE` -> True for each promise that this backend breaks, for the layers of a result."""
+        """Return the promises that this backend breaks, for the layers of a result: "without_" and the name -> True."""
         return {f"without_{name}": True for name in self.broken}
 
 

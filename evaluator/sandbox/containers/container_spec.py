@@ -61,7 +61,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of_system(execution: SystemExecution, predictions: BinaryIO) -> Job:
-    """Return the job of a system: inputs in, predictions out."""
+    """Return the job of a system, which reads the inputs. predictions: the open file to which its output is copied."""
     task_file = InputFile(TASK_FILE, system_task(execution))
     return Job(
         kind="system",
@@ -81,7 +81,10 @@ def of_system(execution: SystemExecution, predictions: BinaryIO) -> Job:
 
 
 def of_scorer(execution: ScorerExecution, scores: BinaryIO, outcomes: BinaryIO) -> Job:
-    """Return the job of a scorer: gold and predictions in, scores and optionally outcomes out."""
+    """Return the job of a scorer, which reads gold and predictions.
+
+    scores, outcomes: the open files to which its outputs are copied; the scorer need not write outcomes.
+    """
     most = execution.limits.output_bytes
     return Job(
         kind="scorer",

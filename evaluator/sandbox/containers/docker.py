@@ -76,7 +76,7 @@ class DockerSandbox(ContainerBackend):
         self._volume_holder: VolumeHolderImage | None = None
 
     def submit(self, job: Job, *, keep_going: KeepGoing | None = None) -> None:
-        """Implement `ContainerBackend.submit`. The containers run when it returns."""
+        """Implement `ContainerBackend.submit`: give a job to the engine. Its containers run when this returns."""
         self.check_job(job)
         image = engine_images.inspect_image(self._engine, job.image)
         settings = image.get("Config") or {}
@@ -93,7 +93,10 @@ class DockerSandbox(ContainerBackend):
         self._runs[job.execution_id] = run
 
     def poll(self, job: Job, *, seconds: float = 0.0) -> JobStatus:
-        """Implement `ContainerBackend.poll`. It kills a job at its time limit, since Docker has no such limit."""
+        """Implement `ContainerBackend.poll`: return the job's status, after waiting up to `seconds` for its end.
+
+        A job at its time limit is killed here, since Docker has no such limit.
+        """
         try:
             run = self._run_of(job)
         except JobMissingError:
@@ -102,7 +105,7 @@ class DockerSandbox(ContainerBackend):
             return run.poll(seconds)
 
     def collect(self, job: Job) -> SystemResult:
-        """Implement `ContainerBackend.collect`."""
+        """Implement `ContainerBackend.collect`: copy an ended job's output files, and return the result."""
         run = self._run_of(job)
         with self._facts_of_a_working_engine():
             if run.poll(0).state is not JobState.ENDED:
@@ -110,7 +113,10 @@ class DockerSandbox(ContainerBackend):
             return run.collect()
 
     def cancel(self, name: str) -> bool:
-        """Implement `ContainerBackend.cancel`. It queries the engine only for jobs of other processes."""
+        """Implement `ContainerBackend.cancel`: kill a job and remove all that it has on the engine.
+
+        The engine is queried only for jobs of other processes.
+        """
         run = self._runs.pop(name, None)
         if run is None:
             return reaper.remove_execution(self._engine, self.instance, name)
@@ -159,7 +165,7 @@ class DockerSandbox(ContainerBackend):
             raise
 
     def load(self, archive: ImageArchive) -> LoadedImage:
-        """Implement `ContainerBackend.load`."""
+        """Implement `ContainerBackend.load`: load an image that `image_reader.read_image` has read."""
         return engine_images.load(
             self._engine,
             archive,
@@ -169,7 +175,7 @@ class DockerSandbox(ContainerBackend):
         )
 
     def pull(self, reference: str) -> LoadedImage:
-        """Implement `ContainerBackend.pull`."""
+        """Implement `ContainerBackend.pull`: pull the image `registry/name@sha256:...` from an allowed registry."""
         target = parse_reference(reference, self.registries)
         return engine_images.pull(self._engine, target, limits=self.image_limits, architecture=self.architecture)
 
@@ -182,21 +188,24 @@ class DockerSandbox(ContainerBackend):
         return sum(f"/{reservation_name(gpu)}" not in taken for gpu in enough) >= n
 
     def images(self) -> frozenset[str]:
-        """Implement `ContainerBackend.images`."""
+        """Implement `ContainerBackend.images`: return the ids of all images on the engine."""
         return self._engine.images()
 
     def forget(self, image: str) -> bool:
-        """Implement `ContainerBackend.forget`."""
+        """Implement `ContainerBackend.forget`: remove an image by its id; return False if it cannot be removed."""
         return engine_images.forget(self._engine, image)
 
     def reap(
         self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
     ) -> list[str]:
-        """Implement `ContainerBackend.reap`."""
+        """Implement `ContainerBackend.reap`: remove the jobs of dead workers."""
         return reaper.reap(self._engine, self.instance, keep, min_age_seconds)
 
     def check(self) -> None:
-        """Implement `ContainerBackend.check`."""
+        """Implement `ContainerBackend.check`: raise SandboxError unless the engine responds.
+
+        The health check is run as well if it has not passed yet.
+        """
         if not self._layers:
             self.layers()
             return
@@ -204,7 +213,10 @@ class DockerSandbox(ContainerBackend):
             self._info = self._engine.info()
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Implement `ContainerBackend.layers`. A missing or wrong runtime also raises SandboxError."""
+        """Implement `ContainerBackend.layers`: run the health check, and return the layers of confinement.
+
+        A missing or wrong runtime also raises SandboxError.
+        """
         self.check_promises()
         self._info, self._volume_holder = {}, None
         info = self._about()
@@ -225,7 +237,7 @@ class DockerSandbox(ContainerBackend):
 
     @property
     def processors(self) -> float:
-        """Implement `ContainerBackend.processors`: those of the engine's machine."""
+        """Implement `ContainerBackend.processors`: the number of processors of the engine's machine."""
         return float(self._about().get("NCPU") or 1)
 
     @property

@@ -31,7 +31,7 @@ _Piece = TypeVar("_Piece")
 
 
 class EngineError(SandboxError):
-    """The engine refused, failed, or is gone. `status`: the HTTP status of its response, 0 if there was none."""
+    """The engine refused a request, failed, or is gone. `status`: the HTTP status of its response; 0: no response."""
 
     def __init__(self, text: str, status: int = 0, engine_message: str = "") -> None:
         super().__init__(text)
@@ -46,7 +46,7 @@ class NotFoundError(EngineError):
 
 
 class NameTakenError(EngineError):
-    """Another container has the name."""
+    """The name for a new container is taken by another container."""
 
 
 class EngineTimeoutError(EngineError):

@@ -248,9 +248,10 @@ def _typed(value: Mapping[str, Any], kind: type[_Type], what: str) -> _Type:
 
 
 def _folded(config: Mapping[str, Any], *settings: str) -> dict[str, Any]:
-    """Return the config with lower-case keys inside `healthcheck`, which is one level below the keys lowered before.
+    """Return the config with the keys inside `healthcheck` in lower case.
 
-    settings: those keys of the config whose values may have the key `healthcheck`.
+    The keys in the levels above are in lower case already. settings: those keys of the config whose values may have the
+    key `healthcheck`.
     """
     folded = dict(config)
     for name in settings:

@@ -13,7 +13,10 @@ _ESCAPES = re.compile(
 
 
 def tail(pieces: Iterable[bytes], most: int) -> tuple[str, bool]:
-    """Return (the last `most` bytes of the output as sanitized text, True if the output was longer)."""
+    """Return (the last `most` bytes of the output as sanitized text, True if the output was longer).
+
+    Of a long output only about the first _MOST_READ bytes are read; the result is then the last part of these.
+    """
     last = b""
     read = 0
     for piece in pieces:

@@ -264,7 +264,7 @@ class PodmanSandbox(ContainerBackend):
     # Jobs
 
     def submit(self, job: Job, *, keep_going: KeepGoing | None = None) -> None:
-        """Implement `ContainerBackend.submit`. The container runs when it returns."""
+        """Implement `ContainerBackend.submit`: give a job to Podman. Its container runs when this returns."""
         name = job.execution_id
         if job.gpus:
             raise UsageError(f"{job.gpus} GPUs are requested, expected 0: Podman passes no devices to containers here")
@@ -289,7 +289,10 @@ class PodmanSandbox(ContainerBackend):
         self._running[name] = running
 
     def poll(self, job: Job, *, seconds: float = 0.0) -> JobStatus:
-        """Implement `ContainerBackend.poll`. It kills a job at its time limit; soon after, Podman does so itself."""
+        """Implement `ContainerBackend.poll`: return the job's status, after waiting up to `seconds` for its end.
+
+        A job at its time limit is killed here; if nobody calls this method in time, Podman kills the job soon after.
+        """
         try:
             running = self._running_job(job)
         except JobMissingError:
@@ -305,7 +308,7 @@ class PodmanSandbox(ContainerBackend):
         return JobStatus(state=JobState.RUNNING, running_seconds=time.monotonic() - running.began)
 
     def collect(self, job: Job) -> SystemResult:
-        """Implement `ContainerBackend.collect`."""
+        """Implement `ContainerBackend.collect`: copy an ended job's output files, and return the result."""
         if self.poll(job).state is not JobState.ENDED:
             raise JobMissingError(f"the job {job.execution_id} has not ended")
         running = self._running[job.execution_id]
@@ -320,7 +323,7 @@ class PodmanSandbox(ContainerBackend):
         return self._judge(running, state, seconds, log=log, log_is_cut=is_cut)
 
     def cancel(self, name: str) -> bool:
-        """Implement `ContainerBackend.cancel`."""
+        """Implement `ContainerBackend.cancel`: kill a job and remove all that it has in Podman."""
         running = self._running.pop(name, None)
         if running is not None:
             running.close()
@@ -335,7 +338,7 @@ class PodmanSandbox(ContainerBackend):
     def reap(
         self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
     ) -> list[str]:
-        """Implement `ContainerBackend.reap`."""
+        """Implement `ContainerBackend.reap`: remove the jobs of dead workers."""
         return reaper.reap(self._podman, self.instance, keep, min_age_seconds)
 
     def _prepare(self, job: Job, image: dict[str, Any], container: str, still_needed: Callable[[], None]) -> None:
@@ -501,7 +504,7 @@ class PodmanSandbox(ContainerBackend):
     # Images
 
     def load(self, archive: ImageArchive) -> LoadedImage:
-        """Implement `ContainerBackend.load`."""
+        """Implement `ContainerBackend.load`: load an image that `image_reader.read_image` has read."""
         try:
             self._podman.run("load", "--quiet", seconds=self.load_seconds, archive=archive.clean())
         except EngineTimeoutError:
@@ -527,11 +530,11 @@ class PodmanSandbox(ContainerBackend):
         )
 
     def images(self) -> frozenset[str]:
-        """Implement `ContainerBackend.images`."""
+        """Implement `ContainerBackend.images`: return the ids of all images that Podman has."""
         return frozenset(self._podman.run("images", "--quiet", "--no-trunc").decode().split())
 
     def forget(self, image: str) -> bool:
-        """Implement `ContainerBackend.forget`."""
+        """Implement `ContainerBackend.forget`: remove an image by its id; return False if it cannot be removed."""
         try:
             if self._image(image).get("RepoTags"):
                 return False
@@ -558,7 +561,7 @@ class PodmanSandbox(ContainerBackend):
     # The engine
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Implement `ContainerBackend.layers`."""
+        """Implement `ContainerBackend.layers`: run the health check, and return the layers of confinement."""
         self.check_promises()
         if os.geteuid():
             raise SandboxError(f"the worker is user {os.geteuid()}, expected root, as which Podman mounts volumes")
@@ -587,7 +590,10 @@ class PodmanSandbox(ContainerBackend):
         return self._layers
 
     def check(self) -> None:
-        """Implement `ContainerBackend.check`."""
+        """Implement `ContainerBackend.check`: raise SandboxError unless Podman responds.
+
+        The health check is run as well if it has not passed yet.
+        """
         if not self._layers:
             self.layers()
             return
@@ -599,17 +605,17 @@ class PodmanSandbox(ContainerBackend):
 
     @property
     def processors(self) -> float:
-        """Implement `ContainerBackend.processors`: those of this host."""
+        """Implement `ContainerBackend.processors`: the number of processors of this host."""
         return float(os.cpu_count() or 1)
 
     @property
     def memory_bytes(self) -> int:
-        """Implement `ContainerBackend.memory_bytes`: that of this host."""
+        """Implement `ContainerBackend.memory_bytes`: the memory of this host, in bytes."""
         return int(self._podman.json("info", "--format", "json")["host"]["memTotal"])
 
     @property
     def root_folder(self) -> str:
-        """Implement `ContainerBackend.root_folder`."""
+        """Implement `ContainerBackend.root_folder`: the folder in which Podman keeps images and containers."""
         return str(self._podman.json("info", "--format", "json")["store"]["graphRoot"])
 
 

@@ -13,9 +13,10 @@ _FIRST_GAP, _MOST_GAP = 0.05, 1.0
 
 
 class Meter:
-    """Samples of a container's resource usage. gap: seconds until the next sample is due, growing from 0.05 to 1.
+    """Samples of a container's resource usage.
 
-    gpus: the meter of the container's GPUs, if it has any.
+    gap: seconds until the next sample is due, growing from 0.05 to 1. gpus: the meter of the container's GPUs, if it
+    has any.
     """
 
     def __init__(self) -> None:
@@ -28,7 +29,7 @@ class Meter:
         self._last = time.monotonic()
 
     def look(self, stats: Mapping[str, Any]) -> None:
-        """Add a sample. stats: the engine's response; one without figures, as for an ended container, is ignored."""
+        """Add a sample. stats: the engine's statistics of the container; if they have no figures, they are ignored."""
         self.gap = min(self.gap * 2, _MOST_GAP)
         if self.gpus is not None:
             self.gpus.look()

@@ -97,12 +97,12 @@ class Resources:
         self.architecture = architecture
         self.image_labels = image_labels
         self.offered_gpus = gpus or Gpus()
-        self.gpus: list[Gpu] = []  # that are reserved
+        self.gpus: list[Gpu] = []  # the reserved ones
         self.gpu_meter: GpuMeter | None = None
         self.containers: list[str] = []
         self._reservations: list[str] = []  # containers that reserve the GPUs
         self.volumes: list[str] = []
-        self.create_seconds = 0.0  # that the engine took to create the job's container, or until it was given up
+        self.create_seconds = 0.0  # spent on creating the job's container, successfully or not
         self._is_removed = False
         self._pool = ThreadPoolExecutor(3)  # for independent requests to the engine
 
@@ -151,7 +151,7 @@ class Resources:
         self._each("volume", self.engine.remove_volume, self.volumes)
         if all_removed:  # otherwise a container may still use the GPUs
             self._release_gpus()
-        self._pool.shutdown(wait=False)  # a container may still be being created
+        self._pool.shutdown(wait=False)  # the engine may still be creating a container
 
     def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> bool:
         """Remove containers or volumes by name, in parallel; log failures, and return True if all were removed.

@@ -83,7 +83,7 @@ class Reader:
 
 
 def members(reader: Reader) -> Iterator[Member]:
-    """Yield the members of an archive in their order. Raises TarError.
+    """Yield the members of an archive in their order. Raises TarError for an invalid archive.
 
     Before it takes the next member, the caller may read the content of this one; unread content is skipped.
     """

@@ -17,7 +17,7 @@ _MOST_BYTES = 107  # the maximum length of a socket's path (sockaddr_un)
 
 @contextlib.contextmanager
 def address(path: Path) -> Iterator[str]:
-    """Yield the path, or if it is too long for a socket, a short equivalent that is valid in this process."""
+    """Yield the path as text, or if it is too long for a socket, a short equivalent that is valid in this process."""
     if len(os.fsencode(path)) <= _MOST_BYTES:
         yield os.fspath(path)
         return

@@ -39,8 +39,8 @@ class GroupedFinding:
 class GroupedFindings:
     """The kinds of faults that a task looks for in a split.
 
-    Declare each kind with `kind`, add the lines with this fault to the result, then take `findings`, which are in the
-    order of declaration.
+    Declare each kind with `kind`, which returns a GroupedFinding, and add to that the lines with this fault. Then take
+    `findings`, which are in the order of declaration.
     """
 
     def __init__(self, split: Split) -> None:

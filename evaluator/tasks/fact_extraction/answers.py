@@ -13,7 +13,7 @@ from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 def predicted_facts(stream: BinaryIO, file: str, gold: Gold) -> CategoricalAnswers:
     """Return the predicted facts of a file, to be compared with another file's.
 
-    Units are the facts of each text that are predicted or in the gold. Raises PredictionError.
+    Units are the facts of each text that are predicted or in the gold. Raises PredictionError for invalid predictions.
     """
     reader = Reader(file, PREDICTIONS, PredictionError)
     register = AnswerRegister(gold.ids, reader.problems)

@@ -151,7 +151,7 @@ def _linkable(facts: FactTable, property_ids: list[str]) -> Indices:
 def _segments(facts: FactTable, codes: dict[str, int]) -> Indices:
     """Return an array 2 x facts: the code of the last segment of each URI, trailing slashes ignored.
 
-    codes: segment -> its code; segments that it lacks are added.
+    codes: segment -> its code; segments that are not in `codes` are added to it.
     """
     of_text = [codes.setdefault(text.rstrip("/").rpartition("/")[2], len(codes)) for text in facts.uri_texts] or [0]
     return np.array(of_text, dtype=np.int64)[facts.uris]

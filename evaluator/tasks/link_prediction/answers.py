@@ -15,7 +15,7 @@ from evaluator.tasks.link_prediction.layout import PREDICTIONS
 def first_ranked(stream: BinaryIO, file: str, known: ValidationData) -> CategoricalAnswers:
     """Return the first mention of each ranking of a file, to be compared with another file's. Units are the questions.
 
-    A first mention is wrong unless it is one of the gold answers. Raises PredictionError.
+    A first mention is wrong unless it is one of the gold answers. Raises PredictionError for invalid predictions.
     """
     assert known.mentions is not None
     reader = Reader(file, PREDICTIONS, PredictionError)

@@ -215,7 +215,7 @@ After the first that fails, the rest are not run: most depend on the ones before
 def check(host: Host, say: Callable[[str], object]) -> bool:
     """Run the checks, up to the first that fails, and report each; return True if all passed.
 
-    say: called with each line of the report.
+    say: called with the text of each result.
     """
     for function in CHECKS:
         try:
