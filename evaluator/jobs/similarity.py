@@ -29,7 +29,10 @@ class SketchReport(Report):
 
 
 def make_sketch(files: Files, request: SketchRequest) -> tuple[SketchReport, bytes]:
-    """Compute the similarity sketch of a prediction file. files: `gold`, `predictions`. The attachment is empty."""
+    """Compute the sketch of a prediction file (`evaluator.similarity.predictions.similarity_sketch`).
+
+    files: `gold`, `predictions`. The attachment is empty.
+    """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     return sketch_of(task, gold, files["predictions"], request.predictions_name, options), b""

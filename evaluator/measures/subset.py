@@ -50,7 +50,9 @@ def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: Linea
 
 
 def n_units(outcomes: Outcomes, units: LinearCombination) -> int:
-    """Return the number of gold units in a table. units: the sum of statistics that counts them, as `Measure.units`."""
+    """Return the number of gold units in the outcomes. units: the sum of statistics that counts them, as
+    `Measure.units`.
+    """
     return int(units.of(Sample(View.whole(outcomes), np.ones((outcomes.n_groups, 1))))[0])
 
 

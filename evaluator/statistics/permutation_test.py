@@ -47,7 +47,7 @@ def p_values(
     seed: int,
     steps: Steps,
 ) -> list[float]:
-    """Return the two-sided p-value of each observed difference between systems a and b; NaN if it is NaN.
+    """Return the two-sided p-value of each observed difference between systems a and b; NaN for a difference of NaN.
 
     differences: the measure on a minus the measure on b, for each slice and each of its measures, in that order.
     n_permutations: the number of permutations. steps: counts the work, to report progress.

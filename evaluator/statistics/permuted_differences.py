@@ -205,7 +205,9 @@ class _Sums(PermutedDifferences):
 
 
 def _of_statistics(table: Outcomes, names: Sequence[str]) -> Numbers:
-    """Return the sums of the statistics `names` over each group: statistics x groups."""
+    """Return the sums of the statistics `names` over each group: statistics x groups. table: the outcomes of one
+    system.
+    """
     columns = list(table.statistics)
     return group_sums(table)[[columns.index(name) for name in names]]
 

@@ -1,4 +1,4 @@
-"""Which pairs of ranked systems are compared, and the rank ranges that their adjusted p-values allow.
+"""Choice of the pairs of ranked systems to compare, and the rank ranges that their adjusted p-values allow.
 
 All pairs are compared if there are at most MAX_PAIRS. On a larger board, each system is compared with its neighbours in
 rank and with the leader. These pairs are chosen by the same values that are tested, which affects the two kinds of

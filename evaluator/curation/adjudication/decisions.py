@@ -25,8 +25,8 @@ Span = tuple[int, int]
 def decide(values: Sequence[Any], *, scores: bool) -> Any:
     """Return the decided label, or the mean of scores; None if another annotator has to judge the item.
 
-    values: one label or score per annotator, in any order. A label is decided once two annotators chose it and no other
-    label was chosen as often.
+    values: one label or score per annotator, in any order. scores: True for scores, False for labels. A label is
+    decided once two annotators chose it and no other label was chosen as often.
     """
     if scores:
         return math.fsum(values) / len(values) if len(values) >= ENOUGH else None

@@ -99,7 +99,7 @@ def _rankings(args: argparse.Namespace, bench: Workspace, gold: Gold) -> tuple[l
     """Return (first mentions of each question, rank of each question's first right answer, number of unanswered
     questions).
 
-    Before, repeated mentions and other known answers are removed from the rankings. First mentions: at most --hits. The
+    Repeated mentions and other known answers are first removed from the rankings. First mentions: at most --hits. The
     rank counts from 1; it is 0 if no mention is a right answer. Unanswered questions have no prediction. Raises
     PredictionError for invalid predictions.
     """

@@ -1,4 +1,4 @@
-"""Index of evaluation triples, to compare a training triple with all of them at once (for `leakage`)."""
+"""Index of evaluation triples, with which the module `leakage` compares a training triple with all of them at once."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def to_line(triple: OpenTriple, *, entities: bool) -> str:
 def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
     """Yield a file's triples in blocks; a file whose name ends in .gz is decompressed.
 
-    Raises GoldError; for invalid lines, only after the last block.
+    Raises GoldError for a file that is empty or over its limits, and, after the last block, for invalid lines.
     """
     problems = ProblemList(file, GoldError)
     for first, lines in text_blocks(stream, problems, "one triple per line"):

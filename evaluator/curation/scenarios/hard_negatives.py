@@ -82,7 +82,8 @@ class HardNegativeSource:
         return mask
 
     def linked_from(self, subject: int) -> tuple[Ints, Ints]:
-        """Return (codes, objects): the entities to which a predicate other than the claims' links the subject, sorted.
+        """Return (codes, objects): the objects to which predicates other than that of the claims link the subject,
+        sorted.
 
         codes: the code of a step from the subject to each object. Schema predicates are left out.
         """
@@ -91,7 +92,7 @@ class HardNegativeSource:
         return _distinct(codes[forward], to[forward])
 
     def linked_to(self, object_: int) -> tuple[Ints, Ints]:
-        """Return (codes, subjects): the entities from which a predicate other than the claims' links to the object,
+        """Return (codes, subjects): the subjects that predicates other than that of the claims link to the object,
         sorted.
 
         codes: the code of a step from the object to each subject. Schema predicates are left out.
