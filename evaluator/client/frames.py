@@ -68,7 +68,7 @@ def score_rows(scores: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return one dict per slice: `slice`, then four or six keys of each measure. scores: in the form of the API.
 
     The keys of the measure `accuracy` are `accuracy`, `accuracy_low`, `accuracy_high` and `accuracy_n`; if the scores
-    have bounds, which the disclosure policy Ladder gives, also `accuracy_at_least` and `accuracy_at_most`.
+    have bounds, which the disclosure policy Ladder gives, also two keys that end in `at_least` and `at_most`.
     """
     is_ladder = any(score.get(bound) is not None for score in scores for bound in BOUNDS)
     rows: dict[str, dict[str, Any]] = {}
