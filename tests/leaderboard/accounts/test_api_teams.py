@@ -96,6 +96,7 @@ def test_an_invitation_can_be_answered_once(ada: Client, bob: Client, team: str)
     assert joined.json()["invitations"] == []
     second_answer = post(client_of(person("grace")), f"{ROOT}/invitations/", token=token(invited), answer="accept")
     assert response_code(second_answer) == (404, "not_found")
+    assert "used, revoked or expired" in second_answer.json()["message"]
 
 
 def test_invitations_that_are_declined_revoked_or_expired(ada: Client, bob: Client, team: str) -> None:
