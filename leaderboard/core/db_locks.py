@@ -2,8 +2,8 @@
 
 A worker that freezes, or whose host vanishes, inside a transaction would hold its locks until TCP gives up, which takes
 hours. So PostgreSQL ends a session whose transaction pauses too long between two statements, and a statement that waits
-too long for a lock (`session_options`). A transaction with a lock for which all work of a phase waits may pause less
-long (`idle_limit`). SQLite has a timeout for its only lock (settings.py).
+too long for a lock (`session_options`). For a transaction with a lock for which all work of a phase waits, the longest
+pause is shorter (`idle_limit`). SQLite has a timeout for its only lock (settings.py).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The processes of one host write to memory-mapped files in settings.METRICS_FOLDER (prometheus_client's multiprocess
 mode). A slot is a number in the names of a process's files, in place of the process id: a process takes the lowest slot
 that no living process has locked, and adds to the values in its files. So a counter never decreases when a process
-dies, no more files exist than processes ran at the same time, and containers with equal process ids can share the
-folder.
+dies, there are never more slots than processes that ran at the same time, and containers with equal process ids can
+share the folder.
 
 A label of a metric has few values, and never the name of a user, a benchmark or a system.
 """

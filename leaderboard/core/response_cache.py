@@ -42,7 +42,7 @@ def get_or_render(tag: str, address: str, render: Callable[[], HttpResponse]) ->
 
     tag: text that changes whenever the response changes, such as an ETag. address: everything in the request on which
     the response depends, which must not include the user. Only a response with status 200, without cookies and of at
-    most MOST_BYTES is cached, with its headers.
+    most MOST_BYTES is cached, with its headers; none is if settings.CACHES_RESPONSES is off.
     """
     if not settings.CACHES_RESPONSES:
         return render()

@@ -23,7 +23,7 @@ class Part:
 def normal(licence: str) -> str | None:
     """Return an SPDX expression in its usual spelling, such as `CC0-1.0` for `cc0-1.0`; None for any other text.
 
-    An expression consists of identifiers of the SPDX licence list, and `LicenseRef-NAME` for other licences.
+    The identifiers in an expression are those of the SPDX licence list, and `LicenseRef-NAME` for other licences.
     """
     return _normal(licence.strip())
 

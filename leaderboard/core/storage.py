@@ -290,7 +290,7 @@ def check_stores() -> None:
 
 
 def store_responds() -> bool:
-    """Return True if files can be read: False only if they are in S3 and the store does not respond."""
+    """Return whether the file store responds; always True if the files are in local folders."""
     storage = storages["predictions"]
     if not isinstance(storage, PrivateS3Storage):
         return True

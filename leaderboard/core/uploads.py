@@ -30,8 +30,9 @@ def max_body_bytes(*, cookie: str, authorization: str) -> int:
 
 
 class HashingUploadHandler(TemporaryFileUploadHandler):
-    """Django upload handler that stores each file in a temporary file, with its SHA-256 digest in `sha256` (hex).
+    """Upload handler of Django that stores each file in a temporary file.
 
+    The file's attribute `sha256` is its SHA-256 digest in hexadecimal.
     A file over settings.MAX_UPLOAD_BYTES stops the upload and sets request.META["holdout.upload_too_large"]; a full
     disk stops it and sets "holdout.disk_full". The rest of the body is then discarded.
     """

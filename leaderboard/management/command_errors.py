@@ -12,7 +12,10 @@ from leaderboard.models import Phase, User
 
 
 def find_phase(benchmark: str | None, phase: str | None) -> Phase:
-    """Return the phase with the slug `phase` of the benchmark with the slug `benchmark`; CommandError without one."""
+    """Return the phase with the slug `phase` of the benchmark with the slug `benchmark`.
+
+    Raises CommandError if it does not exist.
+    """
     row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
     if row is None:
         raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist; expected the slugs of both")

@@ -18,7 +18,7 @@ EXAMPLE = '[{"measure": "accuracy", "slice": {}, "value": 0.583, "shown": "58.3"
 class Value(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """One number reported in a paper: `value` in the unit of the measure, `shown` as the paper prints it.
 
-    slice: dimension -> value, the units on which the system was measured; `{}` means all units.
+    slice: the units on which the system was measured, as dimension -> value; `{}` means all units.
     """
 
     measure: str

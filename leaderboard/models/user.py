@@ -36,7 +36,7 @@ class User(AbstractUser):
 
 
 class TokenDetails(models.Model):
-    """Name, scope and last use of an API token. A token of a release without this table has no row until it is used."""
+    """Name, scope and last use of an API token. A token that is older than this table has no row until it is used."""
 
     class Scope(models.TextChoices):
         READ = "read", "read only"

@@ -33,7 +33,7 @@ MAX_LOG_BYTES = 10_000_000
 def locked(data: Path) -> Iterator[None]:
     """Lock the data folder during the `with` block, so that only one instance of the site uses the folder.
 
-    Raises CommandError, with the process id of the other instance, if another one holds the lock.
+    Raises CommandError, with the process id of the other instance, if another instance holds the lock.
     """
     with (data / "serve.lock").open("a+") as lock:
         try:
@@ -115,7 +115,10 @@ def children(listener: socket.socket) -> list[Child]:
 
 
 class FirstResponse:
-    """A request that is sent before the web server is up. `socket` becomes readable when the response arrives."""
+    """The first response of the web server, requested before the server is up.
+
+    `socket` becomes readable when the response arrives.
+    """
 
     def __init__(self, listener: socket.socket) -> None:
         family, (host, port) = listener.family, listener.getsockname()[:2]

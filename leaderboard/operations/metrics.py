@@ -237,7 +237,7 @@ def _store() -> Iterator[Metric]:
 
 
 def _sweep() -> Iterator[Metric]:
-    """Yield the age of the sweep in seconds: each step has been completed since then. Nothing if it is not known."""
+    """Yield the age of the sweep: seconds since the time `periodic.last_completed`. Nothing if that is not known."""
     if (at := periodic.last_completed()) is not None:
         yield GaugeMetricFamily(
             "holdout_sweep_age_seconds",

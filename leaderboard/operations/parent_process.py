@@ -1,4 +1,4 @@
-"""Termination of a child process when its parent ends, even if that is killed: nobody would supervise the child.
+"""Termination of a child process when its parent ends, even if the parent is killed, which could not stop the child.
 
 This module is also gunicorn's configuration, for its hook `post_fork`. Celery does the same for its pool processes.
 """

@@ -69,7 +69,7 @@ def verify_file() -> Iterator[FileCheck]:
 def _fields() -> Iterator[tuple[type[Model], str, str]]:
     """Yield (model, name of a file field, name of the field with the file's SHA-256), for each file field with one.
 
-    The digest of a field `file` is in `sha256`, that of any other field `NAME` in `NAME_sha256`.
+    The digest of a field `file` is in `sha256`, that of `inputs` in `inputs_sha256`, and so on.
     """
     for model in apps.get_app_config("leaderboard").get_models():
         names = {field.name for field in model._meta.concrete_fields}

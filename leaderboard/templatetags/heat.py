@@ -1,4 +1,4 @@
-"""Template filters that render coloured table cells. They are functions because a board has thousands of cells."""
+"""Template filters that render coloured table cells: in Python, because a board has thousands of them."""
 
 from __future__ import annotations
 

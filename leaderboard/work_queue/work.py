@@ -71,7 +71,7 @@ class Failure:
     """Consequence of an exception in an attempt.
 
     reason: a value of `models.Reason`, stored in the row. final: True if no retry follows, because it would fail in the
-    same way. spares_last: True if the attempt does not count if it was the last one (`Work.retry_or_fail`).
+    same way. spares_last: True: if the attempt was the last one, it does not count (`Work.retry_or_fail`).
     """
 
     reason: str

@@ -1,8 +1,8 @@
 """Availability of workers according to their reports, and the reason if none can run containers.
 
 Workers with a container engine report when a message asks them to (`containers.actions.workers`), which shows that they
-receive messages. Other workers report without a message (`report_periodically`), because it would wait in their queue
-behind all others.
+receive messages. Other workers report periodically without a message (`report_periodically`), because a message would
+wait in their queue behind all others.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _fresh(queue: str) -> QuerySet[WorkerReport]:
 
 
 def of_phase(phase: Phase) -> Availability:
-    """Return the availability of workers for a phase's containers, also by number and memory of the GPUs these need."""
+    """Return the availability of workers that can run a phase's containers, with the GPUs that the phase asks for."""
     status = of(queue_of(phase))
     if not status.ready or not phase.gpus:
         return status
@@ -173,7 +173,10 @@ def _ahead(queued: QuerySet[Prediction], team: int | None, before: datetime | No
 
 
 def of(queue: str = "systems") -> Availability:
-    """Return the availability of the workers of the Celery queue `queue` for containers. Takes at most one query."""
+    """Return the availability of the workers of the Celery queue `queue`: whether one can run containers now.
+
+    Takes at most one database query.
+    """
     if queue == SCORERS:
         if not settings.SCORERS:
             return Availability(

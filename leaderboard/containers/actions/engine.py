@@ -145,9 +145,10 @@ def gpus() -> list[OfferedGpu]:
 
 
 def health_check() -> Mapping[str, Any]:
-    """Check the container engine with a test container; return its isolation layers and `processors`, their number.
+    """Check the container engine with a test container; return facts about the engine: name -> value.
 
-    The keys are the names of the layers. Raises SandboxError if the check fails; its message names the missing layer.
+    These are its isolation layers, and `processors`, the number of its processors. Raises SandboxError if the check
+    fails; the message says what is missing.
     """
     return {**sandbox().layers(), "processors": sandbox().processors}
 
@@ -171,7 +172,7 @@ def check() -> None:
 def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]) -> LoadedImage:
     """Check an image and load it into the engine: from its archive, or by its reference from a registry.
 
-    when_read: called once, after the archive was checked and before the image is loaded or pulled. Raises ImageError
+    when_read: called once, after an archive was checked and before the image is loaded or pulled. Raises ImageError
     for an image that is invalid or exceeds its size limit (the submitter's fault); SandboxError for a failure of the
     engine, and AlteredError or FileNotFoundError for an altered or missing archive (the server's fault).
     """

@@ -59,7 +59,7 @@ def _images() -> dict[str, int]:
 
 
 def _by_last_use(images: dict[str, int]) -> list[str]:
-    """Return the ids of images, the least recently used first; before these, images that were never used.
+    """Return the ids of images: first those that were never used, then the others, the least recently used first.
 
     Use by submitted systems counts only on this host, use by custom scorers on any host.
     """

@@ -89,7 +89,7 @@ def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
 
 
 def is_servable(queue: str) -> bool:
-    """Return whether a container waits in the queue that fits on the host of a ready worker, once that has room."""
+    """Return whether a container waits in the queue that a ready worker's host can run, now or once it has room."""
     demands = _demands(Prediction.objects.filter(state=State.QUEUED, submission__image__isnull=False), queue)
     offers = [offer_of(worker) for worker in _ready(queue)]
     return any(demand.fits(offer) for demand in demands.values() for offer in offers)

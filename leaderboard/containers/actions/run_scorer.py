@@ -129,7 +129,7 @@ def _check_same(
     """Raise ScorerImageError unless both executions of a scorer wrote the same bytes.
 
     first, files: result of one execution, and the files that it wrote, with the keys `scores` and `outcomes`. second,
-    others: the same of the other execution.
+    others: result and files of the other execution.
     """
     if first.has_outcomes != second.has_outcomes:
         raise ScorerImageError("The scorer is not deterministic: only one of its two executions wrote outcomes.jsonl.")
@@ -233,8 +233,8 @@ def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
 def _plain(stored: FieldFile, sha256: str, name: str) -> Iterator[IO[bytes]]:
     """Yield the decompressed content of a stored file as an unnamed temporary file that is open for reading only.
 
-    sha256: digest of the stored file, compressed. name: of the file, for error messages. Raises AlteredError or
-    FileNotFoundError for an altered or missing file.
+    sha256: recorded digest of the stored file, which may be compressed. name: of the file, for error messages. Raises
+    AlteredError or FileNotFoundError for an altered or missing file.
     """
     with opened(stored) as source, _temporary() as plain:
         check_digest(source, sha256)

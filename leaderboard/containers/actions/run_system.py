@@ -247,8 +247,8 @@ def _refund(prediction: Prediction) -> None:
 def hand_back() -> int:
     """Requeue the predictions whose containers run on this host, ahead of all others; return the number of these.
 
-    A worker calls this if it must end before its containers do. These lose their lease and are stopped within seconds.
-    A container in its last attempt goes on, because no other worker could repeat it, and is not counted.
+    A worker calls this if it must end before its containers do. The containers lose their lease and are stopped within
+    seconds. A container in its last attempt goes on, because no other worker could repeat it, and is not counted.
     """
     here = placement.running_on(socket.gethostname()).values("prediction")
     leases = [Lease(row, row.attempt) for row in WAITING.filter(pk__in=here)]

@@ -1,4 +1,4 @@
-"""Custom scorers: add one with its measures, and attach it to a phase, which it then scores instead of the task."""
+"""Custom scorers: add one with its measures, and attach it to phases to score them instead of the benchmark's task."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
     """Set the custom scorer of a phase; return the number of predictions queued for rescoring.
 
     scorer: None lets the benchmark's task score the phase. Once the phase has submissions, only a scorer with a higher
-    number may replace its scorer, and neither may the task replace a scorer nor a scorer the task, because boards have
-    the measures of one of them. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME for another benchmark's scorer, and
-    SCORER_DOES_NOT_FIT for one that the phase cannot use.
+    number may replace its scorer. The task may not replace a scorer then, and a scorer may not replace the task,
+    because the phase's boards have the measures of one of them. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME for
+    another benchmark's scorer, and SCORER_DOES_NOT_FIT for one that the phase cannot use.
     """
     check_manages(phase.benchmark, by)
     phase = rescoring.held(phase)

@@ -29,7 +29,8 @@ def enqueue_report(queue: str) -> None:
 def report(*, queue: str = SYSTEMS) -> WorkerReport:
     """Check this host's container engine, and store and return the report of the result, which the web process reads.
 
-    Also remove unused images if space is low, and containers left by dead workers. queue: of this worker.
+    Also remove unused images if space is low, and containers left by dead workers. queue: name of the Celery queue that
+    this worker serves.
     """
     missing = _missing(queue)
     if missing:
@@ -63,8 +64,8 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
 def _space() -> dict[str, Any]:
     """Remove the least recently used images if space is low; return fields of the report: name -> value.
 
-    images: id of each image that stays -> bytes. disk_free_bytes: of the engine's disk, or None. disk_low: whether too
-    few are free. Raises SandboxError for a failure of the engine.
+    images: id of each image that stays -> its size in bytes. disk_free_bytes: free bytes on the engine's disk; None if
+    not known. disk_low: whether these are too few. Raises SandboxError for a failure of the engine.
     """
     images = image_cache.make_room()
     is_low, free = image_cache.is_disk_low(), engine.disk_free_bytes()

@@ -256,7 +256,7 @@ class UploadSubmissionView(View):
         responses={201: shapes.SubmissionSerializer, **errors(409, 422, 503)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Submit the image of a complete upload. A worker checks the image later; an invalid one is refunded."""
+        """Submit the image of a complete upload. A worker checks the image later; most invalid images cost no quota."""
         upload = _upload_or_404(request, pk)
         params = _valid(Description, request.data)
         stated = facts_of(upload.phase, params["fact"]) if upload.phase else {}
@@ -267,7 +267,7 @@ class UploadSubmissionView(View):
 
 
 def _upload_or_404(request: Request, pk: UUID) -> ImageUpload:
-    """Return the user's image upload with the primary key `pk`. Raises Http404 if there is none, or it is another's."""
+    """Return the user's image upload with the primary key `pk`. Raises Http404 if there is none of this user."""
     uploads = ImageUpload.objects.select_related("phase__benchmark", "phase__split__dataset", "benchmark").filter(
         by=_user(request)
     )

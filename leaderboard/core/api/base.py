@@ -34,7 +34,7 @@ class View(APIView):
     http_method_names: Sequence[str] = ("get", "head", "post", "delete")
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Mark responses `private, no-cache` by default: they depend on the user and must be revalidated."""
+        """Mark a response without Cache-Control as `private, no-cache`: it depends on the user."""
         response = super().finalize_response(request, response, *args, **kwargs)
         if not response.has_header("Cache-Control"):
             patch_cache_control(response, private=True, no_cache=True)

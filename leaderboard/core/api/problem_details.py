@@ -28,8 +28,9 @@ def content(status: int, code: str, message: str, /, *, path: str = "", **more: 
     """Return the JSON object of an error response.
 
     code: the error code under its current name, even if it was renamed; the member `type` is the URL of its
-    documentation. path: of the request; if it is empty, the object has no member `instance`. more: further members,
-    which override others of the same name: for clients of the previous release, `code` may be a code's former name.
+    documentation. path: of the request. The member `instance` has path and request id; if either is empty, it is left
+    out. more: further members, which override others of the same name: for clients of the previous release, `code` may
+    be a code's former name.
     """
     request_id = get_contextvars().get("request_id")
     instance = {"instance": f"{escape_uri_path(path)}#{request_id}"} if path and request_id else {}

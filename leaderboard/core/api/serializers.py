@@ -28,7 +28,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 class ErrorSerializer(serializers.Serializer[Any]):
-    """An error response of the API: problem details by RFC 9457, with further members."""
+    """An error response of the API: problem details as in RFC 9457, with further members."""
 
     type = serializers.URLField(help_text="the kind of error, as the address of its description")
     title = serializers.CharField(help_text="the name of the HTTP status")

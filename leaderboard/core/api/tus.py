@@ -187,10 +187,10 @@ class CreationView(TusView):
 
 
 class UploadView(TusView):
-    """Base class of views of one upload: HEAD returns the next chunk's offset, PATCH appends it, DELETE cancels all."""
+    """Base class of views of one upload: HEAD returns its offset, PATCH appends a chunk, DELETE cancels the upload."""
 
     def upload_or_404(self, request: Request, pk: UUID) -> Upload:
-        """Return the user's upload with the primary key `pk`. Raises Http404 if there is none, or it is another's."""
+        """Return the user's upload with the primary key `pk`. Raises Http404 if there is none of this user."""
         raise NotImplementedError
 
     def head(self, request: Request, pk: UUID) -> Response:
@@ -226,7 +226,10 @@ class UploadView(TusView):
 
 
 def _append(request: Request, upload: Any, offset: int, chunk: bytes) -> None:
-    """Store a chunk of an upload; if the chunk is empty, only check its offset. Raises the errors of `add`."""
+    """Store a chunk of an upload; if the chunk is empty, only check its offset.
+
+    Raises the errors of `_check_digest` and `chunked_upload.add`.
+    """
     if chunk:
         _check_digest(request, chunk)
     if chunk or offset != upload.received:

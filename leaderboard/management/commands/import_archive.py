@@ -1,4 +1,4 @@
-"""`manage.py import_archive FILE --key KEY_FILE`: import a whole benchmark, unchanged, from one archive file."""
+"""`manage.py import_archive ARCHIVE --key FILE`: import a whole benchmark, unchanged. FILE has the archive's key."""
 
 from __future__ import annotations
 
