@@ -280,7 +280,7 @@ def _phase_with_present_keys(phase: Any) -> Any:
 def json_schema(address: str) -> dict[str, Any]:
     """Return the JSON Schema of a manifest, with `address` as its identifier.
 
-    It is generated from the classes of this module, with those of their further checks that JSON Schema can express.
+    It is generated from the classes of this module. Of their further checks, it has those that JSON Schema can express.
     """
     (schema,), parts = msgspec.json.schema_components([Manifest], ref_template="#/$defs/{name}")
     parts["SplitPart"]["oneOf"] = _either("gold", "inputs")

@@ -170,7 +170,8 @@ class BoardTableView(View):
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Export the board as CSV. Each measure has four columns: value, low and high (interval), and n (gold units).
 
-        On a ladder two more columns, at_least and at_most, bound the true score, which `value` rounds down.
+        On a ladder two more columns, at_least and at_most, bound the true score, which `value` rounds towards the
+        measure's worst value.
         Columns for costs, facts of systems and tracks follow, if there are any. Text that a spreadsheet would run as a
         formula gets a leading apostrophe.
         """

@@ -112,7 +112,7 @@ def runs_with_plots_of(board: Board) -> Collection[UUID]:
 
 
 def plot_of(content: Mapping[str, Any]) -> ShownPlot:
-    """Return the plot data that `ReleasePlot` stores as JSON."""
+    """Return the plot data in `content`, the JSON of a `ReleasePlot`."""
     return ShownPlot(
         curves={slice_of(curve["slice"]): Curve(curve["heights"]) for curve in content.get("curves", [])},
         grids={

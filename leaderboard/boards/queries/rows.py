@@ -20,7 +20,8 @@ class ShownScore(NamedTuple):
     """One revealed score of a system on a slice, with its confidence interval.
 
     value None: no score, or undefined on the slice. low, high: ends of the interval; None: no interval. n: number of
-    gold units. bounds: on a ladder, the range of the true score, of which `value` is rounded down; else None.
+    gold units. bounds: on a ladder, the range of the true score, which `value` rounds towards the measure's worst
+    value; else None.
     """
 
     value: float | None

@@ -1,4 +1,4 @@
-"""Where a scored submission is on its phase's current board, and how far it is from its team's best and the leader."""
+"""Position of a scored submission on its phase's current board, and its distance from its team's best and the leader."""
 
 from __future__ import annotations
 
