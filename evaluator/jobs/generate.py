@@ -57,8 +57,8 @@ def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, by
     find_task(request.task)
     offer = OFFERS.get(request.generator)
     if offer is None or (offer.tasks and request.task not in offer.tasks):
-        names = ", ".join(known.name for known in generators_for(request.task))
-        raise UsageError(f"the task {request.task} has no generator {request.generator!r}; expected one of: {names}")
+        known = ", ".join(other.name for other in generators_for(request.task))
+        raise UsageError(f"the task {request.task} has no generator {request.generator!r}; expected one of: {known}")
     roles: dict[str, list[Path]] = {}
     streams: dict[Path, BinaryIO] = {}
     names = [name for _, name in request.sources]
