@@ -56,7 +56,7 @@ class Hosted:
 def host(
     *, manifest: Manifest | dict[str, Any], folder: Path, by: User, say: Callable[[str], None] = lambda line: None
 ) -> Hosted:
-    """Create the dataset, splits, gold, benchmark, phases and reported rows of a manifest, and publish them if it says.
+    """Create the dataset, splits, gold, benchmark, phases and reported rows of a manifest; publish if it says so.
 
     folder: where the manifest's files are. by: the curator who hosts the benchmark. say: called with each line of
     progress. An interrupted hosting resumes where it stopped. For a benchmark that is already hosted, only new

@@ -110,7 +110,7 @@ def _link(part: GeneratedPart, split: Split, by: User) -> None:
 
 @transaction.atomic
 def _delete(split: Split, by: User) -> None:
-    """Delete a split that was just created, with its gold, because another part could not be made a split.
+    """Delete a draft split that was just created, with its gold, after a failure of `make`.
 
     A transaction that is rolled back would do the same, but would have to stay open while the sandbox validates gold.
     """

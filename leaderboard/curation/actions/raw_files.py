@@ -25,9 +25,9 @@ MOST = 100
 def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "", metadata: str = "") -> RawUpload:
     """Begin a chunked upload of a raw file of `size` bytes.
 
-    sha256: the file's announced digest; empty: not announced. metadata: see `chunked_upload.begin`. Raises Refused:
-    NOT_AN_ORGANISER; INVALID_NAME for an empty file or a malformed sha256; TOO_LARGE; QUOTA_EXCEEDED for too many raw
-    files or unfinished uploads.
+    sha256: the file's digest if the client has announced it, else empty. metadata: text that is returned to the client
+    on request (tus: Upload-Metadata). Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an empty file or a malformed
+    sha256; TOO_LARGE; QUOTA_EXCEEDED for too many raw files or unfinished uploads.
     """
     check_manages(dataset, by)
     _check_size(size)

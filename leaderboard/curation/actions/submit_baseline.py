@@ -135,8 +135,8 @@ def _team(benchmark: Benchmark, by: User) -> Team:
 def _create_team(benchmark: Benchmark, by: User) -> Team:
     """Create the benchmark's baselines team with `by` as its owner.
 
-    Its name, which is reserved, gets a number if another team took the name earlier. Raises Refused NAME_TAKEN if 99
-    such names are taken.
+    The name of the team, which is reserved, gets a number from 2 to 98 if another team took the name earlier. Raises
+    Refused NAME_TAKEN if all these names are taken.
     """
     name = f"Baselines of {benchmark.slug}"
     for number in range(2, 100):

@@ -216,7 +216,7 @@ def _key(slice_: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def report_of(gold: GoldVersion, scored_as: str = "") -> DryRunReport:
-    """Return the report on the dry runs of a gold version: first trivial baselines, in the task's order, then files.
+    """Return the report on the dry runs of a gold version: first trivial baselines in the task's order, then uploads.
 
     scored_as: slug of the phase whose settings the dry runs used; empty: the split's settings. Only managers of the
     split may see the report.

@@ -1,4 +1,4 @@
-"""Public/private splits of gold: compute them in the sandbox, and store them with the gold."""
+"""Divisions of gold groups into public and private ones: compute them in the sandbox, and store them with the gold."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class ConfirmForm(forms.Form):
 
 
 class PublicPrivateForm(forms.Form):
-    """Form: fraction of the split's groups that becomes public, and the seed of the random draw."""
+    """Form to divide a split's groups: fraction of them that becomes public, and the seed of the random draw."""
 
     share = forms.DecimalField(
         min_value=Decimal("0.000001"),
@@ -88,7 +88,7 @@ class PublicPrivateForm(forms.Form):
 
 
 class RetireForm(forms.Form):
-    """Form: the public reason for retiring a split."""
+    """Form to retire a split, with a public reason."""
 
     reason = forms.CharField(
         max_length=500,

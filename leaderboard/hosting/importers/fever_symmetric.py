@@ -131,8 +131,9 @@ def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
 def _check_generated(published: Path, *, hosts_v01: bool) -> None:
     """Check that the published file with only the generated pairs, if there is one, agrees with the file of all pairs.
 
-    The former does not become a split, because its groups lack their original pairs. hosts_v01: True if the file of all
-    pairs (version 0.1) is imported. Raises PublishedFileError if a pair differs or if that file is not imported.
+    The file of generated pairs does not become a split, because its groups lack their original pairs. hosts_v01: True
+    if the file of all pairs (version 0.1) is imported. Raises PublishedFileError if a pair differs or if the file of
+    all pairs is not imported.
     """
     alone = find(published, GENERATED)
     full = find(published, FULL)

@@ -156,8 +156,8 @@ class Origins:
     def of(self, file: str, line: int | None) -> str:
         """Return the published origin of a line as `SOURCE:LINE`.
 
-        file: name of a file. line: number of a line in it, from 1; None for the whole file, of which the result is
-        `file`. A file that `write` did not write is its own source.
+        file: name of a file. line: number of a line in it, from 1; None for the whole file, for which `file` is
+        returned. A line in a file that `write` did not write is its own origin, `FILE:LINE`.
         """
         written = self._lines.get(file)
         if written is None and line is not None:

@@ -295,7 +295,7 @@ def _scope(phase: Phase, team: int) -> int | None:
 
 
 def _first_open(board: Leaderboard) -> dict[int | None, int]:
-    """Return, by ladder (a key from `_scope`), the lowest sequence number of a prediction for whose run a board waits.
+    """Return ladder (a key from `_scope`) -> lowest sequence number of the predictions whose runs the board waits for.
 
     The current board waits for queued and running runs, but not for failed ones, whose quota charge was refunded. A
     board in preparation also waits for failed runs, until organisers have the predictions scored again. Ladders on

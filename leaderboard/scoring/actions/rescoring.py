@@ -24,8 +24,8 @@ from leaderboard.work_queue.lease import cancel_rows
 def begin(*, phase: Phase, by: User | None = None) -> int:
     """Queue a run of every prediction of the phase on current gold and scorer version; return the number of new runs.
 
-    Idempotent: a prediction whose run on them is queued, running or finished gets none. A prediction whose run has
-    failed or was cancelled gets a new one. by: the user, for the audit log; None: the server.
+    Idempotent: a prediction that already has such a run, queued, running or finished, gets none; a failed or cancelled
+    run is replaced by a new one. by: the user, for the audit log; None: the server.
     """
     phase = held(phase)
     gold = board_state.gold_of(phase)

@@ -73,8 +73,9 @@ class Spent:
 class Row:
     """A row of the budget table, now or after further results.
 
-    title: when, as text. answers: number of results. n_scored: number of those with scores. in_full: inflation if each
-    result revealed the full score. inflation: upper bound of the inflation under the phase's disclosure policy.
+    title: `So far` or `After N more`. answers: number of results. n_scored: number of those with scores. in_full:
+    inflation if each result revealed the full score. inflation: upper bound of the inflation under the phase's
+    disclosure policy.
     """
 
     title: str

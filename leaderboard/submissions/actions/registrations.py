@@ -64,10 +64,10 @@ def check_person(*, benchmark: Benchmark, by: User) -> None:
 
 
 def may_submit(benchmark: Benchmark, user: User) -> bool:
-    """Return whether registration and agreement to the rules allow the user to submit to the benchmark for any team.
+    """Return whether registration and agreement to the rules allow the user to submit to the benchmark.
 
-    Registrations of teams matter only if the benchmark is not open to everybody. Managers always may. Deadlines and
-    quotas are not checked.
+    If the benchmark is not open to everybody, at least one of the user's teams must be registered. Managers always may
+    submit. Deadlines and quotas are not checked.
     """
     if benchmark.access == Benchmark.Access.OPEN and not benchmark.needs_agreement:
         return True

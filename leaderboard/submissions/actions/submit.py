@@ -47,8 +47,9 @@ log = structlog.get_logger(__name__)
 
 
 class Accepted(NamedTuple):
-    """The rows stored for an accepted predictions file. run: None in a sealed phase, and for a large file, which is
-    validated first.
+    """The rows stored for an accepted predictions file.
+
+    run: None in a sealed phase, and for a large file, which is validated first.
     """
 
     submission: Submission

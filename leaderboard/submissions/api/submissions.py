@@ -56,8 +56,8 @@ class SubmitView(View):
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Submit predictions: as a multipart form, or as a raw file with its description in query parameters.
 
-        The file is validated during the request. An invalid file gets status 422 with its problems by line, and costs
-        no quota.
+        The file is validated during the request, or afterwards if it is large. An invalid file costs no quota; if it
+        was validated during the request, the response has status 422 with the file's problems by line.
         """
         row = lookup.phase_or_404(request.user, slug, phase)
         parsers.check_before_reading(request)

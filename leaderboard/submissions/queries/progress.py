@@ -103,9 +103,9 @@ class Progress:
 
     @property
     def hidden(self) -> HiddenSubmission | None:
-        """Return the row with the reason and date for which the submission is hidden from boards now, else None.
+        """Return the row that hides the submission from boards now, with date and reason; None if it is not hidden.
 
-        If both the organisers and the team hide the submission, this is the organisers' row.
+        If both the organisers and the team hide the submission, the organisers' row is returned.
         """
         row: HiddenSubmission | None = _first(self.submission.hidings.all())
         return row

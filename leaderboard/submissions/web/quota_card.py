@@ -13,8 +13,8 @@ Quotas = list[tuple[Team | None, Quota]]
 def quotas_of_person(user: User, phase: Phase) -> Quotas:
     """Return (team, its quota in the phase) for each team for which the user may submit to the phase.
 
-    If the user competes in the phase already, these are the team for which the user does, unless the user has left it,
-    and the user's teams of baselines. For a user without a team, returns (None, full quota of a new team).
+    If the user already competes in the phase for a team, that is the only team besides the user's teams of baselines;
+    it is left out if the user has left it. For a user without a team, returns (None, full quota of a new team).
     """
     teams: list[Team | None] = [*user.teams.order_by("membership__id")] or [None]
     bound = team_of_phase(phase=phase, user=user)

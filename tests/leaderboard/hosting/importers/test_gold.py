@@ -58,7 +58,7 @@ def test_what_is_no_gold_is_named(published: Path, write: Write, work: Path) -> 
     path = write("gold.json", [LINE])
     with pytest.raises(PublishedFileError, match=r"gold\.json: the file name must end in \.jsonl"):
         IMPORTERS["fact-extraction"](path, work, Choices())
-    with pytest.raises(PublishedFileError, match=r"found no train\.jsonl or dev\.jsonl or test\.jsonl or gold\.jsonl"):
+    with pytest.raises(PublishedFileError, match=r"found none of train\.jsonl, dev\.jsonl, test\.jsonl, gold\.jsonl"):
         IMPORTERS["fact-extraction"](published, work, Choices())
     with pytest.raises(PublishedFileError, match="no such folder"):
         IMPORTERS["fact-extraction"](published / "nowhere", work, Choices())
