@@ -1,4 +1,4 @@
-"""Position of a scored submission on its phase's current board, and its distance from its team's best and the leader."""
+"""Position of a scored submission on the current board, and its distance from its team's best and from the leader."""
 
 from __future__ import annotations
 
