@@ -46,7 +46,7 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
     """Raise ReportError for a report that no correct scorer can have written.
 
     task: name of the task. task_version: version of the task that scored, or the custom scorer's number. measures: the
-    measures that can be computed on the gold; each must have an overall score, and other measures may have none.
+    measures that can be computed on the gold: each must have an overall score, and no other measure may have a score.
     """
     known = {measure.name: measure for measure in measures}
     if scored.result.task != task:

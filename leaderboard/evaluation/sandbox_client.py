@@ -149,7 +149,7 @@ def check(*, patience: float = 60.0) -> None:
 def is_outdated() -> bool:
     """Return True, and log an error, if a sandbox server responds and runs other code than this process.
 
-    False if the codes are equal, and if no server responds.
+    False if both run the same code, and if no server responds.
     """
     try:
         check()
@@ -162,7 +162,7 @@ def is_outdated() -> bool:
 
 
 def limits_in_words(seconds: float) -> str:
-    """Return a job's limits of processor time (`seconds`) and memory as text, for messages about a file beyond them."""
+    """Return a job's limits of processor time (`seconds`) and memory as text, for messages that a file exceeds them."""
     return f"{seconds:g} s of processor time and {settings.SANDBOX_MEMORY_BYTES >> 20:,} MiB of memory"
 
 
@@ -170,7 +170,7 @@ def unavailable(failure: str, error: Exception, *, heading: str = "") -> Refused
     """Return the refusal SANDBOX_UNAVAILABLE of an action that needs the sandbox, with a `retry_at`; log the error.
 
     failure: sentence that says which step failed, without a full stop, such as "Your file could not be checked".
-    error: of the sandbox. heading: of the refusal; empty: the code's default.
+    error: why the sandbox could not do it. heading: of the refusal; empty: the code's default.
     """
     log.error("sandbox_unavailable", error=str(error))
     match error:
