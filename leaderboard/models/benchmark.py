@@ -69,7 +69,7 @@ class Benchmark(models.Model):
     """A benchmark: a task on a dataset, with rules and phases, and with a page on the site."""
 
     class State(models.TextChoices):
-        """State of a benchmark. PRIVATE: visible to registered teams only, and not in public lists.
+        """State of a benchmark. PRIVATE: published for registered teams only, and not in public lists.
 
         REHEARSAL: a copy of a benchmark on which a phase is rehearsed.
         """

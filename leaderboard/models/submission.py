@@ -96,9 +96,9 @@ def systems_of_teams_of(user: Any) -> models.QuerySet[System]:
 
 
 class QuotaCharge(models.Model):
-    """One submission that counts against a team's quota in a phase. A failure of the server refunds it.
+    """One submission that counts against a team's quota in a phase.
 
-    A refunded charge has `refunded_at`, and no longer counts.
+    After a failure of the server, for example, the charge is refunded: it has `refunded_at`, and no longer counts.
     """
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="charge")

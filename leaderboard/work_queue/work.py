@@ -466,10 +466,9 @@ def _scoring_waits() -> bool:
 
 
 def _last_without_message(queue: str, kinds: Sequence[Work], at: datetime) -> datetime:
-    """Return the latest time at which a row was enqueued to `queue` whose message is assumed to be lost.
+    """Return a time: messages of rows that were enqueued to `queue` at this time or earlier are assumed to be lost.
 
-    Earlier messages are lost too. kinds: all kinds of work with messages in the queue. at: now. Raises BrokerError if
-    the broker cannot be reached.
+    kinds: all kinds of work with messages in the queue. at: now. Raises BrokerError if the broker cannot be reached.
     """
     lost = at - LOST_AFTER
     # Rows are read before messages are counted: the message of a row that is claimed in between waits no more, and

@@ -1,4 +1,4 @@
-"""`manage.py compute_plots`: compute plot data for results that an earlier release published without them."""
+"""`manage.py compute_plots`: compute the missing plot data of a phase's published results."""
 
 from __future__ import annotations
 
