@@ -35,11 +35,10 @@ class PublicInputs:
 def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInputs:
     """Read the inputs as they will be published, check them against the split, and match them with its lines.
 
-    Raises InputsError for invalid lines, and for missing, invalid or repeated ids; GoldError for an empty file, or one
-    that is over its limits.
+    Raises InputsError for invalid lines, for missing, invalid or repeated ids, and for a file that is empty or over its
+    limits.
     """
-    lines, problems = read_lines(stream, file)
-    problems.error = InputsError
+    lines, problems = read_lines(stream, file, error=InputsError)
     key = split.task.id_key
     index_of = {name: index for index, name in enumerate(split.ids)}
     line_of: dict[int, RawLine] = {}

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.errors import GoldError, ProblemList, shown
+from evaluator.errors import FileError, GoldError, ProblemList, shown
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import Id
 from evaluator.jsonl.other_formats import refuse_other_formats
@@ -35,14 +35,16 @@ class RawLine:
     value: dict[str, Any]
 
 
-def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) -> tuple[list[RawLine], ProblemList]:
+def read_lines(
+    stream: BinaryIO, file: str, limits: ReadLimits | None = None, *, error: type[FileError] = GoldError
+) -> tuple[list[RawLine], ProblemList]:
     """Return the valid lines and the problems of invalid ones; the caller adds further problems and raises them all.
 
-    Raises GoldError where reading cannot continue (an empty file, or a file over its limits). limits: None: the default
+    Raises `error` where reading cannot continue (an empty file, or a file over its limits). limits: None: the default
     limits.
     """
     limits = limits or ReadLimits()
-    problems = ProblemList(file, GoldError)
+    problems = ProblemList(file, error)
     lines: list[RawLine] = []
     first = first_line(problems)
     number = 0
@@ -51,8 +53,8 @@ def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) ->
             problems.stop(None, "too many lines", f"over {limits.lines} lines", f"at most {limits.lines} lines")
         try:
             lines.append(RawLine(number, raw, _object(raw, number, limits)))
-        except LineError as error:
-            problems.add(number, error.what, error.found, error.expected)
+        except LineError as problem:
+            problems.add(number, problem.what, problem.found, problem.expected)
     if not number:
         problems.stop(None, "the file is empty", "0 bytes", "one JSON object per line")
     return lines, problems

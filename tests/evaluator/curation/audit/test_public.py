@@ -94,3 +94,5 @@ def test_invalid_inputs_are_reported():
         read_public_inputs(gold_split, stream([public_lines(gold_split)[0]] * 2), "inputs.jsonl")
     with pytest.raises(InputsError, match=r"inputs.jsonl:1: id is not valid, found true"):
         read_public_inputs(gold_split, stream([{"id": True}]), "inputs.jsonl")
+    with pytest.raises(InputsError, match=r"inputs.jsonl: the file is empty"):
+        read_public_inputs(gold_split, stream([]), "inputs.jsonl")
