@@ -1,4 +1,4 @@
-"""Celery tasks and the steps of a sweep, in one list. Run by `celery -A leaderboard.jobs worker` and by `beat`."""
+"""Celery tasks and the steps of a sweep, in one list. `celery -A leaderboard.jobs worker` and `beat` run them."""
 
 from collections.abc import Callable, Iterable
 from functools import partial

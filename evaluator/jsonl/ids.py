@@ -247,7 +247,7 @@ def group_codes(groups: Sequence[Id]) -> tuple[tuple[Id, ...], npt.NDArray[np.in
 def slice_columns(
     lines: Sequence[dict[str, SliceValue] | None],
 ) -> dict[str, list[SliceValue | None]]:
-    """Return dimension -> column of slice values, for each dimension that any gold line declares, by first occurrence.
+    """Return dimension -> column of slice values, for each dimension of a gold line, in order of first occurrence.
 
     lines: the `slices` of every gold line, None where it has none. Each column has one entry per line, None for a line
     without a value.

@@ -33,9 +33,9 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def bins_of(values: Numbers, n_bins: int) -> Parts:
-    """Return the bin of each value's rank: ranks are cut into `n_bins` bins of equal width, 0 for the least values.
+    """Return the bin of each value's rank, if the ranks are cut into `n_bins` bins of equal width.
 
-    Equal values have their average rank (Kendall & Gibbons 1990).
+    Bin 0 has the lowest values. Ties have their average rank (Kendall & Gibbons 1990).
     """
     ties = Ties.of(values)
     ends = np.append(ties.starts[1:], len(values))

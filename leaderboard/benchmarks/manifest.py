@@ -104,7 +104,8 @@ class PhasePart(Part):
             self.gpus = min(int(self.limits.pop("gpus")), MAX_GPUS)
         if self.gpu_memory_gb and not self.gpus:
             raise ValueError(
-                f"phase {self.slug} has gpu_memory_gb {self.gpu_memory_gb} without gpus; expected both keys or neither"
+                f"phase {self.slug} has gpu_memory_gb {self.gpu_memory_gb} but no gpus; expected gpus "
+                "of at least 1, or no gpu_memory_gb"
             )
         _check_unique("track", [track.name for track in self.tracks])
 

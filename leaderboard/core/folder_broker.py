@@ -1,8 +1,9 @@
-"""Default Celery broker of an embedded installation: messages are files in a folder (Kombu's `filesystem` transport).
+"""Celery broker of an installation that configures none: messages are files in a folder.
 
-Kombu creates a message's file and then fills it, so that a worker that reads in between gets an empty message and
-crashes (kombu 5.7, `transport/filesystem.py`, `Channel._put`). Here the file of a message gets its name only once it is
-complete. The queues are also first in, first out, which `work_queue.work` needs and Kombu's are not.
+It is Kombu's `filesystem` transport, mended. Kombu creates a message's file and then fills it, so that a worker that
+reads in between gets an empty message and crashes (kombu 5.7, `transport/filesystem.py`, `Channel._put`). Here the file
+of a message gets its name only once it is complete. The queues are also first in, first out, as `work_queue.work`
+requires; Kombu's are not.
 """
 
 from __future__ import annotations

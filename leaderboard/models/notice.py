@@ -1,4 +1,4 @@
-"""Notifications of finished submissions, announcements and other events, as a list for each user, mails and webhooks.
+"""Notifications about finished submissions, announcements and other events: a list for each user, mails, webhooks.
 
 The kinds of notifications are in `leaderboard/notifications/actions/kinds.py`.
 """

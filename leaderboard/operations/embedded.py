@@ -195,7 +195,7 @@ def remaining_steps() -> list[str]:
 
 
 def mark_done(option: str) -> None:
-    """Mark a step of the demonstration as done. option: one of AFTER_READY."""
+    """Mark a step of the demonstration as done. option: a key of AFTER_READY."""
     (settings.DATA / AFTER_READY[option]).touch()
 
 

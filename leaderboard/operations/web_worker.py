@@ -1,8 +1,8 @@
 """Worker of the web server: gunicorn manages the worker processes, and waitress does the I/O of each.
 
 One thread of a worker reads requests and sends responses for all connections. A request gets one of the other threads
-only when it was received whole, and its response is buffered. So slow clients occupy no thread, only a connection and
-space in an unlinked temporary file. This module limits both (docs/adr/0032).
+only once it has been received completely, and its response is buffered. So slow clients occupy no thread, only a
+connection and space in an unlinked temporary file. This module limits both (docs/adr/0032).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from evaluator.statistics.confidence import LEVEL
 
 @dataclass(frozen=True)
 class Width:
-    """Expected half-width of a confidence interval, in units of the measure, at most .5.
+    """Expected half-width of a confidence interval, in units of the measure; .5 if it would be larger.
 
     at: the value of the measure that is assumed. independent: the half-width if mistakes are independent. shared: the
     half-width if a system is right or wrong about whole groups. Both are None if there are too few units.
@@ -33,7 +33,7 @@ class Width:
 
 
 def proportion(units: Numbers) -> Width:
-    """Return the expected half-widths of the interval of a proportion, if half of the answers are right.
+    """Return the expected half-widths (see `Width`) of the confidence interval of a proportion of .5.
 
     units: number of units in each group; zeros are ignored.
     """

@@ -1,4 +1,7 @@
-"""`split symmetric` makes quadruples from originals and contrary pairs; `audit symmetric` checks such a set."""
+"""`split symmetric` makes groups of four from original and contrary pairs of claim and evidence.
+
+`audit symmetric` checks such a set.
+"""
 
 from __future__ import annotations
 

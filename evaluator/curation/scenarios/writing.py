@@ -1,7 +1,7 @@
 """Files of scenarios: gold of fact-checking and, for the curator, the origin of each claim.
 
-The published layout (`..._scenario.tsv`) reveals the labels by its order and its last columns: it is for programs that
-read BUCKLE's files, and is as secret as the gold.
+Files in the layout that BUCKLE published (`..._scenario.tsv`), for programs that read it, reveal the labels by their
+order and their last columns: keep them as secret as the gold.
 """
 
 from __future__ import annotations

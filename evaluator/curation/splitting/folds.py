@@ -16,10 +16,10 @@ _RANGE = re.compile(r"([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?")
 
 
 def round_robin(documents: Iterable[Id], folds: int = FOLDS) -> dict[Id, int]:
-    """Return the fold of each document: document i, from 0 by first appearance, goes to fold (i mod folds) + 1.
+    """Return the fold of each document: document i goes to fold (i mod folds) + 1.
 
-    This is for new sets; published folds are data and are never reassigned. Raises UsageError for fewer than two folds,
-    or fewer documents than folds.
+    Documents are numbered from 0 in order of first appearance. This is for new sets; published folds
+    are data and are never reassigned. Raises UsageError for fewer than two folds, or fewer documents than folds.
     """
     if folds < 2:
         raise UsageError(f"the number of folds is {folds}, expected 2 or more")

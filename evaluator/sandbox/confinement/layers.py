@@ -37,9 +37,10 @@ class Layers:
 
 
 def find(plan: Plan, pids: JobPids | None) -> Layers:
-    """Try each best-effort layer in a throw-away process, and return those that work on this machine.
+    """Return the best-effort layers that work on this machine.
 
-    plan: the namespaces that the caller has already unshared. pids: the pid namespaces of jobs; None if jobs get none.
+    The namespaces are those of `plan`; each other layer is tried in a throw-away process. plan: the namespaces that the
+    caller has already unshared. pids: the pid namespaces of jobs; None if jobs get none.
     """
     abi = landlock.abi()
     return Layers(

@@ -265,14 +265,17 @@ class Engine:
         """Wait up to `seconds` for a container to end. Return True if it has ended.
 
         False means that the time is over or that the connection broke; in the second case the next call raises
-        EngineError. Raises EngineError if the container does not exist.
+        EngineError. Raises EngineError if the engine reports an error, such as a container that does not exist.
         """
         try:
             self.client.wait(container, timeout=max(seconds, 0.01))
         except (requests.RequestException, urllib3.exceptions.HTTPError):
             return False
         except docker.errors.APIError as problem:
-            raise EngineError("waiting for a container: it no longer exists", problem.status_code or 0) from None
+            message = str(problem.explanation or problem)
+            raise EngineError(
+                f"waiting for a container: the engine reports {shown(message)}", problem.status_code or 0
+            ) from None
         return True
 
     def kill(self, container: str) -> None:

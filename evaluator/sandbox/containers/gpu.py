@@ -91,7 +91,7 @@ class Gpus:
         return sorted((gpu for gpu in gpus if gpu.id not in in_mig_mode), key=lambda gpu: gpu.index)
 
     def samples(self) -> dict[str, Sample]:
-        """Return id -> current usage of all GPUs of the host. Raises SandboxError if nvidia-smi fails."""
+        """Return id -> current usage of each GPU of the host. Raises SandboxError if nvidia-smi fails."""
         return {
             row["uuid"]: Sample(busy=_share(row["utilization.gpu"]), memory_bytes=_bytes(row["memory.used"]))
             for row in self._query(_SAMPLED)

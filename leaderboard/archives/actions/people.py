@@ -1,4 +1,4 @@
-"""Users of an archive: matched with this server's users, and renamed where their names are taken."""
+"""Users in an imported archive: matched with this server's users, and renamed where their names are taken."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def find_user(fields: Line, _: Renumbered) -> User | None:
 
 
 def address_conflict(fields: Line, numbers: Renumbered) -> str:
-    """Return a line of text for the curator if another user here has an archived user's mail address, else "".
+    """Return a line of text for the curator if a different user here has the archived user's mail address, else "".
 
     Mail addresses are unique. A user name that is taken is no conflict, since `prepare_users` replaces it. fields: the
     fields of the archived user. numbers: as for `conflicts.existing_rows`.

@@ -27,7 +27,7 @@ from leaderboard.permissions import is_curator
 @needs(is_curator)
 @require_http_methods(["GET", "POST"])
 def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
-    """List the archives of a benchmark that the user has requested; a POST requests an archive."""
+    """List the user's own archive exports of a benchmark; a POST requests one."""
     benchmark = managed_or_404(request.user, slug)
     if request.method != "POST":
         return _page(request, benchmark)

@@ -63,7 +63,7 @@ def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def give_up(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Discard an image upload of the user that was not submitted. pk: of the upload."""
+    """Discard one of the user's image uploads that has not been submitted. pk: the upload's."""
     upload = get_object_or_404(ImageUpload.objects.select_related("phase__benchmark"), pk=pk, by=request.user)
     phase, benchmark = upload.phase, upload.benchmark
     image_uploads.discard(upload)

@@ -43,7 +43,9 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     if digests != dict(generation.parts.values_list("name", "sha256")):
         raise Refused(
-            Code.NOT_READY, "The parts differ from the preview because the server was upgraded. Make a new preview."
+            Code.NOT_READY,
+            "The parts that the generator makes now differ from those of the preview, probably because the server was "
+            "upgraded since. Make a new preview.",
         )
     return contents
 

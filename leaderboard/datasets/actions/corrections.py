@@ -1,4 +1,4 @@
-"""Corrections of gold in two steps: upload a file, which is compared with the current gold, then confirm or drop it.
+"""Corrections (migration of gold) in two steps: a file is uploaded and compared, then confirmed or dropped.
 
 The comparison reads both gold files, so an evaluation worker runs it in the sandbox (docs/adr/0021). A correction takes
 effect only after a manager has seen the changes, stated the reason and confirmed; unconfirmed corrections expire.

@@ -106,5 +106,5 @@ def _line(system: dict[str, Any]) -> str:
 
 
 def _shown(value: float | None) -> str:
-    """Format a rank as an integer and a value with three decimals, as boards do; None as `none`."""
+    """Format an int (a rank) as it is, and a float (a score) with three decimals, as boards do; None as `none`."""
     return "none" if value is None else format(value, ".3f") if isinstance(value, float) else str(value)

@@ -292,7 +292,7 @@ def test_subsets_that_differ_from_the_preview_make_no_draft(world: World) -> Non
     preview.parts.filter(name="test").update(sha256=hashlib.sha256(b"other").hexdigest())
     n_splits = Split.objects.count()
     refused = refusal(drafts.make, generation=preview, requests=draft_requests(preview), by=world.curator)
-    assert refused.code is Code.NOT_READY and "differ from the preview" in refused.message
+    assert refused.code is Code.NOT_READY and "differ from those of the preview" in refused.message
     assert Split.objects.count() == n_splits
 
 

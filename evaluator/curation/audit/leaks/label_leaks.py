@@ -33,9 +33,10 @@ _SERIOUS = 0.5
 
 @dataclass
 class _PublicSource:
-    """A public source of leaks (the order of lines, the ids, a column or a text) and its features to test.
+    """Public information that may leak hidden values: the order of lines, the ids, a column or a text.
 
-    codes, orders: the arrays from which the features were made, by the name of the feature or of the order.
+    features: those to test. codes: feature name -> integer code of each line. orders: order name -> indices of the
+    lines in that order, from which several features are made.
     """
 
     name: str
