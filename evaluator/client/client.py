@@ -15,6 +15,7 @@ from evaluator.client import frames, poll
 from evaluator.client.http import RefusedError, Server
 from evaluator.client.reading import (
     download_inputs,
+    find_own_system,
     find_phase,
     phase_path,
     read_board,
@@ -182,6 +183,32 @@ class Client:
         """
         rows = read_list(self._server, "submissions/", benchmark=benchmark, phase=phase, system=system)
         return frames.frame(rows, ["id", "received_at", "benchmark", "phase", "system", "state", "value", "rank"])
+
+    def take_off_board(self, submission: Submission) -> dict[str, Any]:
+        """Hide a submission of one of your teams from all boards of its phase, and return it; it can be put back.
+
+        It still counts towards the quota. Raises RefusedError if organisers do not allow it.
+        """
+        hidden: dict[str, Any] = self._server.request("POST", f"{submission_path(_id(submission))}/hidden/")
+        return hidden
+
+    def put_back(self, submission: Submission) -> dict[str, Any]:
+        """Stop hiding a submission of one of your teams, and return it. Does nothing if your team does not hide it.
+
+        Its `hidden_by` is empty, or `organisers` if they hide it too.
+        """
+        shown: dict[str, Any] = self._server.request("DELETE", f"{submission_path(_id(submission))}/hidden/")
+        return shown
+
+    def rename_system(self, system: str, name: str, *, team: str = "") -> dict[str, Any]:
+        """Rename a system of one of your teams, and return it with its `former_names`, which stay public on its page.
+
+        system: its present name, in any case. team: the name of its team, if several of your teams have such a system.
+        Raises UsageError unless there is exactly one.
+        """
+        found = find_own_system(self._server, system, team)
+        renamed: dict[str, Any] = self._server.post(f"systems/{found['id']}/name/", {"name": name})
+        return renamed
 
     def scores(self, submission: Submission) -> DataFrame:
         """Return the revealed scores of a submission: one row per slice, the first of which is `all`.

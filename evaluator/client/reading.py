@@ -62,6 +62,23 @@ def find_phase(benchmark: Any, phase: str | None) -> dict[str, Any]:
     return phases[phase]
 
 
+def find_own_system(server: Server, name: str, team: str) -> dict[str, Any]:
+    """Return the system of this name, ignoring case, of the user's teams. team: the name of its team; empty: any.
+
+    Raises UsageError unless there is exactly one.
+    """
+    found = [
+        row
+        for row in read_list(server, "systems/")
+        if row["name"].casefold() == name.casefold() and team.casefold() in ("", row["team"].casefold())
+    ]
+    if len(found) != 1:
+        teams = ", ".join(printable(row["team"]) for row in found)
+        expected = f"also its team, one of: {teams}" if found else "the name of a system of your teams"
+        raise UsageError(f"system is {shown(name)}, expected {expected}")
+    return found[0]
+
+
 def download_inputs(server: Server, benchmark: str, split: str, to: IO[bytes]) -> str:
     """Write a split's public inputs to a file that is open for reading and writing; return their SHA-256.
 

@@ -24,6 +24,14 @@ def heat_td(heat: HeatCell, more: str = "") -> SafeString:
 
 
 @register.filter
+def column_td(heat: HeatCell) -> SafeString:
+    """Render a cell like `heat_td`, below a heading with n, which the tooltip leaves out."""
+    return _td(
+        heat, compact_score(heat.score), "", _reasoned(in_words(heat.score, with_value=False, with_n=False), heat)
+    )
+
+
+@register.filter
 def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
     """Render a score as a cell of a compact table, with two decimals. more: a further CSS class.
 

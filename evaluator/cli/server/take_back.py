@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from evaluator.cli.output import say
 from evaluator.cli.server.tokens import connect
-from evaluator.client.reading import read_list, submission_path
-from evaluator.errors import UsageError, printable, shown
+from evaluator.client.reading import find_own_system, submission_path
+from evaluator.errors import printable
 from evaluator.exit_codes import DONE
 
 
@@ -38,27 +37,9 @@ def rename_system(args: argparse.Namespace) -> int:
     Raises UsageError unless exactly one system of the user's teams has this name.
     """
     server = connect(args.server, args.token_file)
-    system = _find(read_list(server, "systems/"), args.system, args.team)
+    system = find_own_system(server, args.system, args.team)
     renamed = server.post(f"systems/{system['id']}/name/", {"name": args.name})
     say(f"{printable(system['name'])} of {printable(system['team'])} is now called {printable(renamed['name'])}")
     if args.json:
         print(json.dumps(renamed))
     return DONE
-
-
-def _find(systems: list[dict[str, Any]], name: str, team: str) -> dict[str, Any]:
-    """Return the system with this name, ignoring case.
-
-    systems: in the form of the API. team: the name of the system's team; empty: any team. Raises UsageError unless
-    exactly one system matches.
-    """
-    found = [
-        row
-        for row in systems
-        if row["name"].casefold() == name.casefold() and team.casefold() in ("", row["team"].casefold())
-    ]
-    if len(found) != 1:
-        teams = ", ".join(printable(row["team"]) for row in found)
-        expected = f"--team, one of: {teams}" if found else "the name of a system of your teams"
-        raise UsageError(f"system is {shown(name)}, expected {expected}")
-    return found[0]

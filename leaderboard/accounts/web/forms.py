@@ -29,8 +29,6 @@ class ShortPasswordRules:
         self.fields["password2"].label = "Password again"
         for field in self.fields.values():
             field.label = str(field.label).capitalize()
-            # django-allauth's placeholders repeat the labels.
-            field.widget.attrs.pop("placeholder", None)
 
 
 class SignUpForm(ShortPasswordRules, SignupForm):
@@ -49,7 +47,6 @@ class SocialSignUpForm(SocialSignupForm):
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.label = str(field.label).capitalize()
-            field.widget.attrs.pop("placeholder", None)
 
 
 class UnlinkForm(DisconnectForm):

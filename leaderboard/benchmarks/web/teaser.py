@@ -30,6 +30,7 @@ class TeaserForm(forms.Form):
         label="Picture",
         max_length=300,
         allow_empty_file=True,
+        error_messages=dict.fromkeys(("required", "invalid"), "No picture was sent; choose a PNG, JPEG or WebP file."),
         help_text="PNG, JPEG or WebP, up to 8 MB. It is scaled down to at most 1,200 pixels.",
         widget=forms.FileInput({"accept": "image/png,image/jpeg,image/webp"}),
     )
@@ -43,9 +44,13 @@ class TeaserForm(forms.Form):
 @replace_csp(default_src=("'none'",))
 @require_safe
 def teaser(request: HttpRequest, slug: str, sha256: str) -> HttpResponseBase:
-    """Send the picture with this digest; 404 if the benchmark has another one or none."""
+    """Send the picture with this digest. Addresses of former pictures redirect to it; 404 without a picture."""
     benchmark = benchmark_or_404(request.user, slug)
-    row = get_object_or_404(Teaser, benchmark=benchmark, sha256=sha256)
+    row = get_object_or_404(Teaser, benchmark=benchmark)
+    if row.sha256 != sha256:
+        moved = redirect(row)
+        patch_cache_control(moved, private=True, no_cache=True)
+        return moved
     response = FileResponse(row.file.open("rb"), content_type=row.media_type)
     response["Content-Length"] = str(row.bytes)
     if benchmark.state == Benchmark.State.PUBLIC:

@@ -131,6 +131,13 @@ def validated(rows: Sequence[Mapping[str, str]]) -> Stored:
     all_names = [fact.name for fact in facts]
     if duplicates := sorted({name for name in all_names if all_names.count(name) > 1}):
         raise ValueError(f"the fact {duplicates[0]} is listed twice, expected each name once")
+    first_with: dict[str, Fact] = {}
+    for fact in facts:
+        first = first_with.setdefault(names.key(fact.title), fact)
+        if first is not fact:
+            raise ValueError(
+                f"the title of {fact.name} is {fact.title!r}, as that of {first.name}; expected each title once"
+            )
     return [asdict(fact) for fact in facts]
 
 

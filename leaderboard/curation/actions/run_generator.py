@@ -21,6 +21,7 @@ from django.db import transaction
 from evaluator.curation.generators.catalog import OFFERS
 from evaluator.jobs.generate import GenerateReport
 from leaderboard.core.storage import check_digest, opened
+from leaderboard.datasets.actions import gold_validation
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import GeneratedPart, Generation, Reason, State
@@ -133,7 +134,8 @@ def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Map
 def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
     """Inspect a part, and store what a preview shows of it: FACTS such as counts, tables of AUDIT_PARTS, first lines.
 
-    Return False, after the preview is rejected, if the part is not valid gold.
+    `test_problems` are the reasons why a draft of the part is refused unless it is a train split. Return False, after
+    the preview is rejected, if the part is not valid gold.
     """
     row = lease.row
     params: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
@@ -143,6 +145,17 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
             prepared.report["problems"] = _locate_in_raw_file(row, content, prepared.report.get("problems", []))
         if not _check_ok(lease, prepared):
             return False
+        dimensions = prepared.report["dimensions"]
+        if problems := gold_validation.length_problems(dimensions, params["name"]):
+            most = gold_validation.MAX_SHOWN_PROBLEMS
+            lease.finish(
+                state=State.REJECTED,
+                reason=Reason.BAD_GOLD,
+                problems=problems[:most],
+                more_problems=max(0, len(problems) - most),
+            )
+            return False
+        test_problems = gold_validation.test_gold_problems(row.dataset.task, file, params["name"], dimensions)
         tables: dict[str, Any] = {}
         for name in AUDIT_PARTS:
             answer = sandbox_client.gold_part(part=name, gold=file, **params)
@@ -150,6 +163,7 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
                 return False
             tables |= answer.report.get("part", {}).get("keys", {})
     facts = {name: prepared.report[name] for name in FACTS} | {name: tables.get(name, []) for name in AUDIT_PARTS}
+    facts["test_problems"] = test_problems[: gold_validation.MAX_SHOWN_PROBLEMS]
     facts["inputs_sha256"] = hashlib.sha256(prepared.attachment).hexdigest()
     facts["inputs_bytes"] = len(prepared.attachment)
     with transaction.atomic():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -70,56 +70,53 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
         raise Refused(
             Code.SANDBOX_UNAVAILABLE, "The gold could not be checked: the sandbox's report is malformed."
         ) from error
-    _check_lengths(facts, name)
-    if split.kind != Split.Kind.TRAIN:
-        _check_test_gold(split.dataset.task, file, name, facts)
+    problems = length_problems(facts.dimensions, name)
+    if not problems and split.kind != Split.Kind.TRAIN:
+        texts = test_gold_problems(split.dataset.task, _stream(file), name, facts.dimensions)
+        problems = [_problem(name, text) for text in texts]
+    if problems:
+        raise _refused(problems[:MAX_SHOWN_PROBLEMS], max(0, len(problems) - MAX_SHOWN_PROBLEMS))
     return Prepared(facts, answer.attachment)
 
 
-def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
-    """Raise Refused INVALID_GOLD if a dimension's name or a slice's value has more than LONGEST characters.
+def length_problems(dimensions: Mapping[str, Iterable[Any]], name: str) -> list[dict[str, Any]]:
+    """Return the problems of gold with names of dimensions or slices that are too long to store.
 
-    They are too long to store, so every scoring on such gold would fail. name: the gold file's name, for messages.
+    Every scoring on such gold would fail. dimensions: the values of each of its dimensions. name: the file's name.
     """
-    problems = []
-    for dimension, values in facts.dimensions.items():
-        for kind, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]:
-            if len(text) > LONGEST:
-                description = f"{kind} is too long: it begins with {shown(text[:40])}"
-                detail = {"what": description, "found": f"{len(text)} characters", "expected": f"at most {LONGEST}"}
-                problems.append(
-                    {
-                        "file": name,
-                        "line": None,
-                        **detail,
-                        "text": f"{name}: {description}, found {detail['found']}, expected {detail['expected']}",
-                    }
-                )
-    if problems:
-        raise _refused(problems[:MAX_SHOWN_PROBLEMS], max(0, len(problems) - MAX_SHOWN_PROBLEMS))
+    return [
+        _problem(
+            name,
+            f"{kind} is too long: it begins with {shown(text[:40])}",
+            f"{len(text)} characters",
+            f"at most {LONGEST}",
+        )
+        for dimension, values in dimensions.items()
+        for kind, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]
+        if len(text) > LONGEST
+    ]
 
 
-def _check_test_gold(task: str, file: File[bytes], name: str, facts: PrepareGoldReport) -> None:
-    """Raise Refused INVALID_GOLD for gold in a valid format that no system may be scored on.
+def test_gold_problems(task: str, gold: IO[bytes], name: str, dimensions: Collection[str]) -> list[str]:
+    """Return why gold that the sandbox found valid is refused in all but train splits, one sentence each, if at all.
 
-    An example is an incomplete symmetric set. The task decides (`Task.test_gold_problems`).
+    The task decides (`Task.test_gold_problems`): an example is an incomplete symmetric set.
     """
-    found_problems = TASKS[task].test_gold_problems(_lines(file, name), facts.dimensions)
-    if found_problems:
-        problems = [
-            {"file": name, "line": None, "what": text, "found": "", "expected": "", "text": f"{name}: {text}"}
-            for text in found_problems[:MAX_SHOWN_PROBLEMS]
-        ]
-        raise _refused(problems, len(found_problems) - len(problems))
+    return TASKS[task].test_gold_problems(_lines(gold, name), dimensions)
 
 
-def _lines(file: File[bytes], name: str) -> Iterator[dict[str, Any]]:
+def _problem(name: str, what: str, found: str = "", expected: str = "") -> dict[str, Any]:
+    text = f"{name}: {what}" + (f", found {found}, expected {expected}" if found else "")
+    return {"file": name, "line": None, "what": what, "found": found, "expected": expected, "text": text}
+
+
+def _lines(gold: IO[bytes], name: str) -> Iterator[dict[str, Any]]:
     """Yield the decoded lines of a gold file, whose format and size the sandbox has already checked.
 
     name: the file's name; a name ending in .gz marks a compressed file.
     """
-    file.seek(0)
-    stream = gzip.GzipFile(fileobj=_stream(file)) if name.endswith(".gz") else _stream(file)
+    gold.seek(0)
+    stream = gzip.GzipFile(fileobj=gold) if name.endswith(".gz") else gold
     decode = msgspec.json.Decoder(dict[str, Any]).decode
     for line in stream:
         yield decode(line)

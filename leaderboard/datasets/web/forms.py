@@ -14,6 +14,14 @@ FORMATS = "JSON Lines (also .jsonl.gz), or a table: CSV, TSV, XLSX or Parquet. R
 SLUG_HELP = "Part of the URL: letters, digits, hyphens. Cannot be changed later."
 
 
+def _gold_file(label: str) -> forms.FileField:
+    return forms.FileField(label=label, max_length=300, allow_empty_file=True, help_text=FORMATS)
+
+
+def _reason(label: str, help_text: str, *, rows: int = 3, most: int = 1000) -> forms.CharField:
+    return forms.CharField(max_length=most, widget=forms.Textarea({"rows": rows}), label=label, help_text=help_text)
+
+
 class SplitForm(forms.Form):
     """Form to add a split with its first gold version; the server derives the inputs from the gold."""
 
@@ -28,35 +36,28 @@ class SplitForm(forms.Form):
         help_text="Only submitted containers can read the inputs: phases on this split accept only container images.",
     )
     options = OptionsField()
-    file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True, help_text=FORMATS)
+    file = _gold_file("Gold file")
 
 
 class GoldForm(forms.Form):
     """Form to upload the next gold version of a split, with a public reason."""
 
-    file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True, help_text=FORMATS)
-    reason = forms.CharField(
-        max_length=1000,
-        widget=forms.Textarea({"rows": 2}),
-        label="Reason for this version",
-        help_text="Participants see it next to the version's number.",
-    )
+    file = _gold_file("Gold file")
+    reason = _reason("Reason for this version", "Participants see it next to the version's number.", rows=2)
 
 
 class CorrectionForm(forms.Form):
     """Form to upload a corrected gold file. The reason is asked for later, when the changes are known."""
 
-    file = forms.FileField(label="Corrected gold file", max_length=300, allow_empty_file=True, help_text=FORMATS)
+    file = _gold_file("Corrected gold file")
 
 
 class ConfirmForm(forms.Form):
     """Form to confirm a correction: its public reason, and whether the number of changed items is published."""
 
-    reason = forms.CharField(
-        max_length=1000,
-        widget=forms.Textarea({"rows": 3}),
-        label="Reason for the correction",
-        help_text="Shown publicly, in the errata and next to the board. Do not quote hidden answers.",
+    reason = _reason(
+        "Reason for the correction",
+        "Shown publicly, in the errata and next to the board. Do not quote hidden answers.",
     )
     publishes_count = forms.BooleanField(required=False, label="Publish how many items changed")
 
@@ -90,9 +91,4 @@ class PublicPrivateForm(forms.Form):
 class RetireForm(forms.Form):
     """Form to retire a split, with a public reason."""
 
-    reason = forms.CharField(
-        max_length=500,
-        widget=forms.Textarea({"rows": 3}),
-        label="Reason",
-        help_text="Shown publicly, on the split's page and its boards.",
-    )
+    reason = _reason("Reason", "Shown publicly, on the split's page and its boards.", most=500)

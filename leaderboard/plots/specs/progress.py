@@ -79,7 +79,7 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
                 "y": y,
                 "color": color,
                 "strokeDash": {"condition": {"test": "datum.is_human", "value": [1, 0]}, "value": [6, 4]},
-                "tooltip": [{"field": "name", "title": "Name"}, {"field": "value", "format": ".3f"}],
+                "tooltip": [{"field": "name", "title": "Name"}, {"field": "value", "title": measure, "format": ".3f"}],
             },
         },
         {
@@ -104,10 +104,9 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
         *tooltip(board),
         {
             "field": "received",
-            "type": "temporal",
+            "timeUnit": "utcyearmonthdatehoursminutes",
             "title": "Received",
             "format": "%Y-%m-%d %H:%M UTC",
-            "formatType": "utc",
         },
     ]
     low, high = quantitative("low", measure, padding=8), {"field": "high"}

@@ -40,6 +40,7 @@
       this.box = box;
       this.canvas = box.appendChild(document.createElement("div"));
       this.canvas.className = "plot-canvas";
+      this.canvas.ariaHidden = "true"; // the tip is read; Vega's own labels are unrounded numbers of each mark
       this.tip = box.appendChild(document.createElement("div"));
       this.tip.className = "plot-tip";
       this.tip.setAttribute("role", "status");

@@ -15,7 +15,6 @@ from leaderboard.models.submission import systems_visible_to
 from leaderboard.submissions.actions.hide import LONGEST_REASON
 from leaderboard.submissions.queries.quotas import team_of_phase
 
-OTHER_FIELDS = "Choose one of your systems or enter a new name, not both."
 ONE_IMAGE = "Choose an archive or enter an image in a registry, not both."
 
 
@@ -126,8 +125,10 @@ class SystemForm(forms.Form):
         cleaned = super().clean() or {}
         if self.errors:
             return cleaned
-        if bool(cleaned.get("system")) == bool(cleaned.get("new_system")):
-            self.add_error("system" if cleaned.get("system") else "new_system", OTHER_FIELDS)
+        if cleaned.get("system") and cleaned.get("new_system"):
+            self.add_error("system", "Both a system and a new name are given; expected one of them.")
+        elif not cleaned.get("system") and not cleaned.get("new_system"):
+            self.add_error("new_system", "No system is given; choose one of yours, or enter a new name.")
         return cleaned
 
 

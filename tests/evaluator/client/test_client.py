@@ -105,6 +105,17 @@ def test_what_a_phase_does_not_reveal_is_missing(client: Client, world: World) -
 
 
 @database
+def test_what_the_board_shows_of_ones_own_systems(client: Client, world: World) -> None:
+    submission = client.submit("tiny", "test", "Loom", PREDICTIONS)
+    assert client.take_off_board(submission)["hidden_by"] == "team"
+    assert client.put_back(submission["id"])["hidden_by"] == ""
+    renamed = client.rename_system("loom", "Jacquard", team=submission["team"])
+    assert renamed["name"] == "Jacquard" and [former["name"] for former in renamed["former_names"]] == ["Loom"]
+    with pytest.raises(UsageError, match="expected the name of a system of your teams"):
+        client.rename_system("Loom", "Engine")
+
+
+@database
 def test_a_refused_request_and_a_lost_response(client: Client, live_server: Any, world: World) -> None:
     with pytest.raises(RefusedError) as refused:
         client.board("tiny", "test", sort="nonsense")

@@ -297,7 +297,10 @@ def test_the_board_by_slice_shows_each_value_with_n_and_interval(populated):
     markup = text(BY_ORIGIN)
     assert ">generated<" in markup
     assert ">original<" in markup
-    assert 'title="interval 0.800 to 1.000, n 3"' in markup
+    assert (
+        'title="interval 0.800 to 1.000"' in markup
+        and '<span class="n"><span class="visually-hidden">n </span>3' in markup
+    )
     assert "heat-9 best" in markup
     assert "[0.800, 1.000]" in markup[markup.index("with intervals") :]
 

@@ -154,6 +154,7 @@ def test_organisers_choose_the_facts(world: World) -> None:
         ([a, ("Über", "Title", "text")], "Expected lower-case letters a-z"),
         ([("a", "A", "colour")], "colour is not one of the available choices"),
         ([a, b, a], "the fact a is listed twice"),
+        ([("a", "Größe", "text"), ("b", "GRÖSSE", "number")], "the title of b is &#x27;GRÖSSE&#x27;, as that of a;"),
         ([("a", "A\u202eB", "text")], "a control character, U+202E"),
         ([("a", "\u3164", "text")], "no visible characters"),
         ([(f"a{n}", "A", "text") for n in range(21)], "at most 20"),
@@ -161,8 +162,10 @@ def test_organisers_choose_the_facts(world: World) -> None:
     ):
         answer = client.post(address, rows(wrong))
         assert answer.status_code == 422 and said in answer.content.decode(), wrong
-    cut_off = client.post(address, {})
-    assert cut_off.status_code == 422 and "arrived incomplete" in cut_off.content.decode()
+    for total in ("0", "-1", "", "1"):
+        cut_off = client.post(address, {**rows([a, b]), "form-TOTAL_FORMS": total})
+        assert cut_off.status_code == 422 and "arrived incomplete" in cut_off.content.decode(), total
+    assert len(Benchmark.objects.get().facts) == len(ASKED)
     empty = ("", "", "text")
     assert client.post(address, rows([empty, ("licence", "Licence", "text"), empty])).status_code == 302
     assert facts.of(Benchmark.objects.get()) == [Fact("licence", "Licence", "text")]

@@ -4,6 +4,7 @@ previews."""
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import Client
+from django.urls import reverse
 
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import drafts, request_preview, run_generator
@@ -137,6 +140,24 @@ def test_subsets_that_are_invalid_gold_are_reported(world: World) -> None:
     preview = completed(started(world, file, generator="as-it-is", parameters={}))
     assert preview.state == State.REJECTED
     assert [problem["line"] for problem in preview.problems] == [2, 4, 6, 8]
+
+
+def test_a_preview_says_what_a_draft_will_be_refused_for(world: World) -> None:
+    asymmetric = generator_previews.claims().replace(b'"group"', b'"slices": {"origin": "original"}, "group"')
+    preview = completed(started(world, generator_previews.raw(world, asymmetric)))
+    assert preview.state == State.DONE
+    part = preview.parts.first()
+    assert part is not None
+    refused = refusal(drafts.make, generation=preview, requests=draft_requests(preview)[:1], by=world.curator)
+    assert part.facts["test_problems"] == [problem["what"] for problem in refused.problems] != []
+    client = Client()
+    client.force_login(world.curator)
+    page = client.get(reverse("manage_preview", args=["tiny", preview.pk])).content.decode()
+    assert "can only become a train split" in page and part.facts["test_problems"][0] in html.unescape(page)
+    assert drafts.make(generation=preview, requests=draft_requests(preview, kind="train")[:1], by=world.curator)
+    long_slice = asymmetric.replace(b'"original"', b'"%s"' % (b"o" * 201))
+    preview = completed(started(world, generator_previews.raw(world, long_slice, "long.jsonl")))
+    assert preview.state == State.REJECTED and "expected at most 200" in preview.problems[0]["text"]
 
 
 def test_invalid_lines_of_a_subset_are_reported_by_their_line_in_the_raw_file(world: World) -> None:

@@ -147,6 +147,7 @@ def test_scores_of_a_ladder_are_ranges_without_a_point(plot: str, is_ladder: boo
     assert (marks["rule"]["y"]["field"], marks["rule"]["y2"]["field"]) == ("low", "high")
     targets = marks["rule" if is_ladder else "point"]
     assert targets["href"] == {"field": "url"} and len([layer for layer in plotted["layer"] if "params" in layer]) == 1
+    assert "formatType" not in json.dumps(plotted), "Vega-Lite calls it as a function, which gives NaN in tooltips"
     title = targets["tooltip"][2]["title"]
     assert title == "Ladder" if is_ladder else title.endswith(" interval")
 

@@ -11,9 +11,10 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from leaderboard.models import Phase, Split, User
+from leaderboard.models import Phase, Run, Split, User
 from leaderboard.scoring.actions import runs
 from tests.leaderboard.submissions.test_people_pages import text
+from tests.support import custom_scorers
 from tests.support.rows import tiny_world
 from tests.support.rows.tiny_world import LABELS, World
 
@@ -92,8 +93,12 @@ def make_ladder(world: World) -> None:
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
 
 
-@pytest.mark.parametrize("change", [hide_gold, hide_inputs, make_draft, make_ladder])
-def test_nothing_is_shown_of_hidden_gold(world: World, ada: Client, change: Any) -> None:
+def score_with_an_image(world: World) -> None:
+    Run.objects.update(scorer=custom_scorers.row(world))
+
+
+@pytest.mark.parametrize("change", [hide_gold, hide_inputs, make_draft, make_ladder, score_with_an_image])
+def test_nothing_is_shown_of_hidden_gold_or_of_a_custom_scorer(world: World, ada: Client, change: Any) -> None:
     page = scored(world)
     change(world)
     for client in (ada, client_of(world.curator)):

@@ -179,7 +179,8 @@ def test_another_teams_system_cannot_be_chosen(world: World, stranger: Client) -
 def test_a_system_is_either_chosen_or_named(world: World, ada: Client) -> None:
     response_to_both = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=world.system.pk))
     response_to_neither = ada.post(SUBMIT, form(tiny_world.prediction_lines(), new_system=""))
-    assert [response_to_both.status_code, response_to_neither.status_code] == [422, 422]
+    for response, said in ((response_to_both, "Both a system and"), (response_to_neither, "No system is given;")):
+        assert response.status_code == 422 and said in response.content.decode()
     chosen = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=world.system.pk, new_system=""))
     assert chosen.status_code == 302
     assert Submission.objects.get().system == world.system

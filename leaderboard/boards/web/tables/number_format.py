@@ -117,17 +117,18 @@ def scored(shown: object) -> SafeString:
     return SafeString(f'<span class="value" title="{true_score(shown)}">{shown_value(shown)}</span>')
 
 
-def in_words(shown: object, *, with_value: bool = True) -> str:
+def in_words(shown: object, *, with_value: bool = True, with_n: bool = True) -> str:
     """Describe a score (a ShownScore) for tooltips and screen readers: `0.523, interval 0.501 to 0.546, n 124`.
 
-    with_value: False where the value is next to it; the bounds of a ladder's score are described all the same.
+    with_value: False where the value is next to it; the bounds of a ladder's score are described all the same. with_n:
+    False where the heading of the column has it.
     """
     value, low, high, n = (getattr(shown, name, None) for name in ("value", "low", "high", "n"))
     if value is None:
         return "no value"
     first = true_score(shown) or (score(value) if with_value else "")
     ends = "" if low is None else f"interval {score(low)} to {score(high)}"
-    return ", ".join(part for part in (first, ends, f"n {n}" if n else "") if part)
+    return ", ".join(part for part in (first, ends, f"n {n}" if n and with_n else "") if part)
 
 
 def bound(value: float) -> str:

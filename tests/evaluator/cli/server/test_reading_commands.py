@@ -162,7 +162,7 @@ def test_a_submission_is_taken_off_the_board_and_put_back_and_its_system_renamed
     assert status == 64 and "expected the name of a system of your teams" in err
     twin = System.objects.create(team=teams.create(name="Compilers", by=world.researcher), name="Jacquard")
     status, _, err = run("rename-system", "Jacquard", "Engine", *token)
-    assert status == 64 and "--team, one of: " in err
+    assert status == 64 and "expected also its team, one of: Analytical Engines, Compilers" in err
     assert run("rename-system", "Jacquard", "Engine", "--team", "compilers", *token)[0] == 0
     twin.refresh_from_db()
     assert twin.name == "Engine"

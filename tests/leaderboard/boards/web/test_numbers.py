@@ -38,6 +38,7 @@ def test_intervals_are_in_brackets_or_absent():
 def test_a_cell_has_a_text_for_screen_readers():
     assert in_words(ShownScore(0.523, 0.501, 0.546, 124)) == "0.523, interval 0.501 to 0.546, n 124"
     assert in_words(ShownScore(0.523, 0.501, 0.546, 124), with_value=False) == "interval 0.501 to 0.546, n 124"
+    assert in_words(ShownScore(0.523, 0.501, 0.546, 124), with_n=False) == "0.523, interval 0.501 to 0.546"
     assert in_words(ShownScore(0.5, None, None, 1)) == "0.500, n 1"
     assert in_words(NO_SCORE) == "no value"
 
