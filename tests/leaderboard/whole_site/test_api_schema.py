@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 
 from leaderboard.accounts.actions import tokens
 from leaderboard.models import ImageUpload, RawUpload
-from leaderboard.wsgi import application
 from tests.support.api_calls import ROOT, person
 from tests.support.rows import generator_previews
 from tests.support.rows.board_rows import stand
@@ -129,6 +128,8 @@ class SchemaWorld:
 
 def _with_address(environ, start_response):
     """Call the site with an address of the client: without one, a wrong password is refused like a forbidden action."""
+    from leaderboard.wsgi import application  # it collects garbage
+
     return application({"REMOTE_ADDR": "127.0.0.1", **environ}, start_response)
 
 
