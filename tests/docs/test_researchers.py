@@ -38,7 +38,8 @@ def test_researchers_page_from_install_to_board(
     copy_project(tmp_path / "holdout")
     # The token that *Tokens* shows once, which the reader has saved in a file.
     (tmp_path / "token").write_text(tokens.issue(by=ada)[1])
-    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    # pip would compile all of NumPy.
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "PIP_NO_COMPILE": "1"}
     with shell(tmp_path, {"https://board.example": live_server.url}, **home) as laptop:
         for block in walk_of(PAGE, "laptop"):
             laptop.run(block)

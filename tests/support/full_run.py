@@ -87,7 +87,6 @@ CASES: dict[str, tuple[str, ...]] = {
     "scoring/test_rebuilding.py::test_a_rebuilt_board_is_equal_byte_for_byte": ("full", "ladder a team"),
     "statistics/test_resampled_scores.py::test_correlations": ("blocks of 7",),
     "submissions/test_slow_clients.py::test_slow_clients_hold_up_nobody": ("alone",),
-    "whole_site/test_private_pages.py::test_private_pages_are_not_stored": ("curator",),
     "core/test_store_faults.py::test_an_upload_to_a_store_that_is_away": ("Fault.HANG", "Fault.UNAVAILABLE"),
     "core/test_store_faults.py::test_a_store_that_fails_while_the_file_is_stored": ("Fault.LOST", "Fault.UNAVAILABLE"),
     "core/test_store_faults.py::test_a_file_that_cannot_be_read_to_its_end_is_never_called_invalid": (
@@ -174,6 +173,7 @@ TESTS = (
     "containers/test_hostile_containers.py::test_a_hostile_system_is_rejected_and_charged",  # as in test_containers.py
     "process/test_attacks.py::test_attack_is_real",  # the attacks' own check: without a sandbox they succeed
     "near_duplicates/test_near_duplicates.py::test_only_organisers_see_near_duplicates",  # crawls, as test_canary does
+    "whole_site/test_private_pages.py::test_private_pages_are_not_stored",  # crawls; the access matrix asks for all
     "disclosure/test_budgets.py::test_twenty_accounts_do_not_beat_the_limit_of_all_teams",
     "submissions/test_api_quota.py::test_simultaneous_first_posts_create_one_team_with_one_quota",
     "reweighting/test_reweighting.py::test_the_method_for_many_claims_approximates_the_exact_one",

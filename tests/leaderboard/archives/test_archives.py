@@ -129,6 +129,7 @@ def archive(written: Path, tmp_path: Path, transactional_db: None, sandbox: str)
         populate()
         call_command("archive_key", written / "key.txt", stdout=StringIO())
         export(written / "made.zip", written / "key.txt").rename(written / "tiny.zip")
+        export(written / "open.zip")
     wipe()
     shutil.copy(written / "key.txt", tmp_path / "key.txt")
     return Path(shutil.copy(written / "tiny.zip", tmp_path / "tiny.zip"))
@@ -215,9 +216,9 @@ def test_an_imported_benchmark_continues(archive: Path, key: Path) -> None:
     assert fresh.pk > Dataset.objects.get(slug="tiny").pk
 
 
-def test_next_to_other_rows_new_keys_are_assigned(world: World, key: Path, tmp_path: Path) -> None:
-    archive = export(tmp_path / "tiny.zip", key)
-    boards, today = dict(writing.boards_of(world.benchmark)), as_of_today()
+def test_next_to_other_rows_new_keys_are_assigned(archive: Path, key: Path) -> None:
+    import_archive(archive, key)
+    boards, today = dict(writing.boards_of(Benchmark.objects.get())), as_of_today()
     wipe()
     other = build()
     other.submit()
@@ -271,10 +272,10 @@ def test_gold_cannot_be_read_without_the_key(world: World, key: Path, tmp_path: 
     assert AuditEntry.objects.filter(action="benchmark.exported").count() == 2
 
 
-def test_without_the_closed_part_nothing_is_imported(world: World, key: Path, tmp_path: Path) -> None:
-    archive = export(tmp_path / "open.zip")
+def test_without_the_closed_part_nothing_is_imported(archive: Path, written: Path, key: Path) -> None:
     with pytest.raises(CommandError, match="exported without a key"):
-        import_archive(archive, key)
+        import_archive(written / "open.zip", key)
+    assert site_is_empty()
 
 
 def altered(archive: Path, at: float) -> None:
@@ -407,8 +408,8 @@ def test_rights_and_passwords_are_not_exported(world: World, key: Path, tmp_path
     assert [organiser.username for organiser in Benchmark.objects.get().organisers.all()] == ["olive"]
 
 
-def test_former_members_do_not_return(world: World, key: Path, tmp_path: Path) -> None:
-    archive = export(tmp_path / "tiny.zip", key)
+def test_former_members_do_not_return(archive: Path, key: Path) -> None:
+    import_archive(archive, key)
     unused = Team.objects.get(name="Compilers")
     people = list(User.objects.all())
     drop_benchmark()

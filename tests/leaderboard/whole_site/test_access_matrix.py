@@ -15,7 +15,7 @@ from django.core.files.base import ContentFile
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
+from django.urls import get_resolver, reverse
 from django.utils import timezone
 
 from leaderboard.models import (
@@ -56,6 +56,8 @@ THINGS: dict[str, Any] = {}
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 REFUSED = {"login", "401", "403", "404", "405"}
 ROUTES = {name: route for route, name in patterns() if not route.startswith("admin/")}
+PRIVATE = {name for _, name in patterns(get_resolver("leaderboard.web_urls.people"))}
+"""Pages of people who are logged in."""
 ADMIN_ROUTES = {name: route for route, name in patterns() if route.startswith("admin/") and name}
 
 
@@ -218,6 +220,9 @@ def test_address(everybody, row):
         for verb in verbs:
             outcomes[verb], answer = ask(client, verb, url)
             assert answer.status_code < 500, (verb, url, role)
+            if verb == "GET" and role != "anonymous" and (row.name in PRIVATE or url.startswith("/accounts/")):
+                cache_control = answer.get("Cache-Control", "")
+                assert "no-store" in cache_control and "private" in cache_control, (url, role, cache_control)
             if statuses := expected.get(verb):
                 if outcomes[verb] != statuses.split()[role_index]:
                     wrong.append((role, verb, outcomes[verb], "expected", statuses.split()[role_index]))

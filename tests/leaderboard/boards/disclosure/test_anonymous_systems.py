@@ -22,6 +22,7 @@ from leaderboard.systems.actions import systems
 from tests.support.api_calls import client_of, person
 from tests.support.crawler import crawl
 from tests.support.crawler import read as fetch
+from tests.support.full_run import FULL
 from tests.support.rows.board_rows import stand
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
@@ -71,8 +72,8 @@ def outsiders(world: World) -> dict[str, User | None]:
     others = person("bob")
     world_of_others = System.objects.get(name="Others' own").team
     world_of_others.members.add(others)
-    elsewhere = person("yuri")
-    return {"anonymous": None, "competitor": others, "organiser of another": elsewhere}
+    more = {"without a team": person("yuri")} if FULL else {}  # reads no more than a competitor
+    return {"anonymous": None, "competitor": others, **more}
 
 
 def starts(world: World) -> list[str]:
@@ -105,7 +106,7 @@ def test_outsiders_read_the_name_nowhere(world: World, state: str) -> None:
         assert not [answer.address for answer in answers if answer.status >= 500]
         assert any(b"Anonymous 1" in answer.text for answer in answers)
         pages_read += len(answers)
-    assert pages_read > 200
+    assert pages_read > 100
 
 
 def test_the_search_finds_the_name_where_it_is_shown(world: World) -> None:
