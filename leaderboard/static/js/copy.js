@@ -9,7 +9,7 @@ for (const block of blocks) {
   button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";
-  const name = block.getAttribute("aria-label");
+  const name = block.getAttribute("aria-label") ?? block.closest("dd")?.previousElementSibling?.textContent;
   if (name) button.setAttribute("aria-label", `Copy: ${name}`);
   const text = block.textContent.trim();
   button.addEventListener("click", async () => {

@@ -42,7 +42,7 @@ class _FactsFormSet(BaseFormSet):
     def clean(self) -> None:
         # The page always has empty rows, so a form that counts fewer than it sent is no request to remove facts.
         if not self.forms or f"{self.add_prefix(len(self.forms))}-name" in self.data:
-            raise ValidationError(self.error_messages["missing_management_form"])
+            raise ValidationError(self.default_error_messages["missing_management_form"])
         if not any(self.errors):
             try:
                 facts.validated(entered(self))
