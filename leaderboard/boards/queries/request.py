@@ -213,9 +213,8 @@ def _kind(kind: str) -> str:
 def _track(board: Board, name: str) -> str:
     known = [track.name for track in tracks.of(board.phase)]
     if name and name not in known:
-        raise InvalidQuery(
-            "track", f'"{name}" is not a track of this phase, expected one of: {", ".join(known) or "none"}.'
-        )
+        expected = f"expected one of: {', '.join(known)}" if known else "which has no tracks"
+        raise InvalidQuery("track", f'"{name}" is not a track of this phase, {expected}.')
     return name
 
 
