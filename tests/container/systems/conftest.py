@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,9 +81,9 @@ def runtime(backend: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def podman_options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+def podman_options() -> Iterator[list[str]]:
     """Use a storage of our own, which is removed with all its mounts."""
-    folder = tmp_path_factory.mktemp("podman")
+    folder = tempfile.mkdtemp(prefix="podman-")  # Podman refuses longer paths, such as those of tmp_path
     yield ["--root", f"{folder}/root", "--runroot", f"{folder}/run", "--tmpdir", f"{folder}/tmp"]
     mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
     for path in sorted((path for path in mounts if path.startswith(f"{folder}/")), reverse=True):

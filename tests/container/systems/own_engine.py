@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ class OwnEngine:
         self.folder = folder
         self.options: list[str] = []  # further arguments of dockerd
         self.listener: socket.socket | None = None  # on which it also listens, as `--host fd://`
+        self.sockets = Path(tempfile.mkdtemp(prefix="engine-"))  # their paths have at most 107 bytes
         self.url = f"unix://{folder}/docker.sock"
         self.runtimes: dict[str, object] = {}
         self.process: subprocess.Popen[bytes] | None = None
@@ -29,7 +31,7 @@ class OwnEngine:
     def start(self) -> None:
         settings = self.folder / "daemon.json"
         settings.write_text(json.dumps({"runtimes": self.runtimes, "bridge": "none", "iptables": False}))
-        folders = ["--data-root", f"{self.folder}/data", "--exec-root", f"{self.folder}/run"]
+        folders = ["--data-root", f"{self.folder}/data", "--exec-root", str(self.sockets)]
         options = ["--config-file", str(settings), "--host", self.url, "--pidfile", f"{self.folder}/pid", *folders]
         options += self.options
         with (self.folder / "log").open("ab") as log:
@@ -73,5 +75,6 @@ def own_engine(folder: Path) -> Iterator[OwnEngine]:
     finally:
         engine.stop()
         mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
-        for path in reversed([path for path in mounts if path.startswith(f"{folder}/")]):
+        for path in reversed([path for path in mounts if path.startswith((f"{folder}/", f"{engine.sockets}/"))]):
             subprocess.run(["umount", path], check=False)
+        shutil.rmtree(engine.sockets, ignore_errors=True)

@@ -116,7 +116,7 @@ FAULTS = {
     "missing measure": "no row for strict_accuracy",
     "unknown slice": "scores[1].slice names an unknown dimension, expected one of: label, origin",
     "unknown field": "does not fit the published schema: Object contains unknown field",
-    "another version": "expected fact-verification and 1",
+    "another version": "task_version is not the scorer's version, expected 1",
     "nothing": "it wrote no /output/scores.json",
     "exit": "a non-zero exit status",
     "memory": "more than 256000000 bytes of memory",

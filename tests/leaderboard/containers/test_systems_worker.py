@@ -97,10 +97,10 @@ def test_sigterm_lets_containers_finish_for_a_while_and_then_hands_them_back(
         HOLDOUT_DRAIN_SECONDS="1",
     )
     running = placement.running_on(WorkerReport.objects.get(queue="systems").host)
-    stack._follow(lambda: running.filter(prediction__stage=Stage.RUNNING).count() == 2, "two containers")
+    stack.follow(lambda: running.filter(prediction__stage=Stage.RUNNING).count() == 2, "two containers")
     submit(world, patient)
     worker.process.send_signal(signal.SIGTERM)
-    stack._follow(lambda: not worker.alive(), "the worker")
+    stack.follow(lambda: not worker.alive(), "the worker")
     states = Prediction.objects.order_by("queued_at").values_list("state", "reason", "attempt")
     assert list(states) == [(State.QUEUED, Reason.LOST, 1)] * 2 + [(State.QUEUED, Reason.NONE, 0)]
     assert container_images.left(site.INSTANCE) == []
