@@ -16,15 +16,14 @@ from django.utils import timezone
 from leaderboard.accounts.actions import invitations, teams
 from leaderboard.models import Invitation, Membership, Team
 from tests.support.api_calls import ROOT, client_of, error_of, person
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 TEAMS = f"{ROOT}/teams/"
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from evaluator.cli.main import main as command
 from leaderboard.accounts.actions import tokens
 from leaderboard.benchmarks.actions import edit
 from leaderboard.models import AuditEntry, Benchmark, Phase, Split
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import LABELS, World, build
 from tests.support.strict_html import read
 
@@ -32,9 +33,7 @@ SAMPLE = f"{BENCHMARK}splits/test/sample-submission.jsonl"
 EDIT = "/manage/benchmarks/tiny/edit/"
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def text(address: str, client: Client | None = None) -> str:

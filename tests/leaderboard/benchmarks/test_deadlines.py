@@ -17,6 +17,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Extension, Phase, Submission, System
 from leaderboard.submissions.queries import deadlines
 from tests.support.api_calls import client_of, person, send
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import TOLD_IN_FULL, World, build, prediction_lines
 
 pytestmark = pytest.mark.django_db
@@ -24,9 +25,7 @@ HOUR = timedelta(hours=1)
 END = datetime(2030, 3, 2, 11, 59, tzinfo=UTC)
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture

@@ -19,15 +19,14 @@ from leaderboard.core import response_cache
 from leaderboard.models import Benchmark, Leaderboard, Phase, System
 from leaderboard.submissions.actions import hide
 from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def another(world: World, slug: str, **phase: object) -> World:

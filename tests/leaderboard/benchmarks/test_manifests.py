@@ -20,14 +20,13 @@ from leaderboard.hosting import host
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
 from tests.support.rows.gold_uploads import files_of, refusal
 from tests.support.rows.many_groups import gold_of
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import LABELS, TASK, World, build, gold_lines
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 
 
-@pytest.fixture
-def world(sandbox: str) -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 SYSTEM = {"name": "A system", "team": "A team", "phase": "test"}

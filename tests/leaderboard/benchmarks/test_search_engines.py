@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
-import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import resolve
@@ -15,17 +14,20 @@ from django.utils import timezone
 
 from leaderboard.models import Benchmark, Leaderboard, Standing, System
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 PAGE = "/benchmarks/tiny/test/"
 
 
-@pytest.fixture
-def world(db: None) -> World:
+def built() -> World:
     new_world = build()
     stand(new_world, "Second", [score("accuracy", 0.7)])
     stand(new_world, 'First "best" <b>', [score("accuracy", 0.8)])
     return new_world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def listed(client: Client) -> list[str]:

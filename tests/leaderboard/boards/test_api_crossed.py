@@ -11,6 +11,7 @@ from django.test import Client
 
 from tests.support.api_calls import ROOT
 from tests.support.rows.board_rows import stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.rows.two_way_phase import cross, crossed_scores
 
@@ -20,14 +21,16 @@ NUMBERS = [2, 10]
 """As text "10" sorts before "2"."""
 
 
-@pytest.fixture
-def world() -> World:
+def built() -> World:
     world = build()
     cross(world, origin=["generated", "original"], label=NUMBERS)
     values = {(a, str(b)): 0.25 for a in ("generated", "original") for b in NUMBERS}
     stand(world, "First", crossed_scores({**values, ("original", "10"): None}, whole=0.75))
     stand(world, "Second", crossed_scores({("original", "10"): 0.5, ("original", "2"): 0.125}, whole=0.5))
     return world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def board(query: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from leaderboard.scoring.verification.rebuild_board import as_stored
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import ROOT
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -24,11 +25,13 @@ PAGE = "/benchmarks/tiny/test/"
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def world() -> World:
+def built() -> World:
     new_world = build()
     new_world.benchmark.organisers.add(new_world.curator)
     return new_world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def add_result(world: World, name: str, value: float, day: int, **fields: Any) -> Release:

@@ -32,6 +32,7 @@ from leaderboard.models import (
 )
 from tests.support.api_calls import ROOT, client_of, person
 from tests.support.rows.board_rows import publish, score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -41,9 +42,7 @@ VALUES = (None, 0.0, 0.25, 0.5, 0.5, 0.1 + 0.2, 0.3, 1.0)
 KINDS = ("participant", "participant", "participant", "baseline", "organiser")
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def the_phase(world: World) -> Phase:

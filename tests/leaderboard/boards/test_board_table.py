@@ -14,13 +14,13 @@ from leaderboard.boards.web.tables.row_cells import may_lead, rank_html
 from leaderboard.models import Leaderboard, Standing, System, Team
 from tests.support.row_factory import row
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 PAGE = "/benchmarks/tiny/test/"
 
 
-@pytest.fixture
-def world(db: None) -> World:
+def built() -> World:
     new_world = build()
     stand(new_world, "Best of all", [score("accuracy", 0.9)], kind="baseline")
     stand(
@@ -31,6 +31,9 @@ def world(db: None) -> World:
     )
     stand(new_world, "Foreign", [score("accuracy", 0.7)], team="Others")
     return new_world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def text(address: str, client: Client | None = None) -> str:

@@ -10,6 +10,7 @@ from django.test import Client
 
 from leaderboard.models import Phase, Submission
 from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.rows.two_way_phase import ADDRESS, cross, crossed_scores
 
@@ -89,9 +90,7 @@ def tables(markup: str) -> list[Table]:
     return reader.tables
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def populate(world: World, *, with_intervals: bool) -> None:

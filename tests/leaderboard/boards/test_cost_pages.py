@@ -11,6 +11,7 @@ from django.test import Client
 
 from leaderboard.models import Phase
 from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
 
@@ -25,8 +26,7 @@ def with_cost(seconds: float) -> dict[str, float]:
     return {"wall_seconds": seconds, "cpu_seconds": seconds / 2, "peak_memory_bytes": 5e7, "image_bytes": 1.2e8}
 
 
-@pytest.fixture
-def world() -> World:
+def built() -> World:
     """Three containers and an uploaded file."""
     new_world = build()
     stand(new_world, "Slow", symmetric_scores(0.9), spent=with_cost(1420.0))
@@ -34,6 +34,9 @@ def world() -> World:
     stand(new_world, HOSTILE, symmetric_scores(0.6), spent=with_cost(29.0), kind="baseline")
     stand(new_world, "Uploaded", symmetric_scores(0.8))
     return new_world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def text(address: str) -> str:

@@ -16,6 +16,7 @@ from leaderboard.boards.api.latex import PIECE, _breakable
 from leaderboard.core.latex_text import escaped
 from leaderboard.models import Benchmark, Leaderboard, Phase, System
 from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -26,9 +27,7 @@ RIGHT_TO_LEFT = "نظام"
 TURNING = "\u202egnp.exe\u2066"
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def exported(suffix: str, client: Client | None = None, **query: str) -> str:

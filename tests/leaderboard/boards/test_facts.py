@@ -18,6 +18,7 @@ from leaderboard.boards.queries.facts import Fact
 from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Phase, System
 from tests.support.api_calls import SUBMIT, client_of, footprint, send
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build, prediction_lines
 
 PAGE = "/benchmarks/tiny/test/"
@@ -36,14 +37,16 @@ STATED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture
-def world(db: None) -> World:
+def built() -> World:
     new_world = build()
     new_world.benchmark.organisers.add(new_world.curator)
     for index, (name, stated) in enumerate(STATED.items()):
         stand(new_world, name, [score("accuracy", 0.9 - index / 10)], facts=stated)
     actions.change(benchmark=new_world.benchmark, new_facts=ASKED, by=new_world.curator)
     return new_world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 @pytest.fixture

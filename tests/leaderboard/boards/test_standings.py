@@ -14,15 +14,14 @@ from leaderboard.boards.queries.request import BoardQuery, first_column
 from leaderboard.models import Phase, ReportedResult, Split, System
 from leaderboard.systems.actions import systems
 from tests.support.rows.board_rows import score, stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 GENERATED = (("origin", "generated"),)
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def board(world: World) -> Board:

@@ -17,6 +17,7 @@ from leaderboard.boards.queries.track_ranks import ranks_of
 from leaderboard.models import Leaderboard
 from tests.support.api_calls import ROOT
 from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.rows.track_phases import build_with_tracks
 
@@ -42,13 +43,15 @@ RANKS = {
 }
 
 
-@pytest.fixture
-def world() -> World:
+def built() -> World:
     world = build_with_tracks()
     for name, track, accuracy, kind in SYSTEMS:
         stand(world, name, symmetric_scores(accuracy, original=accuracy), track=track, kind=kind)
     boards.rank(Leaderboard.objects.get())
     return world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def board_content(client: Client, **query: str) -> dict[str, Any]:

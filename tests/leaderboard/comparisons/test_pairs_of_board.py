@@ -16,15 +16,14 @@ from leaderboard.comparisons.queries.pairs import RankedPairs, ranked_pairs
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking
 from tests.support.all_pairs_ranking import correct_and_rank
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 N = 8
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def compared_board(world: World, seed: int = 1) -> Board:

@@ -15,6 +15,7 @@ from leaderboard.templatetags.logs import printed
 from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.rows import tiny_world
 from tests.support.rows.container_rows import DIGEST, hide_inputs, insert, ran, takes_images
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World
 from tests.support.strict_html import read
 
@@ -28,11 +29,13 @@ def exact_values_in(page: str) -> list[str]:
     return [value for value in EXACT if re.search(rf"(?<![0-9a-f-]){re.escape(value)}(?![0-9a-f-])", page)]
 
 
-@pytest.fixture
-def world() -> World:
+def built() -> World:
     new_world = tiny_world.build()
     takes_images(new_world)
     return new_world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def client_of(user: User) -> Client:

@@ -32,6 +32,7 @@ from tests.leaderboard.containers.test_manage_containers import DESK, phase_form
 from tests.support.api_calls import client_of
 from tests.support.rows import tiny_world
 from tests.support.rows.container_rows import engine_is_there, insert, ran, takes_images
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World
 from tests.support.strict_html import read
 
@@ -39,9 +40,7 @@ pytestmark = pytest.mark.django_db
 migration = import_module("leaderboard.migrations.0034_gpus")
 
 
-@pytest.fixture
-def world() -> World:
-    return tiny_world.build()
+world, _django_db_helper = shared_states(world=tiny_world.build)
 
 
 @pytest.fixture

@@ -24,15 +24,14 @@ from leaderboard.models import AuditEntry, Generation, RawFile, Split, State
 from leaderboard.work_queue.lease import LeaseLostError
 from tests.support.rows import generator_previews
 from tests.support.rows.gold_uploads import close_all, refusal
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 HALVES = {"parts": "train=0.5,test=0.5", "by": "group", "stratify": "label"}
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture(autouse=True)

@@ -25,15 +25,14 @@ from tests.support.api_calls import person
 from tests.support.crawler import crawl
 from tests.support.rows import generator_previews
 from tests.support.rows.gold_uploads import close_all
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 CANARY = "CANARY"
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture(autouse=True)

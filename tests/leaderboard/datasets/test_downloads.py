@@ -14,6 +14,7 @@ from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import downloads
 from leaderboard.models import AuditEntry, Benchmark, Download
 from tests.support.rows.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build, gold_lines
 from tests.support.strict_html import read
 
@@ -22,9 +23,7 @@ GRAPH = b"Oslo\tcapital of\tNorway\n"
 HOSTILE = b"<script>alert(1)</script>"
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture(autouse=True)

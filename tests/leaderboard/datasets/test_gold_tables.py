@@ -18,17 +18,16 @@ from leaderboard.models import AuditEntry, Correction, Split
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.api_calls import person
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import DRAFT, LABELS, World, build, gold_lines
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 GOLD_URL = "/manage/benchmarks/tiny/splits/test/gold/"
 
 SWAPPED = {"a1": "REFUTES", "a2": "SUPPORTS", "a3": "SUPPORTS", "a4": "REFUTES"}
 
 
-@pytest.fixture
-def world(sandbox: str) -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def upload(world: World, content: bytes, name: str) -> Any:

@@ -23,6 +23,7 @@ from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.api_calls import person
 from tests.support.rows import audited_splits
 from tests.support.rows.gold_uploads import close_all, refusal, uploaded
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import DRAFT, LABELS, World, build, gold_lines
 
 pytestmark = pytest.mark.django_db
@@ -30,9 +31,7 @@ LIFE = "/manage/benchmarks/tiny/splits/test/"
 REASON = "Its labels were posted on the web."
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture(autouse=True)

@@ -21,14 +21,13 @@ from leaderboard.models import (
     System,
     Team,
 )
-from tests.support.rows.tiny_world import World, build
+from tests.support.rows.module_rows import shared_states
+from tests.support.rows.tiny_world import build
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def refused(write):

@@ -17,15 +17,14 @@ from leaderboard.models import NearDuplicate, Notice, Phase, Prediction, Release
 from leaderboard.notifications.actions import deliver
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 SYSTEMS = ("Bernoulli", "Copycat")
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from leaderboard.notifications.actions.lost_ranks import Ranked
 from leaderboard.submissions.actions import registrations
 from leaderboard.work_queue import enqueue
 from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -28,10 +29,12 @@ LONG_AGO = datetime.fromisoformat("2020-05-01T12:00:00+00:00")
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> World:
+world, _django_db_helper = shared_states(world=build)
+
+
+@pytest.fixture(autouse=True)
+def _no_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enqueue, "_send", lambda *_: None)
-    return build()
 
 
 @pytest.fixture

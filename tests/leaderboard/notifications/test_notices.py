@@ -29,6 +29,7 @@ from leaderboard.notifications.actions import deliver, kinds, webhook_signature,
 from leaderboard.work_queue import enqueue
 from tests.docs.blocks import FENCE
 from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
 
@@ -75,10 +76,12 @@ def receiver(settings: Any) -> Iterator[Receiver]:
     server.server_close()
 
 
-@pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> World:
+world, _django_db_helper = shared_states(world=build)
+
+
+@pytest.fixture(autouse=True)
+def _no_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enqueue, "_send", lambda *_: None)
-    return build()
 
 
 def person(client_of: User) -> Client:

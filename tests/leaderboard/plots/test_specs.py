@@ -27,14 +27,14 @@ from leaderboard.plots.specs.roc import roc
 from leaderboard.systems.actions import systems
 from tests.support.row_factory import board, row
 from tests.support.rows.board_rows import score, stand, symmetric_scores
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 PLOTS = "/api/v1/benchmarks/tiny/phases/test/leaderboard/plots"
 HOSTILE = '<script>alert(1)</script>&"=cmd'
 
 
-@pytest.fixture
-def world(db: None) -> World:
+def built() -> World:
     """Three competing systems and an annotator, who does not compete."""
     world = build()
     at = timezone.now() - timedelta(days=9)
@@ -42,6 +42,9 @@ def world(db: None) -> World:
         stand(world, name, [score("accuracy", value)], at=at + timedelta(days=days))
     stand(world, "Human annotator", [score("accuracy", 0.9)], kind="organiser", at=at)
     return world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def spec(plot: str, client: Client | None = None, **query: Any) -> dict[str, Any]:

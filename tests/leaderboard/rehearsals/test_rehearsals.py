@@ -41,6 +41,7 @@ from leaderboard.scoring.queries import leakage_budget
 from leaderboard.submissions.queries.quotas import quota_of
 from tests.support.api_calls import client_of, person
 from tests.support.rows.gold_uploads import close_all, refusal, uploaded
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
 
 pytestmark = pytest.mark.django_db
@@ -48,13 +49,15 @@ SLUG = "tiny-test-rehearsal"
 WRONG = {**LABELS, "a1": "REFUTES"}
 
 
-@pytest.fixture
-def world() -> World:
+def built() -> World:
     tiny = build()
     Benchmark.objects.update(state="draft")
     tiny.benchmark.refresh_from_db()
     tiny.phase.refresh_from_db()
     return tiny
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 @pytest.fixture(autouse=True)

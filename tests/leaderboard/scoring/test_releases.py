@@ -9,14 +9,13 @@ import pytest
 from leaderboard.accounts.actions import teams
 from leaderboard.models import Leaderboard, Standing, System
 from tests.support.rows.board_rows import publish
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def release(world: World, value: float | None, system: System | None = None):

@@ -16,17 +16,20 @@ from leaderboard.scoring.actions import runs
 from tests.leaderboard.submissions.test_people_pages import text
 from tests.support import custom_scorers
 from tests.support.rows import tiny_world
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import LABELS, World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 
 
-@pytest.fixture
-def world(sandbox: str) -> World:
+def built() -> World:
     world = tiny_world.build()
     Split.objects.update(gold_public=True)
     world.phase.split.refresh_from_db()
     return world
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def client_of(user: User) -> Client:

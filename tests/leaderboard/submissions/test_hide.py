@@ -30,6 +30,7 @@ from leaderboard.systems.actions import systems
 from tests.support.api_calls import person
 from tests.support.crawler import crawl
 from tests.support.rows.board_rows import publish, score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -47,11 +48,13 @@ FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 REASON = "It was trained on leaked gold."
 
 
-@pytest.fixture
-def world() -> World:
+def built() -> World:
     tiny = build()
     tiny.benchmark.organisers.add(tiny.curator)
     return tiny
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def enter(world: World, name: str, value: float, **more: Any) -> Release:

@@ -15,16 +15,15 @@ from leaderboard.submissions.queries import own_submissions
 from leaderboard.submissions.web.sparkline import HEIGHT, MARGIN, sparkline
 from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.rows import tiny_world
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import LABELS, World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 LIST = "/api/v1/submissions/"
 PAGE = "/me/submissions/"
 
 
-@pytest.fixture
-def world(sandbox: str) -> World:
-    return tiny_world.build()
+world, _django_db_helper = shared_states(world=tiny_world.build)
 
 
 @pytest.fixture

@@ -12,15 +12,14 @@ from django.utils import timezone
 from leaderboard.boards.queries.submission_result import result_of
 from leaderboard.models import Leaderboard, Phase, Release, Standing, System
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def stood(world: World, name: str, value: float, *, hours: int = 0, **more: str) -> Release:

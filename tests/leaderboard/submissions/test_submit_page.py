@@ -14,14 +14,13 @@ from django.utils import timezone
 from leaderboard.models import AuditEntry, GoldVersion, Phase, QuotaCharge, Split, Submission, System, User
 from tests.leaderboard.submissions.test_people_pages import SUBMIT, form, text
 from tests.support.rows import tiny_world
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 
 
-@pytest.fixture
-def world(sandbox: str) -> World:
-    return tiny_world.build()
+world, _django_db_helper = shared_states(world=tiny_world.build)
 
 
 @pytest.fixture

@@ -16,17 +16,20 @@ from leaderboard.models import AuditEntry, HiddenSubmission, Leaderboard, Phase,
 from leaderboard.submissions.actions import hide
 from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 PUBLIC = ["/benchmarks/tiny/test/", "/api/v1/benchmarks/tiny/phases/test/leaderboard/", "/benchmarks/tiny/feed.atom"]
 
 
-@pytest.fixture
-def world() -> World:
+def built() -> World:
     tiny = build()
     tiny.benchmark.organisers.add(tiny.curator)
     return tiny
+
+
+world, _django_db_helper = shared_states(world=built)
 
 
 def enter(world: World, name: str, value: float, **more: Any) -> Release:

@@ -11,14 +11,13 @@ from django.utils import timezone
 from leaderboard.models import Leaderboard, Phase, Standing, System
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def as_(user) -> Client:

@@ -14,14 +14,13 @@ from leaderboard.models import AuditEntry, Leaderboard, Phase, Standing, System
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 def of(release) -> System:

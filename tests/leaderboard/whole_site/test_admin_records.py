@@ -21,6 +21,7 @@ from tablib import Dataset
 from leaderboard.admin import files, reported_rows
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, Team, User
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -38,9 +39,7 @@ ROW = {
 }
 
 
-@pytest.fixture
-def world() -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ from leaderboard.work_queue.lease import LeaseLostError
 from leaderboard.work_queue.work import Work
 from tests.support import custom_scorers
 from tests.support.rows import container_rows
+from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 KINDS = [part for part in jobs.SWEEPS if isinstance(part, Work)]
@@ -108,9 +109,7 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
 QUEUES = {"predict": "systems", "run_scorer": "scorers"}
 
 
-@pytest.fixture
-def world(db: None) -> World:
-    return build()
+world, _django_db_helper = shared_states(world=build)
 
 
 @pytest.fixture
