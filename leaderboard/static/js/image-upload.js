@@ -159,9 +159,9 @@
   // --- the form
   const checkSystem = () => {
     if (!system) return;
-    const both = system.value && named.value.trim();
-    const none = !system.value && !named.value.trim();
-    named.setCustomValidity(both || none ? "Choose one of your systems or enter a new name, not both." : "");
+    const given = Number(Boolean(system.value)) + Number(Boolean(named.value.trim()));
+    const wrong = ["Choose one of your systems, or enter a new name.", "", "Choose a system or enter a new name, not both."];
+    named.setCustomValidity(wrong[given]);
   };
   for (const field of [system, named]) field && field.addEventListener("input", checkSystem);
   checkSystem();

@@ -101,7 +101,7 @@ def test_another_persons_upload_cannot_be_submitted(world: World, ada: Client) -
         ({"new_system": "P"}, "Choose the archive of your image"),
         (
             {"new_system": "", "file": SimpleUploadedFile("a.tar", b"x")},
-            "Choose one of your systems or enter a new name",
+            "No system is given; choose one of yours, or enter a new name.",
         ),
         ({"new_system": "P", "upload": "no-uuid"}, "upload"),
     ],

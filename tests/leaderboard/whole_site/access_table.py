@@ -129,7 +129,7 @@ PUBLIC = [
     Row("croissant", EVERYONE),
     Row("croissant", NOBODY, where=DRAFT),
     Row("teaser", EVERYONE, where={"sha256": "1" * 64}),
-    Row("teaser", NOBODY, where={"sha256": "2" * 64}),
+    Row("teaser", "302 302 302 302 302 302 302", where={"sha256": "2" * 64}),
     Row("teaser", NOBODY, where={"sha256": "1" * 64, **DRAFT}),
     Row("download_pinned", NOBODY, where={"sha256": "0" * 64, "filename": "absent.jsonl"}),
     Row("download_file", EVERYONE, where={"name": "pages"}),
