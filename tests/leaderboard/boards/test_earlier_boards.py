@@ -49,7 +49,7 @@ def links(markup: str) -> list[str]:
 
 def tabs_of(markup: str) -> list[str]:
     """Links of the tabs of a board, in order."""
-    (tabs,) = re.findall(r'<nav class="tabs[^"]*".*?</nav>', markup, flags=re.DOTALL)
+    (tabs,) = re.findall(r'<nav class="tabs tabs-line".*?</nav>', markup, flags=re.DOTALL)
     return links(tabs)
 
 
