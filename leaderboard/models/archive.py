@@ -28,8 +28,8 @@ def unguessable_archive(instance: models.Model, filename: str) -> str:
 class ArchiveExport(LeasedWork):
     """A whole benchmark exported to one file by a worker, accessible only to the user who requested it.
 
-    recipients: public keys for which the archive is encrypted, one per line; whoever has a matching secret key can read
-    gold in it. progress: lines of text about the files written so far.
+    recipients: public keys for which the archive is encrypted, one per line; anybody with a matching secret key can
+    read gold in it. progress: lines of text about the files written so far.
     """
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="exports")

@@ -127,7 +127,7 @@ class DryRunReport:
     def _suspicious(self, one: BaselineRun) -> DryRunWarning | None:
         """Return a warning if a trivial baseline scores significantly above chance; None if it does not.
 
-        Significantly means that the score's confidence interval lies above the chance level, and the score is at least
+        Significantly means that the score's confidence interval is above the chance level, and the score is at least
         MARGIN higher. For a baseline without `reference`, on a measure that can be below chance, such as AUROC, an
         interval below the chance level counts in the same way.
         """
@@ -155,7 +155,7 @@ class DryRunReport:
     def _not_significant(self, one: BaselineRun) -> DryRunWarning | None:
         """Return a warning if an uploaded system is not significantly better than the best trivial baseline.
 
-        It is significantly better if the confidence interval of its primary score lies entirely on the better side of
+        It is significantly better if the confidence interval of its primary score is entirely on the better side of
         that baseline's score. Returns None if it is, if `one` is not an uploaded file or has no interval, or if no
         trivial baseline has a score.
         """

@@ -125,7 +125,7 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
 
 
 def why_not_confirmed(correction: Correction) -> str:
-    """Return a sentence that tells the split's managers why a correction cannot be confirmed; empty if it can be."""
+    """Return a sentence for the split's managers: why a correction cannot be confirmed; empty if it can be."""
     split = correction.split
     if not correction.is_pending:
         return f"This correction is {correction.get_decision_display()} and can no longer be confirmed."

@@ -23,7 +23,7 @@ _FAILURE = "The gold could not be converted"
 def as_json_lines(*, split: Split, file: File[bytes]) -> File[bytes]:
     """Return uploaded gold as JSON Lines: a table is converted in the sandbox, any other file is returned unchanged.
 
-    The suffix of the file's name tells whether it is a table. Raises Refused: INVALID_GOLD with the invalid rows,
+    The suffix of the file's name determines whether it is a table. Raises Refused: INVALID_GOLD with the invalid rows,
     SANDBOX_UNAVAILABLE.
     """
     name = (file.name or "").rpartition("/")[2][-255:]

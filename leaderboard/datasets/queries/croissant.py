@@ -105,7 +105,7 @@ def document_of(benchmark: Benchmark) -> str:
     """Return the Croissant document of a benchmark as JSON that is safe to embed in HTML.
 
     Empty unless the benchmark is public. A process builds a document once and keeps it until the benchmark or its
-    dataset changes, which one query tells. If stored files cannot be read, the document has no record sets.
+    dataset changes, which one query finds out. If stored files cannot be read, the document has no record sets.
     """
     if benchmark.state != Benchmark.State.PUBLIC:
         return ""
