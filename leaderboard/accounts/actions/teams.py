@@ -135,17 +135,17 @@ def find_system(*, team: Team, name: str) -> System:
     """
     matches = team.systems.filter(name=" ".join(name.split()))  # the system found has this team, not one read again
     row = None if "\0" in name else matches.first()
-    return row or System(team=team, name=_unlike_others(team, names.checked(name, of="system", longest=200)))
-
-
-def _unlike_others(team: Team, name: str) -> str:
-    """Return the name. Raises Refused NAME_TAKEN if another system of the team has a name that looks similar."""
+    if row is not None:
+        return row
+    name = names.checked(name, of="system", longest=200)
     similar = names.first_confusable(name, team.systems.values_list("name", flat=True))
+    if similar == name:  # a simultaneous request has created the system since the first query
+        return matches.get()
     if similar is not None:
         reason = f"{team} has a system called {similar}, which looks like {name}"
         raise Refused(Code.NAME_TAKEN, f"{reason}; expected exactly that name, or one that looks different.")
     check_not_former(team.systems.all(), name)
-    return name
+    return System(team=team, name=name)
 
 
 def check_not_former(systems: QuerySet[System], name: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -270,6 +271,20 @@ def test_a_name_from_before_unicodes_table_is_valid_and_found(world: World) -> N
     assert teams.system(team=world.system.team, name=old.name, by=world.researcher) == old
     team = Team.objects.get(name="GPT-\u0417")
     assert teams.find_system(team=team, name=old.name) == old
+
+
+def test_a_system_that_a_simultaneous_request_creates_is_found(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team, checked = world.system.team, names.checked
+
+    def created_meanwhile(name: str, **kwargs: Any) -> str:
+        System.objects.create(team=team, name=name)
+        return checked(name, **kwargs)
+
+    monkeypatch.setattr(names, "checked", created_meanwhile)
+    found = teams.find_system(team=team, name="Rival  system")
+    assert found == System.objects.get(name="Rival system")
 
 
 def test_ordinary_names_do_not_collide() -> None:
