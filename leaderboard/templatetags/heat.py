@@ -24,11 +24,13 @@ def heat_td(heat: HeatCell, more: str = "") -> SafeString:
 
 
 @register.filter
-def column_td(heat: HeatCell) -> SafeString:
-    """Render a cell like `heat_td`, below a heading with n, which the tooltip leaves out."""
-    return _td(
-        heat, compact_score(heat.score), "", _reasoned(in_words(heat.score, with_value=False, with_n=False), heat)
-    )
+def column_td(heat: HeatCell, has_tooltip: bool = True) -> SafeString:
+    """Render a cell like `heat_td`, below a heading with n, which the tooltip leaves out.
+
+    has_tooltip False: only a cell without value has a tooltip, with the reason.
+    """
+    phrase = in_words(heat.score, with_value=False, with_n=False) if has_tooltip or heat.reason else ""
+    return _td(heat, compact_score(heat.score), "", _reasoned(phrase, heat))
 
 
 @register.filter
@@ -61,4 +63,6 @@ def _reasoned(phrase: str, heat: HeatCell) -> str:
 def _td(heat: HeatCell, shown: str, more: str, title: str) -> SafeString:
     classes = " ".join(filter(None, ("num", heat.shade, "best" if heat.best else "", more)))
     best = BEST if heat.best else ""
+    if not title:
+        return format_html('<td class="{}">{}{}</td>', classes, shown, best)
     return format_html('<td class="{}" title="{}">{}{}</td>', classes, title, shown, best)

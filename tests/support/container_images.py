@@ -77,9 +77,10 @@ def volumes() -> set[str]:
 
     Those of concurrent tests have a container or a label.
     """
-    unused = _docker("volume", "ls", "--quiet", "--filter", "dangling=true").stdout.split()
-    labelled = _docker("volume", "ls", "--quiet", "--filter", "label=holdout.instance").stdout.split()
-    return {*unused} - {*labelled}
+    # One call: between two, a concurrent test may remove a volume that the first has listed.
+    form = '{{.Name}} {{.Label "holdout.instance"}}'
+    unused = _docker("volume", "ls", "--filter", "dangling=true", "--format", form).stdout.splitlines()
+    return {name for name, instance in (line.split(" ", 1) for line in unused) if not instance}
 
 
 def is_there(image: str) -> bool:

@@ -1,11 +1,11 @@
 """Near-duplicate detection: find predictions that are nearly equal to another team's predictions in the same phase.
 
-The scorer computes a prediction's similarity sketch (`evaluator/similarity/predictions.py`). Similar predictions have
-similar sketches, so the sweep compares the sketch with those of the phase's other teams (ADR 39) to select the pairs to
-compare exactly. A worker then compares these candidates unit by unit: the most similar prediction of each other team,
-of a bounded number of teams. The worker also computes the sketches of large files, and of predictions that a custom
-scorer has scored. Scoring has priority over this work. The thresholds from which on predictions are reported are in
-`evaluator/similarity/thresholds.py`.
+A prediction's check is created together with its scores. The scorer computes the prediction's similarity sketch
+(`evaluator/similarity/predictions.py`). Similar predictions have similar sketches, so the sweep compares the sketch
+with those of the phase's other teams (ADR 39) to select the pairs to compare exactly. A worker then compares these
+candidates unit by unit: the most similar prediction of each other team, of a bounded number of teams. The worker also
+computes the sketches of large files, and of predictions that a custom scorer has scored. Scoring has priority over this
+work. The thresholds from which on predictions are reported are in `evaluator/similarity/thresholds.py`.
 
 Only a benchmark's organisers ever see the results: they are a suspicion, not a finding of fault.
 """
@@ -15,14 +15,13 @@ from __future__ import annotations
 from itertools import groupby
 
 from django.db import transaction
-from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
 from leaderboard.core import db_clock
-from leaderboard.models import NearDuplicate, Prediction, Reason, SimilarityCheck, State, System
+from leaderboard.models import NearDuplicate, Reason, SimilarityCheck, State
 from leaderboard.near_duplicates.actions import similarity
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import AT_ONCE, NotRetryableError, Work, not_enqueued
+from leaderboard.work_queue.work import AT_ONCE, NotRetryableError, Work
 
 WAITING = SimilarityCheck.objects.select_related(
     "prediction__submission__system", "phase__split__dataset", "phase__benchmark"
@@ -43,29 +42,6 @@ def _check(lease: Lease[SimilarityCheck]) -> None:
     with transaction.atomic():
         lease.finish(state=State.DONE)
         NearDuplicate.objects.bulk_create(near_duplicates, ignore_conflicts=True)
-
-
-def _queue() -> None:
-    """Create a SimilarityCheck for each scored, unchecked prediction of a competing system; the sweep enqueues them.
-
-    Checks that need no worker are ended.
-    """
-    now = timezone.now()
-    scored = Prediction.objects.filter(
-        similarity_check=None, runs__state=State.DONE, submission__system__kind=System.Kind.PARTICIPANT
-    )
-    # In order of submission: a copy is checked after its possible original.
-    in_order = scored.order_by("submission__received_at", "pk").distinct()
-    unchecked = list(in_order.values_list("pk", "submission__phase")[:AT_ONCE])
-    rows = [
-        SimilarityCheck(
-            prediction_id=prediction, phase_id=phase, queued_at=now, enqueued_at=not_enqueued(db_clock.now())
-        )
-        for prediction, phase in unchecked
-    ]
-    # Two concurrent sweeps may find the same prediction: it gets one row.
-    SimilarityCheck.objects.bulk_create(rows, ignore_conflicts=True)
-    _finish_without_candidates()
 
 
 def _finish_without_candidates() -> None:
@@ -90,6 +66,6 @@ WORK = Work(
     rows=WAITING,
     do=_check,
     low_priority=True,
-    before_sweep=_queue,
+    before_sweep=_finish_without_candidates,
     former_name="look_for_copies",
 )

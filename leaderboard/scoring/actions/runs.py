@@ -221,12 +221,13 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
                 phase=phase, run=run, primary=result.primary, scores=scores, warnings=warnings, at=at
             )
             plots.store_plot_data(release, result.plot_data)
-            if result.sketch:
+            if _competes(run):
                 # The sweep searches for near-duplicates. After a rescoring, there is a check already.
                 check = SimilarityCheck(
                     prediction=run.prediction, phase=phase, queued_at=at, enqueued_at=not_enqueued(at)
                 )
-                check.signature = np.array(result.sketch.signature, dtype=np.uint64).tobytes()
+                if result.sketch:
+                    check.signature = np.array(result.sketch.signature, dtype=np.uint64).tobytes()
                 SimilarityCheck.objects.bulk_create([check], ignore_conflicts=True)
     releases.update_boards(run.prediction.submission.phase_id)
 
@@ -238,8 +239,11 @@ def _is_sketched(run: Run) -> bool:
     files, a separate job computes the sketch (`near_duplicates`), within the limits for one job.
     """
     prediction = run.prediction
-    competes = prediction.submission.system.kind == System.Kind.PARTICIPANT
-    return competes and prediction.bytes <= SKETCHED_BYTES and not prediction.name.endswith(".gz")
+    return _competes(run) and prediction.bytes <= SKETCHED_BYTES and not prediction.name.endswith(".gz")
+
+
+def _competes(run: Run) -> bool:
+    return run.prediction.submission.system.kind == System.Kind.PARTICIPANT
 
 
 def _outcomes_name(run: Run, attempt: int) -> str:

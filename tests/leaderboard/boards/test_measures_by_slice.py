@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluator.tasks.registry import TASKS
+from leaderboard.boards.web.pages import by_slice
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.tiny_world import World, build
 from tests.support.rows.two_way_phase import replace_gold
@@ -101,6 +102,16 @@ def test_one_measure_is_selected_by_a_link_and_back(links):
     assert 'class="board heat"' in markup
     assert ">hits@3<" not in head_of(markup)
     assert "heat grouped" in text(f"{BY_SIDE}?measure=all")
+
+
+def test_a_large_table_has_no_tooltips_with_intervals(links, monkeypatch: pytest.MonkeyPatch):
+    address = f"{BY_SIDE}?measure=mrr"
+    cells = 2 * 3  # systems, columns
+    for limit, count in ((cells, cells), (cells - 1, 0)):
+        monkeypatch.setattr(by_slice, "MAX_TOOLTIPS", limit)
+        assert text(address).count('title="interval ') == count
+    stand(links, "Third", [score("mrr", 0.1), score("mrr", None, 0, side="head")], primary="mrr")
+    assert text(address).count('title="no value: no gold units"') == 1, "the reason is always told"
 
 
 def test_many_values_open_with_one_measure():

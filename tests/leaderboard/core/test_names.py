@@ -273,13 +273,11 @@ def test_a_name_from_before_unicodes_table_is_valid_and_found(world: World) -> N
     assert teams.find_system(team=team, name=old.name) == old
 
 
-def test_a_system_that_a_simultaneous_request_creates_is_found(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_system_that_a_simultaneous_request_creates_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     team, checked = world.system.team, names.checked
 
     def created_meanwhile(name: str, **kwargs: Any) -> str:
-        System.objects.create(team=team, name=name)
+        System.objects.create(team=team, name="Rival system")
         return checked(name, **kwargs)
 
     monkeypatch.setattr(names, "checked", created_meanwhile)

@@ -18,12 +18,12 @@ from leaderboard.celery import app
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.containers.actions import run_system
 from leaderboard.datasets.actions import audits
-from leaderboard.models import Leaderboard, Notice, Ranking, Run, SplitAudit, State
+from leaderboard.models import Leaderboard, Notice, Ranking, Run, SimilarityCheck, SplitAudit, State
 from leaderboard.near_duplicates.actions import detect
 from leaderboard.notifications.actions import deliver
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue
-from leaderboard.work_queue.work import LOST_AFTER, Work
+from leaderboard.work_queue.work import LOST_AFTER, Work, not_enqueued
 from tests.support.rows import container_rows
 from tests.support.rows.tiny_world import World, build
 from tests.support.workers.running_stack import empty_queue
@@ -160,6 +160,8 @@ def test_two_sweeps_at_the_same_time_send_one_message_a_row(world: World) -> Non
 def test_work_of_low_priority_is_not_enqueued_in_vain(world: World) -> None:
     """It would be received, and put off, again and again, while scoring runs wait."""
     scored = world.insert_run(state=State.DONE, finished_at=timezone.now(), outcomes="o", outcomes_sha256="0" * 64)
+    at = {"queued_at": timezone.now(), "enqueued_at": not_enqueued(timezone.now())}
+    SimilarityCheck.objects.create(prediction=scored.prediction, phase=world.phase, **at)
     (waiting,) = queued(world, 1)
     assert [detect.WORK.sweep() for _ in range(2)] == [0, 0]
     assert (scored.prediction.similarity_check.state, enqueue.n_waiting("scoring")) == (State.QUEUED, 1)

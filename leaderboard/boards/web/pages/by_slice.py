@@ -25,6 +25,8 @@ from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
 
 MAX_HORIZONTAL_HEADINGS = 8
 """Largest number of columns with horizontal headings; with more columns, headings are vertical."""
+MAX_TOOLTIPS = 4000
+"""Largest number of cells that have tooltips with their intervals, which are half of the bytes of a large page."""
 ALL = "all"
 
 
@@ -127,16 +129,18 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
     cells = heat_rows(rows, [column.source for column in columns], page_rows)
     shown = list(zip(page_rows, cells, strict=True))
     detail = next((i for i, column in enumerate(columns) if column.heading.key == sorting.key), 0)
+    # The Ladder reveals no intervals, and some custom scorers return none.
+    has_intervals = any(column.source.score(row).low is not None for row in rows for column in columns)
     return {
         "cut": cut,
         "columns": columns,
         "empty_values": empty,
+        "has_tooltips": not has_intervals or len(page_rows) * len(columns) <= MAX_TOOLTIPS,
         "is_tall": len(values) > MAX_HORIZONTAL_HEADINGS,
         "headings": headings,
         "rows": shown,
         "detail": (columns[detail], [(row, line[detail].score) for row, line in shown]),
-        # The Ladder reveals no intervals, and some custom scorers return none.
-        "has_intervals": any(column.source.score(row).low is not None for row in rows for column in columns),
+        "has_intervals": has_intervals,
         "legends": legends([measure]),
         "reasons": reasons(cells),
     }
