@@ -9,19 +9,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TypeVar
 
 from django.conf import settings
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from leaderboard.core.plain_text import one_line
-from leaderboard.models import Notice, Prediction, Run, State, Submission
+from leaderboard.models import Membership, Notice, Prediction, Run, State, Submission
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 from leaderboard.submissions.queries import progress
 
-T = TypeVar("T", bound=Model)
 EVENT = "submission.finished"
 ENDED = (State.DONE, State.REJECTED, State.FAILED)
 """States in which subscribers are notified of a submission: every terminal state except CANCELLED."""
@@ -68,17 +66,16 @@ def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progr
         prediction=OuterRef("prediction"), state=State.DONE, finished_at__lt=OuterRef("finished_at")
     )
     window = Q(state__in=ENDED, finished_at__gt=since)
-    runs = Run.objects.filter(window).exclude(Exists(earlier))
+    runs = (
+        Run.objects.filter(window, _unnotified_member("prediction__submission__system__team"))
+        .exclude(Exists(earlier))
+        .values_list("pk", "finished_at", "prediction__submission")
+    )
     # The prediction of a failed container has no run.
-    failed_predictions = Prediction.objects.filter(window, state__in=(State.REJECTED, State.FAILED))
-    ends = [
-        *_unnotified(runs, team="prediction__submission__system__team").values_list(
-            "pk", "finished_at", "prediction__submission"
-        ),
-        *_unnotified(failed_predictions, team="submission__system__team").values_list(
-            "pk", "finished_at", "submission"
-        ),
-    ]
+    failed_predictions = Prediction.objects.filter(
+        window, _unnotified_member("submission__system__team"), state__in=(State.REJECTED, State.FAILED)
+    )
+    ends = [*runs, *failed_predictions.values_list("pk", "finished_at", "submission")]
     submissions = Submission.objects.filter(pk__in={end[2] for end in ends})
     followed = progress.with_related(submissions).prefetch_related("system__team__members__webhooks")
     progress_of = {row.pk: progress.of(row) for row in followed}
@@ -88,15 +85,14 @@ def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progr
             yield pk, ended_at, status
 
 
-def _unnotified(rows: QuerySet[T], *, team: str) -> QuerySet[T]:
-    """Return those of the rows about which an active member of their team has no notice on the site.
+def _unnotified_member(team: str) -> Exists:
+    """Return a condition that is true for a row if an active member of its team has no notice about it on the site.
 
-    team: lookup path from a row (a run or a prediction) to its team. The members are joined, not looked up in a nested
-    subquery: PostgreSQL then finds the rows in one pass, in an eighth of the time for 10,000 rows.
+    team: lookup path from the row (a run or a prediction) to its team.
     """
-    member = f"{team}__membership__user"
-    notices = Notice.objects.filter(subject=OuterRef("pk"), user=OuterRef(member), webhook=None)
-    return rows.filter(~Exists(notices), **{f"{member}__is_active": True}).distinct()
+    notices = Notice.objects.filter(subject=OuterRef(OuterRef("pk")), user=OuterRef("user"), webhook=None)
+    members = Membership.objects.filter(team=OuterRef(team), user__is_active=True)
+    return Exists(members.exclude(Exists(notices)))
 
 
 def _body(status: progress.Progress, at: datetime) -> dict[str, str]:
