@@ -88,10 +88,10 @@ def test_the_cost_of_a_frozen_board(page: Page, frozen: None) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_errata_and_rank_changes_after_a_switch(chromium: Browser, site: Site, frozen: None, scheme: Any) -> None:
-    """The benchmark's page shows the correction, and a submission's page shows its team the change of its rank."""
+    """The page of the data shows the correction, and a submission's page shows its team the change of its rank."""
     with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
         page = context.new_page()
-        page.goto("/benchmarks/open-facts/")
+        page.goto("/benchmarks/open-facts/about/data/")
         row = page.get_by_role("row").filter(has_text="one answer has a second name")
         expect(row).to_contain_text("in force")
         expect(row.get_by_role("cell", name="1", exact=True)).to_be_visible()
