@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,6 +60,7 @@ class Head(msgspec.Struct):
 
     layout: name of the latest database migration of the server that wrote the archive.
     slug, title: those of the benchmark.
+    written_at: when the export began; the boards have the names that were public then.
     readable: SHA-256 of each file of the readable part, by path in the archive.
     closed: path of the encrypted part in the archive; None: exported without a key.
     rows: number of rows in the closed part by name of model.
@@ -71,6 +73,7 @@ class Head(msgspec.Struct):
     layout: str
     slug: str
     title: str
+    written_at: datetime
     readable: dict[str, str]
     closed: str | None
     rows: dict[str, int]
@@ -328,7 +331,9 @@ def _retained_files() -> Iterator[list[FieldFile]]:
 
 def _compare(head: Head, benchmark: Benchmark) -> None:
     """Raise ArchiveError unless the imported boards equal the archived ones byte for byte."""
-    imported = {name: hashlib.sha256(board).hexdigest() for name, board in writing.boards_of(benchmark)}
+    imported = {
+        name: hashlib.sha256(board).hexdigest() for name, board in writing.boards_of(benchmark, head.written_at)
+    }
     archived = {name: digest for name, digest in head.readable.items() if name.startswith("boards/")}
     different = sorted(name for name in imported.keys() | archived.keys() if imported.get(name) != archived.get(name))
     if different:

@@ -9,6 +9,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
@@ -77,7 +78,8 @@ def _write(
     for result in left_out(benchmark):
         say(f"left out: the reported row {result.row}: {result.reason}")
     readable: dict[str, str] = {}
-    for name, chunks in _readable(benchmark):
+    at = timezone.now()
+    for name, chunks in _readable(benchmark, at):
         readable[name] = _member(archive, name, chunks)
         say(f"{name}: {archive.getinfo(name).file_size:,} bytes")
     counted: dict[str, int] = {}
@@ -97,7 +99,7 @@ def _write(
         "layout": migration(),
         "slug": benchmark.slug,
         "title": benchmark.title,
-        "written_at": timezone.now(),
+        "written_at": at,
         "readable": readable,
         "closed": CLOSED if keys else None,
         "protected_key": PROTECTED_KEY if protected_key else None,
@@ -113,15 +115,18 @@ def _not_deflated(name: str) -> ZipInfo:
     return info
 
 
-def _readable(benchmark: Benchmark) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Yield (name, chunks) of the public files: manifest, inputs, public gold, downloads, boards."""
+def _readable(benchmark: Benchmark, at: datetime) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Yield (name, chunks) of the public files: manifest, inputs, public gold, downloads, boards.
+
+    at: as for `boards_of`.
+    """
     manifest = msgspec.json.encode(manifest_of.manifest_of(benchmark))
     yield MANIFEST, [msgspec.json.format(manifest, indent=2), b"\n"]
     for split in benchmark.dataset.splits.order_by("pk"):
         yield from _of_split(split)
     for download in benchmark.dataset.downloads.order_by("pk"):
         yield f"downloads/{download.name}{download.suffix}", _stored(download.file)
-    for name, board in boards_of(benchmark):
+    for name, board in boards_of(benchmark, at):
         yield name, [board]
 
 
@@ -133,17 +138,17 @@ def _of_split(split: Split) -> Iterator[tuple[str, Iterable[bytes]]]:
         yield manifest_of.file_of("gold", split, str(gold.file.name)), _stored(gold.file)
 
 
-def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
+def boards_of(benchmark: Benchmark, at: datetime) -> Iterator[tuple[str, bytes]]:
     """Yield (path in the archive, content) of every public board of a benchmark, current or frozen, by phase.
 
-    The content is the board's canonical JSON. Citations of the board contain its digest.
+    at: the time whose anonymous systems have no names. The content is the board's canonical JSON. Citations of the board contain its digest.
     """
     for phase in benchmark.phases.select_related("benchmark", "split__dataset"):
         shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC).select_related("gold_version")
         for board in shown.order_by("pk"):
             version = (board.gold_version.number, board.task_version)
             name = f"boards/{phase.slug}-gold-{version[0]}-task-{version[1]}.json"
-            yield name, canonical(queries.board_of(phase, version=version))
+            yield name, canonical(queries.board_of(phase, version=version, named_at=at))
 
 
 def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:

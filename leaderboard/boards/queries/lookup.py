@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from leaderboard.boards.queries.board import Board, Version
+from leaderboard.boards.queries.board import Board, Version, crossed_by
 from leaderboard.boards.queries.paging import read_head
 from leaderboard.boards.queries.reading import board_of
 from leaderboard.core.compiled_queries import PreparedQuery
@@ -85,6 +85,22 @@ def board_or_404(
     version = _version(gold, task_version)
     board = board_of(phase_or_404(user, slug, phase), within=within, version=version, viewer=user)
     return _shown(board, version)
+
+
+def crossed_board_or_404(
+    user: Any, slug: str, phase: str, pair: str, *, gold: int | None = None, task_version: int = 1
+) -> Board:
+    """Return the board that `board_or_404` returns, with its two-way slices.
+
+    pair: the two dimensions, as `outer/inner`; a dimension may itself contain slashes. Raises Http404 as `board_or_404`
+    does, and, before any row is read, unless the phase crosses these dimensions.
+    """
+    row, version = phase_or_404(user, slug, phase), _version(gold, task_version)
+    crossed = crossed_by(row)
+    if crossed is None or "/".join(crossed) != pair:
+        expected = "/".join(crossed) if crossed else "none"
+        raise Http404(f"this phase does not cross the dimensions {pair}; expected {expected}")
+    return _shown(board_of(row, within=crossed, version=version, viewer=user), version)
 
 
 def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = None, task_version: int = 1) -> Board:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from itertools import combinations
 from typing import Any
 
@@ -68,7 +69,12 @@ MAX_DIMENSIONS = 3
 
 
 def board_of(
-    phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None, viewer: Any = None
+    phase: Phase,
+    *,
+    within: Collection[str] | None = None,
+    version: Version | None = None,
+    viewer: Any = None,
+    named_at: datetime | None = None,
 ) -> Board:
     """Return a board of a phase with all of its rows; `phase` has its benchmark and split loaded.
 
@@ -76,11 +82,13 @@ def board_of(
     scores, and most pages show a few.
     version: version of a board that is or was public; None: the current board.
     viewer: the user, who sees the names of anonymous systems if permitted; None: the public.
+    named_at: the time whose anonymous systems have no names; None: now.
     """
     leaderboard = shown_board(phase, version)
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
-    rows = rows_of(leaderboard, phase, leaderboard.standings.all(), within=within, viewer=viewer)
+    standings = leaderboard.standings.all()
+    rows = rows_of(leaderboard, phase, standings, within=within, viewer=viewer, named_at=named_at)
     rows.sort(key=lambda row: (row.received_at, row.system_id))
     return Board(phase, leaderboard, leaderboard.gold_version, rows)
 
@@ -128,18 +136,24 @@ def _cost_kinds(standings: QuerySet[Standing]) -> tuple[str, ...]:
 
 
 def rows_of(
-    board: Leaderboard, phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, viewer: Any
+    board: Leaderboard,
+    phase: Phase,
+    standings: QuerySet[Standing],
+    *,
+    within: Collection[str] | None,
+    viewer: Any,
+    named_at: datetime | None = None,
 ) -> list[Row]:
     """Return the rows of a board, in the order of `standings`, which must be all standings of the board.
 
     phase: the board's phase, with its related rows loaded.
     Rows have the overall scores, and the scores on slices by dimensions in `within`; None: on all slices.
-    viewer: the user, who sees the names of anonymous systems if permitted; None: the public.
+    viewer, named_at: as for `board_of`.
     """
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
     scores = scores_of([line[5] for line in lines], with_parts(board, within))
-    track_ranks = track_ranks_of(phase, lines)
-    return build_rows(board, phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks, viewer=viewer)
+    ranks = {"shared": shared_by(lines), "track_ranks": track_ranks_of(phase, lines)}
+    return build_rows(board, phase, lines, scores, **ranks, viewer=viewer, named_at=named_at)
 
 
 def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
@@ -166,14 +180,15 @@ def build_rows(
     shared: Collection[int],
     track_ranks: TrackRanks,
     viewer: Any,
+    named_at: datetime | None = None,
 ) -> list[Row]:
     """Build rows from records, each with the values of FIELDS and then of TEXTS.
 
     scores: by release id, as `scores_of` returns them. shared: ranks that several systems of the board share.
-    viewer: as for `rows_of`.
+    viewer, named_at: as for `board_of`.
     """
     shows_ranges = reveals_comparisons(phase)
-    named = _named(phase, viewer)
+    named = _named(phase, viewer, named_at or timezone.now())
     shown_scores = with_bounds(board, scores)
     is_public = phase.benchmark.state == Benchmark.State.PUBLIC
     asked = bool(phase.benchmark.facts)
@@ -240,12 +255,12 @@ def _combined(within: Collection[str]) -> list[str]:
     return [dimensions_key(tuple((name, "") for name in subset)) for subset in subsets]
 
 
-def _named(phase: Phase, viewer: Any) -> Callable[[int, str, Sequence[Any]], Shown]:
-    """Return a function that returns the names of a system as the viewer may see them.
+def _named(phase: Phase, viewer: Any, at: datetime) -> Callable[[int, str, Sequence[Any]], Shown]:
+    """Return a function that returns the names of a system as the viewer may see them at the time `at`.
 
     Its arguments are the system's primary key, its team's name, and the system's fields OF_A_SYSTEM.
     """
-    shown_as, at = names_for(viewer, phase.benchmark), timezone.now()
+    shown_as = names_for(viewer, phase.benchmark, at)
 
     def named(pk: int, team: str, described: Sequence[Any]) -> Shown:
         name, description, paper_url, code_url, until, number, team_id = described[: len(OF_A_SYSTEM)]

@@ -32,11 +32,15 @@ View = TypeVar("View", bound=Callable[..., Any])
 _PHASE_FIELDS = [field.attname for field in Phase._meta.concrete_fields if field.attname != "ranked_sequence"]
 _RELATED_FIELDS = (
     "benchmark__title",
+    "benchmark__summary",
     "benchmark__facts",
     "benchmark__dataset__title",
     "split__name",
     "split__gold_public",
     "split__options",
+    "split__state",
+    "split__retired_at",
+    "split__retired_reason",
 )
 
 

@@ -42,13 +42,13 @@ def is_anonymous(system: System, at: datetime | None = None) -> bool:
     return system.anonymous_until is not None and (at or timezone.now()) < system.anonymous_until
 
 
-def shown(system: System, *, knows: bool) -> Shown:
-    """Return the details of a system as shown to a viewer.
+def shown(system: System, *, knows: bool, at: datetime | None = None) -> Shown:
+    """Return the details of a system as shown to a viewer at the time `at` (None: now).
 
     knows: the viewer may see the name of an anonymous system, as a member of its team or a manager of the benchmark.
     `system` should have its team selected (select_related).
     """
-    until = system.anonymous_until if is_anonymous(system) else None
+    until = system.anonymous_until if is_anonymous(system, at) else None
     if until is not None and not knows:
         return Shown(f"Anonymous {system.anonymous_number}", NOBODY, "", "", "", "", until, is_hidden=True)
     details = {name: getattr(system, name) for name in ("description", "paper_url", "code_url", "bibtex")}
@@ -56,8 +56,8 @@ def shown(system: System, *, knows: bool) -> Shown:
     return Shown(system=system.name, team=system.team.name, anonymous_until=until, team_id=team_id, **details)
 
 
-def names_for(viewer: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
-    """Return a function: system of the benchmark -> its details as shown to a viewer.
+def names_for(viewer: Any, benchmark: Benchmark, at: datetime | None = None) -> Callable[[System], Shown]:
+    """Return a function: system of the benchmark -> its details as shown to a viewer at the time `at` (None: now).
 
     viewer: a user, AnonymousUser, or None for the public. The function queries the viewer's teams and rights at most
     once: when it first gets an anonymous system.
@@ -65,14 +65,14 @@ def names_for(viewer: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
     cached: dict[str, Any] = {}
 
     def knows(system: System) -> bool:
-        if not is_anonymous(system) or not getattr(viewer, "is_authenticated", False):
+        if not is_anonymous(system, at) or not getattr(viewer, "is_authenticated", False):
             return False
         if not cached:
             cached["teams"] = set(viewer.teams.values_list("pk", flat=True))
             cached["manages"] = benchmark.is_managed_by(viewer)
         return cached["manages"] or system.team_id in cached["teams"]
 
-    return lambda system: shown(system, knows=knows(system))
+    return lambda system: shown(system, knows=knows(system), at=at)
 
 
 def display_names(viewer: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:

@@ -71,20 +71,24 @@ def fields_in(records: Iterable[Any]) -> tuple[RecordField, ...]:
 def _sampled_lines(file: PublicFile) -> Iterator[Any]:
     """Yield the complete lines in the first SAMPLE_BYTES of a JSON Lines file, decoded; stop at one that is not JSON.
 
-    For a compressed file, SAMPLE_BYTES is also the limit after decompression.
+    For a compressed file, SAMPLE_BYTES is also the limit after decompression. A file that only has the name of a
+    compressed one yields nothing.
     """
     sample = first_bytes(file.stored, SAMPLE_BYTES)
     is_whole = len(sample) == file.bytes
     if file.filename.endswith(".gz"):
         unpacked = zlib.decompressobj(wbits=31)
-        sample = unpacked.decompress(sample, SAMPLE_BYTES)
+        try:
+            sample = unpacked.decompress(sample, SAMPLE_BYTES)
+        except zlib.error:
+            return
         is_whole = is_whole and unpacked.eof
     lines = sample.split(b"\n")
     for line in lines if is_whole else lines[:-1]:
         if line.strip():
             try:
                 yield msgspec.json.decode(line)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, RecursionError):
                 return
 
 

@@ -174,7 +174,7 @@ def test_every_model_is_exported_or_excluded_for_a_reason() -> None:
 
 def test_export_wipe_import_gives_the_same_boards(world: World, key: Path, tmp_path: Path) -> None:
     archive = export(tmp_path / "tiny.zip", key)
-    before, boards = public_responses(), dict(writing.boards_of(world.benchmark))
+    before, boards = public_responses(), dict(writing.boards_of(world.benchmark, timezone.now()))
     counts = {model: model._base_manager.count() for model in tables.TABLES}
     moments = list(Submission.objects.order_by("pk").values_list("pk", "received_at", "track"))
     scores = all_scores()
@@ -182,11 +182,24 @@ def test_export_wipe_import_gives_the_same_boards(world: World, key: Path, tmp_p
     wipe()
     import_archive(archive, key)
     assert public_responses() == before
-    assert dict(writing.boards_of(Benchmark.objects.get())) == boards
+    assert dict(writing.boards_of(Benchmark.objects.get(), timezone.now())) == boards
     assert {model: model._base_manager.count() for model in tables.TABLES} == counts
     assert list(Submission.objects.order_by("pk").values_list("pk", "received_at", "track")) == moments
     assert all_scores() == scores
     assert inconsistent_boards() == {}
+
+
+def test_a_name_that_became_public_after_the_export_is_no_difference(
+    archive: Path, key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_archive(archive, key)
+    at = timezone.now()
+    System.objects.filter(name="A-0").update(anonymous_until=at + timedelta(days=1), anonymous_number=7)
+    again = export(tmp_path / "again.zip", key)
+    wipe()
+    monkeypatch.setattr(timezone, "now", lambda: at + timedelta(days=2))
+    import_archive(again, key)
+    assert "A-0" in Client().get(board_address("test")).content.decode()
 
 
 def inconsistent_boards() -> dict[str, list[str]]:
@@ -218,7 +231,7 @@ def test_an_imported_benchmark_continues(archive: Path, key: Path) -> None:
 
 def test_next_to_other_rows_new_keys_are_assigned(archive: Path, key: Path) -> None:
     import_archive(archive, key)
-    boards, today = dict(writing.boards_of(Benchmark.objects.get())), as_of_today()
+    boards, today = dict(writing.boards_of(Benchmark.objects.get(), timezone.now())), as_of_today()
     wipe()
     other = build()
     other.submit()
@@ -229,7 +242,7 @@ def test_next_to_other_rows_new_keys_are_assigned(archive: Path, key: Path) -> N
     User.objects.filter(username="ada").update(username="bob", email="bob@holdout.example")
     responses_of_other = responses_of("other")
     import_archive(archive, key)
-    assert dict(writing.boards_of(Benchmark.objects.get(slug="tiny"))) == boards
+    assert dict(writing.boards_of(Benchmark.objects.get(slug="tiny"), timezone.now())) == boards
     assert responses_of("other") == responses_of_other
     assert as_of_today() == today and any(row[-1] for row in today)
     assert {

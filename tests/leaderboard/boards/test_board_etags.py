@@ -17,6 +17,7 @@ from django.utils import timezone
 from leaderboard.boards.web import etag
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.core import response_cache
+from leaderboard.datasets.actions import lifecycle
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Submission, System
 from leaderboard.submissions.actions.hide import hide
 from leaderboard.systems.actions import systems
@@ -87,6 +88,8 @@ CHANGES: dict[str, Callable[[World], object]] = {
     "a phase's title": lambda _: Phase.objects.update(title="Final"),
     "a phase that closed": lambda _: Phase.objects.update(closes_at=timezone.now() - timedelta(seconds=1)),
     "a benchmark's title": lambda _: Benchmark.objects.update(title="Others"),
+    "a benchmark's summary": lambda _: Benchmark.objects.update(summary="Another."),
+    "a retired split": lambda world: lifecycle.retire(split=world.split, reason="leaked", by=world.curator),
     "a reported row": lambda world: ReportedResult.objects.create(
         benchmark=world.benchmark, system="x", paper="p", split="s", values=[]
     ),

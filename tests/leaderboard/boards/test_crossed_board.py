@@ -156,7 +156,9 @@ def test_the_board_links_to_it_with_its_dimensions(populated):
         assert f'<a href="{ADDRESS}" dir="auto">By origin and label</a>' in text(address)
 
 
-@pytest.mark.parametrize("pair", ["label/origin", "origin", "origin/weather", "origin/label/more", "%00/label", "//"])
+@pytest.mark.parametrize(
+    "pair", ["label/origin", "origin", "origin/weather", "origin/label/more", "%00/label", "//", "a/" * 99]
+)
 def test_another_pair_is_a_404(populated, pair):
     assert get(f"/benchmarks/tiny/test/two-way/{pair}/").status_code == 404
 

@@ -7,7 +7,6 @@ import json
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Row, slice_of
 from leaderboard.boards.web.charts.matrix import grid_of, leaders, matrices
-from leaderboard.boards.web.pages.two_way import pieces
 from tests.support.row_factory import board, cells, row
 
 PAIR = ("t", "h")
@@ -98,10 +97,3 @@ def test_values_with_the_same_text_share_a_line():
         board([], task="fact-checking", dimensions={"t": [1, "1"], "h": ["x"]}, cross="t,h"), PAIR, AUROC
     )
     assert [line[0].outer for line in matrix_grid.lines] == ["1", None]
-
-
-def test_an_address_is_parsed_if_names_contain_slashes():
-    assert set(pieces("a/b")) == {"a", "b"}
-    assert {"a/b", "c"} <= set(pieces("a/b/c"))
-    assert {"a", "b/c"} <= set(pieces("a/b/c"))
-    assert pieces("a") == []
