@@ -141,7 +141,8 @@ def _of_split(split: Split) -> Iterator[tuple[str, Iterable[bytes]]]:
 def boards_of(benchmark: Benchmark, at: datetime) -> Iterator[tuple[str, bytes]]:
     """Yield (path in the archive, content) of every public board of a benchmark, current or frozen, by phase.
 
-    at: the time whose anonymous systems have no names. The content is the board's canonical JSON. Citations of the board contain its digest.
+    at: the time whose anonymous systems have no names. The content is the board's canonical JSON. Citations of the
+    board contain its digest.
     """
     for phase in benchmark.phases.select_related("benchmark", "split__dataset"):
         shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC).select_related("gold_version")

@@ -152,8 +152,16 @@ def rows_of(
     """
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
     scores = scores_of([line[5] for line in lines], with_parts(board, within))
-    ranks = {"shared": shared_by(lines), "track_ranks": track_ranks_of(phase, lines)}
-    return build_rows(board, phase, lines, scores, **ranks, viewer=viewer, named_at=named_at)
+    return build_rows(
+        board,
+        phase,
+        lines,
+        scores,
+        shared=shared_by(lines),
+        track_ranks=track_ranks_of(phase, lines),
+        viewer=viewer,
+        named_at=named_at,
+    )
 
 
 def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:

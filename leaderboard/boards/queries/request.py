@@ -95,7 +95,9 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
     first, and a leading - in the parameter `sort` reverses the order.
     Raises InvalidQuery for a parameter that is invalid, or that names something which this board does not have.
     """
-    params = {name: value.replace("\0", "") for name, value in params.items()}  # PostgreSQL's texts cannot contain it
+    for name, value in params.items():
+        if "\0" in value:  # no text of PostgreSQL can contain it
+            raise InvalidQuery(name, "The value contains a NUL character, expected text without it.")
     slice_ = slice_in(board, params["slice"], ":") if params.get("slice") else WHOLE
     sort = params.get("sort", "")
     column = column_in(board, sort.removeprefix("-"), slice_) if sort else first_column(board, slice_)

@@ -217,6 +217,7 @@ def test_an_empty_slice_has_no_value_and_comes_last(world: World) -> None:
         ({"sort": "accuracy[origin=mars]"}, "sort"),
         ({"sort": "accuracy[origin=generated"}, "sort"),
         ({"sort": "accuracy\x00"}, "sort"),
+        ({"search": "Fir\x00st"}, "search"),
         ({"slice": "origin:mars"}, "slice"),
         ({"slice": "origin:generated,origin:original"}, "slice"),
         ({"kind": "human"}, "kind"),

@@ -142,7 +142,9 @@ def test_fields_are_found_in_the_lines() -> None:
 
 @pytest.mark.parametrize(("filename", "content"), [("odd.jsonl.gz", b"no gzip"), ("odd.jsonl", b"[" * 100_000 + b"\n")])
 def test_a_file_that_is_not_what_its_name_says_has_no_fields(world: World, filename: str, content: bytes) -> None:
-    downloads.add(dataset=world.split.dataset, name="odd", file=uploaded(content, filename), by=world.curator)
+    downloads.add(
+        dataset=world.split.dataset, name="odd", title="Odd", file=uploaded(content, filename), by=world.curator
+    )
     assert not any("odd" in item["name"] for item in document().get("recordSet", []))
 
 
