@@ -181,6 +181,7 @@ class Channel(HTTPChannel):
             with suppress(OSError):  # closing a file may write what is still buffered
                 request.close()
             request.body_rcv, request.error, self.lingers = None, error, True
+            request.body_bytes_received = 0  # else another upload is ended for these bytes before the response is sent
             self.requests.append(request)
             self.server.add_task(self)
 

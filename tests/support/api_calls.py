@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,14 @@ def error_of(response: Any) -> dict[str, Any]:
     """Return the members of an error response that are Holdout's own: `code`, `message` and those of the code."""
     standard = ("type", "title", "status", "detail", "instance")
     return {name: value for name, value in json.loads(response.content).items() if name not in standard}
+
+
+def fixed_text(content: str | bytes) -> str:
+    """Return a response's text without times of day, UUIDs and tokens, in which any digits and letters can occur."""
+    text = content.decode(errors="replace") if isinstance(content, bytes) else content
+    text = re.sub(r"\d\d:\d\d:\d\d\.\d+", "", text)
+    text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "", text)
+    return re.sub(r'(name="csrfmiddlewaretoken" value=)"\w+"', r"\1", text)
 
 
 def stored_files() -> list[str]:

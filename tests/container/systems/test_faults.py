@@ -23,6 +23,7 @@ from tests.container import engine
 from tests.container.systems.own_engine import OwnEngine, own_engine
 from tests.container.systems.running import INPUTS, Systems
 from tests.evaluator.sandbox.containers.archives import stored
+from tests.support import container_images
 from tests.support.hostile_images import RUN_BY_ENGINE
 
 WORKER = """
@@ -135,7 +136,7 @@ def test_a_container_that_the_engine_creates_late_is_reaped(
     engine.docker("load", "--input", str(tmp_path / "image.tar"))
     monkeypatch.setattr(docker, "check_settings", lambda settings: None)
     monkeypatch.setattr(execution, "_ENGINES_SHARE", 0.5)
-    before = set(engine.docker("volume", "ls", "--quiet").stdout.split())
+    before = container_images.volumes()
     try:
         result = systems.run(image=archive.id(), limits={"wall_seconds": 0.5}).result
         assert result.verdict == Verdict.TIME
@@ -144,7 +145,7 @@ def test_a_container_that_the_engine_creates_late_is_reaped(
         eventually(lambda: bool(engine.docker("ps", "--all", "--quiet", "--filter", label).stdout), 300.0)
         assert len(systems.left()) == 3, "the container and its two volumes, which the engine created again"
         assert len(systems.sandbox.reap(min_age_seconds=0)) == 3
-        assert set(engine.docker("volume", "ls", "--quiet").stdout.split()) <= before
+        assert container_images.volumes() <= before
     finally:
         engine.docker("rmi", "--force", archive.id(), check=False)
 

@@ -29,7 +29,7 @@ from leaderboard.work_queue import worker_status
 from tests.evaluator.sandbox.containers.fake_nvidia_smi import FakeNvidiaSmi
 from tests.leaderboard.benchmarks.test_manage_pages import client_of as session_of
 from tests.leaderboard.containers.test_manage_containers import DESK, phase_form
-from tests.support.api_calls import client_of
+from tests.support.api_calls import client_of, fixed_text
 from tests.support.rows import tiny_world
 from tests.support.rows.container_rows import engine_is_there, insert, ran, takes_images
 from tests.support.rows.module_rows import shared_states
@@ -304,7 +304,7 @@ def test_the_cost_of_gpus_is_shown_to_the_team(world: World, ada: Client) -> Non
     cost = client_of(world.researcher).get(f"/api/v1/submissions/{with_gpus.submission_id}/").json()["cost"]
     assert (cost["gpu_seconds"], cost["gpu_memory_mb"]) == (45.3, 5790.0)
     without = insert(world, state=State.DONE, with_file=True, **fields)
-    assert "GPU" not in text(ada.get(f"/submissions/{without.submission_id}/")).split("Limits")[0]
+    assert "GPU" not in fixed_text(text(ada.get(f"/submissions/{without.submission_id}/"))).split("Limits")[0]
     cost = client_of(world.researcher).get(f"/api/v1/submissions/{without.submission_id}/").json()["cost"]
     assert list(cost) == ["wall_seconds", "cpu_seconds", "memory_mb", "image_mb"]
 

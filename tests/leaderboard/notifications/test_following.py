@@ -18,6 +18,7 @@ from leaderboard.notifications.actions import deadlines, deliver, follows, kinds
 from leaderboard.notifications.actions.lost_ranks import Ranked
 from leaderboard.submissions.actions import registrations
 from leaderboard.work_queue import enqueue
+from tests.support.api_calls import fixed_text
 from tests.support.rows.board_rows import stand, symmetric_scores
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
@@ -188,7 +189,7 @@ def test_a_team_is_notified_once_when_it_is_overtaken(world: World) -> None:
     lost = [("ada", [{"system": "Ours", "rank": 2, "rank_before": 1}])]
     assert overtaken() == overtaken() == lost
     notice = Notice.objects.get(body__event="rank.lost")
-    text = json.dumps(notice.body) + "".join(kinds.words(notice))
+    text = fixed_text(json.dumps(notice.body)) + "".join(kinds.words(notice))
     assert "Theirs" not in text and "rival" not in text and "0.8" not in text
     assert kinds.words(notice)[0] == "Ours was overtaken on Tiny claims, Test: rank 2 (before: 1)"
 

@@ -79,7 +79,7 @@ def test_workers_queues_and_failures(world: World, operator: Client, monkeypatch
     )
     old = at - timedelta(days=2)
     forgotten = world.insert_run(state=State.FAILED, at=old, started_at=old, finished_at=old, attempt=3)
-    cache.set(periodic.COMPLETED, at.timestamp() - 1000)
+    cache.set(periodic.COMPLETED, at.timestamp() - 970)
     monkeypatch.setattr(disk, "is_low", lambda: True)
     monkeypatch.setattr(enqueue, "n_waiting", lambda queue: 7 if queue == "scoring" else 0)
     text = page(operator)
