@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -13,12 +14,15 @@ from django.utils import timezone
 from leaderboard.boards.queries import board_state
 from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import ACTIVE, AuditEntry, Final, Phase, Prediction, Split, State, Submission, System, User
 from leaderboard.scoring.actions import runs
 
 log = structlog.get_logger(__name__)
 LOST = (State.REJECTED, State.FAILED, State.CANCELLED)
 """States of a prediction in which its submission cannot be a final."""
+WAITS = timedelta(minutes=3)
+"""Longest time for which a request that submits a file waits for the sandbox to start, for storage and for locks."""
 
 
 @transaction.atomic
@@ -80,12 +84,15 @@ def unseal(*, phase: Phase) -> bool:
     """Unseal a phase whose unsealing date has passed, and queue its finals for scoring; return True if it did.
 
     Teams that chose no final get one by default (`default_finals`). Idempotent: returns False, and changes nothing, if
-    the date has not passed, the phase is not sealed any more, or an uploaded predictions file is still being validated.
+    the date has not passed, the phase is not sealed any more, or a predictions file that was received in time may still
+    be in validation.
     """
     Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
     phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("split__dataset").get(pk=phase.pk)
     at = db_clock.read()
     if not phase.is_sealed or phase.sealed_until is None or at < phase.sealed_until:
+        return False
+    if _may_be_validating(phase, at):
         return False
     uploaded = Prediction.objects.filter(submission__phase=phase, submission__kind=Submission.Kind.PREDICTIONS)
     if uploaded.filter(state__in=ACTIVE).exists():
@@ -105,6 +112,16 @@ def unseal(*, phase: Phase) -> bool:
     AuditEntry.record("phase.unsealed", phase, finals=queued)
     log.info("phase_unsealed", phase=str(phase), finals=queued)
     return True
+
+
+def _may_be_validating(phase: Phase, at: datetime) -> bool:
+    """Return whether a file that was received before the deadline may still be validated in its request at `at`.
+
+    Such a file has no row in the database yet.
+    """
+    longest = timedelta(seconds=sandbox_client.WALL_FACTOR * settings.VALIDATE_SECONDS) + WAITS
+    assert phase.closes_at is not None, "a constraint of the database ensures that a sealed phase closes"
+    return phase.closes_at > at - longest or phase.extensions.filter(closes_at__gt=at - longest).exists()
 
 
 def default_finals(phase: Phase) -> list[Submission]:

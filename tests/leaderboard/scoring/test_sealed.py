@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,8 +14,22 @@ from django.utils import timezone
 from leaderboard import jobs
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Final, Leaderboard, Phase, Release, Run, Score, State, Submission, System
+from leaderboard.models import (
+    AuditEntry,
+    Extension,
+    Final,
+    Leaderboard,
+    Phase,
+    QuotaCharge,
+    Release,
+    Run,
+    Score,
+    State,
+    Submission,
+    System,
+)
 from leaderboard.scoring.actions import sealed_phases
+from leaderboard.submissions.actions import validation
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.submissions.queries.progress import Revealed, of, with_related
 from tests.support.api_calls import person
@@ -46,9 +61,20 @@ def phase(world: World) -> Phase:
     return a_phase(world, a_split(world, LABELS), disclosure="sealed", sealed_until=soon())
 
 
-def pass_closing_date(phase: Phase) -> None:
-    past = timezone.now() - timedelta(seconds=1)
+def pass_closing_date(phase: Phase, ago: timedelta = timedelta(hours=1)) -> None:
+    past = timezone.now() - ago
     Phase.objects.filter(pk=phase.pk).update(closes_at=past, sealed_until=past)
+
+
+def during_validation(monkeypatch: pytest.MonkeyPatch, event: Callable[[], object]) -> None:
+    """Let something happen while an uploaded file is validated in its request."""
+    validate = validation.validate_now
+
+    def validate_now(**arguments: Any) -> tuple[int, list[str]]:
+        event()
+        return validate(**arguments)
+
+    monkeypatch.setattr(validation, "validate_now", validate_now)
 
 
 def rivals() -> System:
@@ -134,6 +160,53 @@ def test_opening_early_does_nothing(world: World, phase: Phase) -> None:
     send(world, phase, answers(LABELS, 4))
     assert sealed_phases.sweep() == 0 and not sealed_phases.unseal(phase=phase)
     assert Phase.objects.get(pk=phase.pk).is_sealed
+
+
+def test_a_file_that_is_validated_at_the_date_is_scored(
+    world: World, phase: Phase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sweep_at_the_date() -> None:
+        pass_closing_date(phase, ago=timedelta(seconds=1))
+        assert sealed_phases.sweep() == 0
+
+    during_validation(monkeypatch, sweep_at_the_date)
+    submission = send(world, phase, answers(LABELS, 4))
+    pass_closing_date(phase)
+    assert sealed_phases.sweep() == 1
+    score_all()
+    assert primary(submission) == 0.9
+
+
+def test_a_phase_that_closed_long_before_the_date_is_opened_at_the_date(world: World, phase: Phase) -> None:
+    at = timezone.now()
+    second, day = timedelta(seconds=1), timedelta(days=1)
+    Phase.objects.filter(pk=phase.pk).update(closes_at=at - day, sealed_until=at - second)
+    extension = Extension.objects.create(
+        phase=phase,
+        team=world.system.team,
+        before=at - day,
+        closes_at=at - second,
+        reason="ill",
+        created_by=world.curator,
+        created_at=at,
+    )
+    assert not sealed_phases.unseal(phase=phase), "the team's last file may still be validated"
+    extension.delete()
+    assert sealed_phases.unseal(phase=phase)
+
+
+def test_a_submission_that_is_too_late_for_the_opening_is_refused_and_not_charged(
+    world: World, phase: Phase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unseal() -> None:
+        pass_closing_date(phase)
+        assert sealed_phases.sweep() == 1
+
+    during_validation(monkeypatch, unseal)
+    with pytest.raises(Refused, match="was unsealed") as refused:
+        send(world, phase, answers(LABELS, 4))
+    assert refused.value.code is Code.PHASE_CLOSED
+    assert not Submission.objects.exists() and not QuotaCharge.objects.exists()
 
 
 def test_reading_a_page_after_the_date_opens_nothing(world: World, phase: Phase, client: Client) -> None:
