@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import structlog
 from django.conf import settings
@@ -68,6 +69,14 @@ def unchoose(*, submission: Submission, by: User) -> bool:
     return removed
 
 
+def remove_lost(submission_id: UUID) -> None:
+    """Remove a submission whose predictions are lost (LOST) from its team's finals, so that another may be chosen.
+
+    The finals of a phase that has been unsealed stay. Call in the transaction in which the predictions are lost.
+    """
+    Final.objects.filter(submission=submission_id, phase__unsealed_at=None).delete()
+
+
 def sweep() -> int:
     """Unseal every sealed phase whose unsealing date has passed; return the number of phases. Called periodically.
 
@@ -129,9 +138,10 @@ def default_finals(phase: Phase) -> list[Submission]:
 
     These are the latest submission of each team that has chosen no final, and the latest submission of each baseline or
     other system that does not compete, unless one is chosen: such systems share a team but are all scored. Submissions
-    with finished predictions are preferred to those whose container still waits or runs.
+    with finished predictions are preferred to those whose container still waits or runs. A final whose predictions are
+    lost counts as not chosen.
     """
-    chosen = Final.objects.filter(phase=phase)
+    chosen = Final.objects.filter(phase=phase).exclude(submission__predictions__state__in=LOST)
     latest = _usable(phase).select_related("system__team").order_by("received_at", "pk")
     participants = latest.filter(system__kind=System.Kind.PARTICIPANT).exclude(system__team__in=chosen.values("team"))
     others = latest.exclude(system__kind=System.Kind.PARTICIPANT)

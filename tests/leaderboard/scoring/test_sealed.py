@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from leaderboard import jobs
 from leaderboard.accounts.actions import teams
+from leaderboard.containers.actions import images, run_system
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -20,7 +21,9 @@ from leaderboard.models import (
     Final,
     Leaderboard,
     Phase,
+    Prediction,
     QuotaCharge,
+    Reason,
     Release,
     Run,
     Score,
@@ -32,7 +35,9 @@ from leaderboard.scoring.actions import sealed_phases
 from leaderboard.submissions.actions import validation
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.submissions.queries.progress import Revealed, of, with_related
+from leaderboard.work_queue.lease import Lease
 from tests.support.api_calls import person
+from tests.support.rows import container_rows
 from tests.support.rows.many_groups import (
     a_phase,
     a_split,
@@ -230,6 +235,15 @@ def test_gold_corrected_before_the_opening_is_used(world: World, phase: Phase) -
     assert Leaderboard.objects.get(state="current").gold_version.number == 3
 
 
+def test_a_final_whose_predictions_are_lost_does_not_stand_in_for_the_default(world: World, phase: Phase) -> None:
+    good, lost = (send(world, phase, answers(LABELS, wrong)) for wrong in (4, 10))
+    sealed_phases.choose(submission=lost, by=world.researcher)
+    lost.predictions.update(state=State.REJECTED)
+    pass_closing_date(phase)
+    sealed_phases.sweep()
+    assert [run.prediction.submission for run in Run.objects.all()] == [good]
+
+
 def test_each_baseline_is_opened(world: World, phase: Phase) -> None:
     for name, wrong in (("Majority", 20), ("Random", 18)):
         system = teams.system(team=world.system.team, name=name, by=world.researcher)
@@ -274,6 +288,28 @@ def test_only_the_team_chooses_before_the_date(world: World, phase: Phase) -> No
         sealed_phases.choose(submission=submission, by=world.researcher)
     with pytest.raises(Refused, match="closed"):
         send(world, Phase.objects.get(pk=phase.pk), answers(LABELS, 3))
+
+
+@pytest.mark.parametrize(
+    "lose",
+    [
+        lambda lease: run_system.reject(lease, reason=Reason.SYSTEM_EXIT, problems=[]),
+        lambda lease: run_system.WORK.retry_or_fail(lease, reason=Reason.ENGINE, final=True),
+        lambda lease: images.cancel(submission=lease.row.submission, by=lease.row.submission.submitted_by),
+    ],
+    ids=["rejected", "failed", "withdrawn"],
+)
+def test_a_container_that_is_lost_is_no_final(
+    world: World, phase: Phase, lose: Callable[[Lease[Prediction]], object]
+) -> None:
+    submission = send(world, phase, answers(LABELS, 4))
+    world.phase = phase
+    prediction = container_rows.insert(world, state=State.RUNNING, attempt=1)
+    sealed_phases.choose(submission=prediction.submission, by=world.researcher)
+    lose(Lease(prediction, attempt=1))
+    assert not Final.objects.exists()
+    pass_closing_date(phase)
+    assert sealed_phases.unseal(phase=phase) and Final.objects.get().submission == submission
 
 
 @pytest.mark.parametrize(
