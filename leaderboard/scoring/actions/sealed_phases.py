@@ -16,7 +16,19 @@ from leaderboard.boards.queries import board_state
 from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import ACTIVE, AuditEntry, Final, Phase, Prediction, Split, State, Submission, System, User
+from leaderboard.models import (
+    ACTIVE,
+    AuditEntry,
+    Final,
+    Phase,
+    Prediction,
+    Split,
+    State,
+    Submission,
+    System,
+    Team,
+    User,
+)
 from leaderboard.scoring.actions import runs
 
 log = structlog.get_logger(__name__)
@@ -133,9 +145,10 @@ def _may_be_validating(phase: Phase, at: datetime) -> bool:
     return phase.closes_at > at - longest or phase.extensions.filter(closes_at__gt=at - longest).exists()
 
 
-def default_finals(phase: Phase) -> list[Submission]:
+def default_finals(phase: Phase, *, teams: QuerySet[Team] | None = None) -> list[Submission]:
     """Return the submissions that would be finals by default if the phase were unsealed now, the earliest first.
 
+    teams: only their submissions are read and returned; None: those of all teams.
     These are the latest submission of each team that has chosen no final, and the latest submission of each baseline or
     other system that does not compete, unless one is chosen: such systems share a team but are all scored. Submissions
     with finished predictions are preferred to those whose container still waits or runs. A final whose predictions are
@@ -143,6 +156,8 @@ def default_finals(phase: Phase) -> list[Submission]:
     """
     chosen = Final.objects.filter(phase=phase).exclude(submission__predictions__state__in=LOST)
     latest = _usable(phase).select_related("system__team").order_by("received_at", "pk")
+    if teams is not None:
+        latest = latest.filter(system__team__in=teams)
     participants = latest.filter(system__kind=System.Kind.PARTICIPANT).exclude(system__team__in=chosen.values("team"))
     others = latest.exclude(system__kind=System.Kind.PARTICIPANT)
     others = others.exclude(system__in=chosen.values("submission__system"))

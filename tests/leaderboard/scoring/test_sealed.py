@@ -273,6 +273,16 @@ def test_a_final_is_chosen_and_released_on_a_page(world: World, phase: Phase, cl
     assert not Final.objects.exists()
 
 
+def test_the_page_of_finals_computes_the_defaults_of_the_users_teams_alone(
+    world: World, phase: Phase, client: Client
+) -> None:
+    other = rivals()
+    own = send(world, phase, answers(LABELS, 4))
+    world.submit(answers(LABELS, 6), phase=phase, system=other, by=other.team.members.get())
+    client.force_login(world.researcher)
+    assert client.get(f"/benchmarks/tiny/{phase.slug}/finals/").context["by_default"] == {own.pk}
+
+
 def test_only_the_team_chooses_before_the_date(world: World, phase: Phase) -> None:
     submission = send(world, phase, answers(LABELS, 4))
     with pytest.raises(Refused) as refused:
