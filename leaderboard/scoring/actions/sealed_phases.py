@@ -51,6 +51,8 @@ def choose(*, submission: Submission, by: User) -> Final:
     existing = Final.objects.filter(submission=submission).first()
     if existing is not None:
         return existing
+    # A rejection that has begun is awaited; one that begins later finds the final and removes it.
+    list(submission.predictions.select_for_update(no_key=True).values_list("pk"))
     if not _usable(phase).filter(pk=submission.pk).exists():
         raise Refused(
             Code.NOT_ACCEPTED,

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -298,6 +299,18 @@ def test_only_the_team_chooses_before_the_date(world: World, phase: Phase) -> No
         sealed_phases.choose(submission=submission, by=world.researcher)
     with pytest.raises(Refused, match="closed"):
         send(world, Phase.objects.get(pk=phase.pk), answers(LABELS, 3))
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one lock for all writers")
+def test_a_choice_waits_for_a_rejection_that_has_begun(world: World, phase: Phase) -> None:
+    submission = send(world, phase, answers(LABELS, 4))
+    with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as other:
+        other.execute("UPDATE leaderboard_prediction SET state = 'rejected'")
+        with pytest.raises(OperationalError, match="lock timeout"), transaction.atomic():
+            connection.cursor().execute("SET LOCAL lock_timeout = 100")
+            sealed_phases.choose(submission=submission, by=world.researcher)
+    with pytest.raises(Refused, match="no predictions that can be scored"):
+        sealed_phases.choose(submission=submission, by=world.researcher)
 
 
 @pytest.mark.parametrize(
