@@ -16,7 +16,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits
 from leaderboard.models import AuditEntry, Image, Phase, Reason, Submission, System, User
-from leaderboard.scoring.actions import runs
+from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.work_queue import worker_status
 from leaderboard.work_queue.lease import cancel_rows
@@ -103,12 +103,14 @@ def submit_reference(
     return submit(phase=phase, system=system, image=named(checked), by=by, track=track, note=note)
 
 
+@transaction.atomic
 def cancel(*, submission: Submission, by: User) -> bool:
     """Cancel the queued or running container of a submission, or the queued or running validation of its large file.
 
-    Return False if there is nothing to cancel. The submission still counts against the quota.
+    Return False if there is nothing to cancel. The submission still counts against the quota, and is no final any more.
     """
     cancelled = cancel_rows(submission.predictions.all(), Reason.WITHDRAWN, stage="")
     if cancelled:
+        sealed_phases.remove_lost(submission.pk)
         AuditEntry.record("submission.withdrawn", submission, by=by)
     return cancelled > 0

@@ -24,7 +24,7 @@ from leaderboard.core.storage import AlteredError, check_digest, deleted_on_fail
 from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits, sandbox_client
 from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, Stage, State, Submission
-from leaderboard.scoring.actions import runs
+from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.submissions.actions.validation import problem
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import BUSY, STORAGE_ERRORS, Failure, StateColumns, Work, lease_lost
@@ -209,6 +209,7 @@ def reject(
     because a container that was started counts against the quota. details: further column values of the prediction.
     """
     lease.finish(state=State.REJECTED, reason=reason, problems=problems, stage="", **details)
+    sealed_phases.remove_lost(lease.row.submission_id)
     if refund:
         _refund(lease.row)
     if reason == Reason.BAD_IMAGE and lease.row.submission.image:
@@ -238,6 +239,7 @@ def _on_bad_image(lease: Lease[Prediction], error: engine.ImageError) -> None:
 def _on_failure(lease: Lease[Prediction], final: bool) -> None:
     if final:
         _refund(lease.row)
+        sealed_phases.remove_lost(lease.row.submission_id)
 
 
 def _refund(prediction: Prediction) -> None:

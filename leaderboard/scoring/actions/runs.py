@@ -278,13 +278,14 @@ def reject(lease: Lease[Run], *, reason: str, problems: list[dict[str, Any]]) ->
 def _on_failure(lease: Lease[Run], final: bool) -> None:
     """If no retry follows (`final`), refund the quota charge and release the runs that waited for this one.
 
-    The charge is not refunded if the prediction has another run with scores. Outcomes files of the run are deleted.
+    The charge is not refunded if another run of the prediction was scored or rejected. Outcomes files of the run are
+    deleted.
     """
     if not final:
         return
     run = lease.row
-    if not run.prediction.runs.filter(state=State.DONE).exists():
-        # No refund if only a rescoring failed: the submission was scored before.
+    if not run.prediction.runs.filter(state__in=(State.DONE, State.REJECTED)).exists():
+        # No refund if only a rescoring failed: the submission was scored, or rejected and rightly charged, before.
         submission = run.prediction.submission_id
         QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=db_clock.now())
     # After the commit: until then the last attempt may still finish and keep its outcomes file.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
+from uuid import UUID
 
 import structlog
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -13,12 +15,27 @@ from django.utils import timezone
 from leaderboard.boards.queries import board_state
 from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import ACTIVE, AuditEntry, Final, Phase, Prediction, Split, State, Submission, System, User
+from leaderboard.evaluation import sandbox_client
+from leaderboard.models import (
+    ACTIVE,
+    AuditEntry,
+    Final,
+    Phase,
+    Prediction,
+    Split,
+    State,
+    Submission,
+    System,
+    Team,
+    User,
+)
 from leaderboard.scoring.actions import runs
 
 log = structlog.get_logger(__name__)
 LOST = (State.REJECTED, State.FAILED, State.CANCELLED)
 """States of a prediction in which its submission cannot be a final."""
+WAITS = timedelta(minutes=3)
+"""Longest time for which a request that submits a file waits for the sandbox to start, for storage and for locks."""
 
 
 @transaction.atomic
@@ -34,6 +51,8 @@ def choose(*, submission: Submission, by: User) -> Final:
     existing = Final.objects.filter(submission=submission).first()
     if existing is not None:
         return existing
+    # A rejection that has begun is awaited; one that begins later finds the final and removes it.
+    list(submission.predictions.select_for_update(no_key=True).values_list("pk"))
     if not _usable(phase).filter(pk=submission.pk).exists():
         raise Refused(
             Code.NOT_ACCEPTED,
@@ -64,6 +83,14 @@ def unchoose(*, submission: Submission, by: User) -> bool:
     return removed
 
 
+def remove_lost(submission_id: UUID) -> None:
+    """Remove a submission whose predictions are lost (LOST) from its team's finals, so that another may be chosen.
+
+    The finals of a phase that has been unsealed stay. Call in the transaction in which the predictions are lost.
+    """
+    Final.objects.filter(submission=submission_id, phase__unsealed_at=None).delete()
+
+
 def sweep() -> int:
     """Unseal every sealed phase whose unsealing date has passed; return the number of phases. Called periodically.
 
@@ -80,12 +107,15 @@ def unseal(*, phase: Phase) -> bool:
     """Unseal a phase whose unsealing date has passed, and queue its finals for scoring; return True if it did.
 
     Teams that chose no final get one by default (`default_finals`). Idempotent: returns False, and changes nothing, if
-    the date has not passed, the phase is not sealed any more, or an uploaded predictions file is still being validated.
+    the date has not passed, the phase is not sealed any more, or a predictions file that was received in time may still
+    be in validation.
     """
     Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
     phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("split__dataset").get(pk=phase.pk)
     at = db_clock.read()
     if not phase.is_sealed or phase.sealed_until is None or at < phase.sealed_until:
+        return False
+    if _may_be_validating(phase, at):
         return False
     uploaded = Prediction.objects.filter(submission__phase=phase, submission__kind=Submission.Kind.PREDICTIONS)
     if uploaded.filter(state__in=ACTIVE).exists():
@@ -107,15 +137,29 @@ def unseal(*, phase: Phase) -> bool:
     return True
 
 
-def default_finals(phase: Phase) -> list[Submission]:
+def _may_be_validating(phase: Phase, at: datetime) -> bool:
+    """Return whether a file that was received before the deadline may still be validated in its request at `at`.
+
+    Such a file has no row in the database yet.
+    """
+    longest = timedelta(seconds=sandbox_client.WALL_FACTOR * settings.VALIDATE_SECONDS) + WAITS
+    assert phase.closes_at is not None, "a constraint of the database ensures that a sealed phase closes"
+    return phase.closes_at > at - longest or phase.extensions.filter(closes_at__gt=at - longest).exists()
+
+
+def default_finals(phase: Phase, *, teams: QuerySet[Team] | None = None) -> list[Submission]:
     """Return the submissions that would be finals by default if the phase were unsealed now, the earliest first.
 
+    teams: only their submissions are read and returned; None: those of all teams.
     These are the latest submission of each team that has chosen no final, and the latest submission of each baseline or
     other system that does not compete, unless one is chosen: such systems share a team but are all scored. Submissions
-    with finished predictions are preferred to those whose container still waits or runs.
+    with finished predictions are preferred to those whose container still waits or runs. A final whose predictions are
+    lost counts as not chosen.
     """
-    chosen = Final.objects.filter(phase=phase)
+    chosen = Final.objects.filter(phase=phase).exclude(submission__predictions__state__in=LOST)
     latest = _usable(phase).select_related("system__team").order_by("received_at", "pk")
+    if teams is not None:
+        latest = latest.filter(system__team__in=teams)
     participants = latest.filter(system__kind=System.Kind.PARTICIPANT).exclude(system__team__in=chosen.values("team"))
     others = latest.exclude(system__kind=System.Kind.PARTICIPANT)
     others = others.exclude(system__in=chosen.values("submission__system"))

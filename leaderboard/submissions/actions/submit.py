@@ -322,8 +322,7 @@ def create_and_charge(
     """Create a submission and charge its team's quota.
 
     An unsaved system is saved. at: time of receipt. image: the submitted container image; None for a predictions file.
-    Call in a transaction that has called `runs.lock_split`. Raises Refused as `check_may_submit` does, and NOT_READY if
-    organisers have changed the phase meanwhile.
+    Call in a transaction that has called `runs.lock_split`. Raises Refused as `check_may_submit` and `_read_again` do.
     """
     # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
     team = Team.objects.select_for_update(no_key=True).get(pk=system.team_id)
@@ -348,11 +347,17 @@ def create_and_charge(
 def _read_again(phase: Phase) -> None:
     """Read the phase's tracks again now that the split is locked, since tracks may have been added meanwhile.
 
-    Raises Refused NOT_READY if organisers have meanwhile changed any of the FIXED_ONCE_SUBMITTED fields of the phase,
-    against which the submission was checked.
+    Raises Refused: PHASE_CLOSED if a sealed phase was unsealed meanwhile; NOT_READY if organisers have changed any of
+    the FIXED_ONCE_SUBMITTED fields of the phase, against which the submission was checked.
     """
-    current = Phase.objects.only("tracks", *FIXED_ONCE_SUBMITTED).get(pk=phase.pk)
+    current = Phase.objects.only("tracks", "unsealed_at", *FIXED_ONCE_SUBMITTED).get(pk=phase.pk)
     phase.tracks = current.tracks
+    if current.unsealed_at is not None:
+        raise Refused(
+            Code.PHASE_CLOSED,
+            "Checking your submission took so long that the phase was unsealed meanwhile. Nothing was submitted, and "
+            "no quota was used.",
+        )
     names = [field.attname for field in Phase._meta.concrete_fields if field.name in FIXED_ONCE_SUBMITTED]
     if any(getattr(phase, name) != getattr(current, name) for name in names):
         raise Refused(

@@ -21,7 +21,6 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError, check_digest, delete_after_commit, opened
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
-    Final,
     GoldVersion,
     Prediction,
     QuotaCharge,
@@ -31,7 +30,7 @@ from leaderboard.models import (
     Submission,
     User,
 )
-from leaderboard.scoring.actions import runs
+from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.submissions.actions import refused_uploads
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, Work
@@ -222,14 +221,10 @@ def _on_failure(lease: Lease[Prediction], final: bool) -> None:
 
 
 def _give_back(prediction: Prediction) -> None:
-    """Refund the quota charge of a prediction's submission.
-
-    If the submission is a final in a phase that is still sealed, remove it from the team's finals, so that the team can
-    choose another.
-    """
+    """Refund the quota charge of a prediction's submission, and remove the submission from its team's finals."""
     submission = prediction.submission_id
     QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
-    Final.objects.filter(submission=submission, phase__unsealed_at=None).delete()
+    sealed_phases.remove_lost(submission)
 
 
 def problem(text: str) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def _do(request: PersonRequest, pk: UUID, work: Callable[[Submission], str]) -> 
 
 def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) -> HttpResponse:
     submissions = progress.with_related(Submission.objects.of_teams_of(request.user).filter(phase=phase))
-    by_default = {submission.pk for submission in sealed_phases.default_finals(phase)} if phase.is_sealed else set()
+    by_default = sealed_phases.default_finals(phase, teams=request.user.teams.all()) if phase.is_sealed else []
     teams: dict[str, list[progress.Progress]] = {}
     for submission in submissions.order_by("system__team__name", "-received_at", "-pk"):
         teams.setdefault(submission.system.team.name, []).append(progress.of(submission))
@@ -77,7 +77,7 @@ def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) 
         "benchmark": phase.benchmark,
         "phase": phase,
         "teams": [(name, rows, sum(row.is_final for row in rows)) for name, rows in teams.items()],
-        "by_default": by_default,
+        "by_default": {submission.pk for submission in by_default},
         "is_choosing": sealed_phases.is_choosing(phase),
         "refusal": refusal,
     }

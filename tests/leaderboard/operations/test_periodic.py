@@ -128,7 +128,7 @@ def test_a_backlog_does_not_delay_the_sweep(sandbox: str, faulty: Callable[..., 
         enqueue._send("leaderboard.jobs.score", str(world.insert_run(enqueued_at=timezone.now() - A_MINUTE).pk))
     sealed = Phase.objects.get()
     sealed.pk, sealed.slug, sealed.disclosure = None, "sealed", Phase.Disclosure.SEALED
-    sealed.closes_at = sealed.sealed_until = timezone.now() - A_MINUTE
+    sealed.closes_at = sealed.sealed_until = timezone.now() - 60 * A_MINUTE
     sealed.save()
     with Stack().stopping() as stack:
         beat = stack.start_worker(command=processes.beat(), HOLDOUT_SWEEP_SECONDS="1")

@@ -115,6 +115,19 @@ def test_a_failed_rescoring_blocks_the_switch_refunds_nothing_and_is_resumable(
     assert shown(world) == AFTER
 
 
+def test_a_failed_rescoring_of_a_rejected_submission_refunds_nothing(sandbox: str) -> None:
+    world = build()
+    world.submit(LABELS)
+    lease = runs.WORK.claim(Run.objects.get().pk)
+    assert lease is not None
+    runs.reject(lease, reason=Reason.TIME, problems=[])
+    correct(world)
+    lease = runs.WORK.claim(Run.objects.get(state=State.QUEUED).pk)
+    assert lease is not None
+    assert runs.WORK.retry_or_fail(lease, reason=Reason.SANDBOX, final=True)
+    assert QuotaCharge.objects.get().refunded_at is None
+
+
 def test_resuming_queues_nothing_twice(world: World) -> None:
     correct(world)
     assert rescoring.begin(phase=world.phase) == 0

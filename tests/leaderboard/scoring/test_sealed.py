@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
 from leaderboard import jobs
 from leaderboard.accounts.actions import teams
+from leaderboard.containers.actions import images, run_system
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Final, Leaderboard, Phase, Release, Run, Score, State, Submission, System
+from leaderboard.models import (
+    AuditEntry,
+    Extension,
+    Final,
+    Leaderboard,
+    Phase,
+    Prediction,
+    QuotaCharge,
+    Reason,
+    Release,
+    Run,
+    Score,
+    State,
+    Submission,
+    System,
+)
 from leaderboard.scoring.actions import sealed_phases
+from leaderboard.submissions.actions import validation
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.submissions.queries.progress import Revealed, of, with_related
+from leaderboard.work_queue.lease import Lease
 from tests.support.api_calls import person
+from tests.support.rows import container_rows
 from tests.support.rows.many_groups import (
     a_phase,
     a_split,
@@ -46,9 +67,20 @@ def phase(world: World) -> Phase:
     return a_phase(world, a_split(world, LABELS), disclosure="sealed", sealed_until=soon())
 
 
-def pass_closing_date(phase: Phase) -> None:
-    past = timezone.now() - timedelta(seconds=1)
+def pass_closing_date(phase: Phase, ago: timedelta = timedelta(hours=1)) -> None:
+    past = timezone.now() - ago
     Phase.objects.filter(pk=phase.pk).update(closes_at=past, sealed_until=past)
+
+
+def during_validation(monkeypatch: pytest.MonkeyPatch, event: Callable[[], object]) -> None:
+    """Let something happen while an uploaded file is validated in its request."""
+    validate = validation.validate_now
+
+    def validate_now(**arguments: Any) -> tuple[int, list[str]]:
+        event()
+        return validate(**arguments)
+
+    monkeypatch.setattr(validation, "validate_now", validate_now)
 
 
 def rivals() -> System:
@@ -136,6 +168,53 @@ def test_opening_early_does_nothing(world: World, phase: Phase) -> None:
     assert Phase.objects.get(pk=phase.pk).is_sealed
 
 
+def test_a_file_that_is_validated_at_the_date_is_scored(
+    world: World, phase: Phase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sweep_at_the_date() -> None:
+        pass_closing_date(phase, ago=timedelta(seconds=1))
+        assert sealed_phases.sweep() == 0
+
+    during_validation(monkeypatch, sweep_at_the_date)
+    submission = send(world, phase, answers(LABELS, 4))
+    pass_closing_date(phase)
+    assert sealed_phases.sweep() == 1
+    score_all()
+    assert primary(submission) == 0.9
+
+
+def test_a_phase_that_closed_long_before_the_date_is_opened_at_the_date(world: World, phase: Phase) -> None:
+    at = timezone.now()
+    second, day = timedelta(seconds=1), timedelta(days=1)
+    Phase.objects.filter(pk=phase.pk).update(closes_at=at - day, sealed_until=at - second)
+    extension = Extension.objects.create(
+        phase=phase,
+        team=world.system.team,
+        before=at - day,
+        closes_at=at - second,
+        reason="ill",
+        created_by=world.curator,
+        created_at=at,
+    )
+    assert not sealed_phases.unseal(phase=phase), "the team's last file may still be validated"
+    extension.delete()
+    assert sealed_phases.unseal(phase=phase)
+
+
+def test_a_submission_that_is_too_late_for_the_opening_is_refused_and_not_charged(
+    world: World, phase: Phase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unseal() -> None:
+        pass_closing_date(phase)
+        assert sealed_phases.sweep() == 1
+
+    during_validation(monkeypatch, unseal)
+    with pytest.raises(Refused, match="was unsealed") as refused:
+        send(world, phase, answers(LABELS, 4))
+    assert refused.value.code is Code.PHASE_CLOSED
+    assert not Submission.objects.exists() and not QuotaCharge.objects.exists()
+
+
 def test_reading_a_page_after_the_date_opens_nothing(world: World, phase: Phase, client: Client) -> None:
     send(world, phase, answers(LABELS, 4))
     pass_closing_date(phase)
@@ -155,6 +234,15 @@ def test_gold_corrected_before_the_opening_is_used(world: World, phase: Phase) -
     score_all()
     assert primary(submission) == 0.9, "finals alone are scored again"
     assert Leaderboard.objects.get(state="current").gold_version.number == 3
+
+
+def test_a_final_whose_predictions_are_lost_does_not_stand_in_for_the_default(world: World, phase: Phase) -> None:
+    good, lost = (send(world, phase, answers(LABELS, wrong)) for wrong in (4, 10))
+    sealed_phases.choose(submission=lost, by=world.researcher)
+    lost.predictions.update(state=State.REJECTED)
+    pass_closing_date(phase)
+    sealed_phases.sweep()
+    assert [run.prediction.submission for run in Run.objects.all()] == [good]
 
 
 def test_each_baseline_is_opened(world: World, phase: Phase) -> None:
@@ -186,6 +274,16 @@ def test_a_final_is_chosen_and_released_on_a_page(world: World, phase: Phase, cl
     assert not Final.objects.exists()
 
 
+def test_the_page_of_finals_computes_the_defaults_of_the_users_teams_alone(
+    world: World, phase: Phase, client: Client
+) -> None:
+    other = rivals()
+    own = send(world, phase, answers(LABELS, 4))
+    world.submit(answers(LABELS, 6), phase=phase, system=other, by=other.team.members.get())
+    client.force_login(world.researcher)
+    assert client.get(f"/benchmarks/tiny/{phase.slug}/finals/").context["by_default"] == {own.pk}
+
+
 def test_only_the_team_chooses_before_the_date(world: World, phase: Phase) -> None:
     submission = send(world, phase, answers(LABELS, 4))
     with pytest.raises(Refused) as refused:
@@ -201,6 +299,40 @@ def test_only_the_team_chooses_before_the_date(world: World, phase: Phase) -> No
         sealed_phases.choose(submission=submission, by=world.researcher)
     with pytest.raises(Refused, match="closed"):
         send(world, Phase.objects.get(pk=phase.pk), answers(LABELS, 3))
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one lock for all writers")
+def test_a_choice_waits_for_a_rejection_that_has_begun(world: World, phase: Phase) -> None:
+    submission = send(world, phase, answers(LABELS, 4))
+    with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as other:
+        other.execute("UPDATE leaderboard_prediction SET state = 'rejected'")
+        with pytest.raises(OperationalError, match="lock timeout"), transaction.atomic():
+            connection.cursor().execute("SET LOCAL lock_timeout = 100")
+            sealed_phases.choose(submission=submission, by=world.researcher)
+    with pytest.raises(Refused, match="no predictions that can be scored"):
+        sealed_phases.choose(submission=submission, by=world.researcher)
+
+
+@pytest.mark.parametrize(
+    "lose",
+    [
+        lambda lease: run_system.reject(lease, reason=Reason.SYSTEM_EXIT, problems=[]),
+        lambda lease: run_system.WORK.retry_or_fail(lease, reason=Reason.ENGINE, final=True),
+        lambda lease: images.cancel(submission=lease.row.submission, by=lease.row.submission.submitted_by),
+    ],
+    ids=["rejected", "failed", "withdrawn"],
+)
+def test_a_container_that_is_lost_is_no_final(
+    world: World, phase: Phase, lose: Callable[[Lease[Prediction]], object]
+) -> None:
+    submission = send(world, phase, answers(LABELS, 4))
+    world.phase = phase
+    prediction = container_rows.insert(world, state=State.RUNNING, attempt=1)
+    sealed_phases.choose(submission=prediction.submission, by=world.researcher)
+    lose(Lease(prediction, attempt=1))
+    assert not Final.objects.exists()
+    pass_closing_date(phase)
+    assert sealed_phases.unseal(phase=phase) and Final.objects.get().submission == submission
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ class TestSealedPhases:
         return world.phase
 
     def unseal(self, phase: Phase) -> bool:
-        past = timezone.now() - timedelta(seconds=1)
+        past = timezone.now() - timedelta(hours=1)
         Phase.objects.update(closes_at=past, sealed_until=past)
         return sealed_phases.unseal(phase=phase)
 
