@@ -51,6 +51,14 @@ def ranks() -> list[list[Any]]:
     return [[row["system"], row["rank"], row["rank_low"], row["rank_high"]] for row in body(BOARD)["rows"]]
 
 
+def test_while_a_comparison_is_missing_no_pair_is_listed(world: World) -> None:
+    """A standing may change between the reading of the rows and of the comparisons."""
+    rank_all(world)
+    Comparison.objects.filter(pk=Comparison.objects.values("pk")[:1]).delete()
+    assert Client().get(f"{PAGE}significance/").status_code == 200
+    assert (body(PAIRS)["count"], body(PAIRS)["results"]) == (0, [])
+
+
 def test_a_board_says_that_its_ranges_are_being_computed(world: World) -> None:
     assert "are being updated" in page() and "could be" not in page()
     assert body(BOARD)["rank_ranges"] == "computing"
