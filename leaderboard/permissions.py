@@ -1,4 +1,7 @@
-"""Permissions of users that do not depend on a single benchmark. A superuser has all of them."""
+"""Permissions of users that do not depend on a single benchmark.
+
+A superuser may operate the installation, but to create benchmarks must be a curator too.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,18 @@ from leaderboard.models import User
 
 
 def is_curator(user: User) -> bool:
-    """Return whether the user may create benchmarks, see the workers and use archives."""
+    """Return whether the user may create benchmarks and use archives."""
+    return user.is_curator
+
+
+def manages_workers(user: User) -> bool:
+    """Return whether the user may see and drain the workers."""
     return user.is_curator or user.is_superuser
 
 
 def manages_benchmarks(user: User) -> bool:
     """Return whether the user may open the management pages."""
-    return is_curator(user) or user.benchmarks.exists()
+    return manages_workers(user) or user.benchmarks.exists()
 
 
 def is_operator(user: User) -> bool:

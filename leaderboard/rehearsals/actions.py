@@ -221,13 +221,15 @@ def _copy_benchmark(phase: Phase, by: User) -> Benchmark:
     names = (f"{real.slug[:50]}-{phase.slug[:14]}-rehearsal{f'-{n}' if n else ''}" for n in range(count, count + 1000))
     slug = next(name for name in names if not Benchmark.objects.filter(slug=name).exists())
     links = ("contact", "questions_url", "paper_url", "shown_organisers")
-    texts = {name: getattr(real, name) for name in ("summary", "description", "rules", "task", "dataset", *links)}
+    conditions = ("facts", "teams_may_hide", "asks_agreement")
+    copied = ("summary", "description", "rules", "task", "dataset", *links, *conditions)
+    fields = {name: getattr(real, name) for name in copied}
     title = f"Rehearsal: {real.title}"[:200]
-    copy = Benchmark.objects.create(slug=slug, title=title, state=Benchmark.State.REHEARSAL, **texts)
+    copy = Benchmark.objects.create(slug=slug, title=title, state=Benchmark.State.REHEARSAL, **fields)
     copy.organisers.set({*real.organisers.all(), by})
     for row, _ in reported_results.valid_results(real):
-        fields = {field.attname: getattr(row, field.attname) for field in ReportedResult._meta.concrete_fields}
-        ReportedResult.objects.create(**{**fields, "id": None, "benchmark_id": copy.pk})
+        values = {field.attname: getattr(row, field.attname) for field in ReportedResult._meta.concrete_fields}
+        ReportedResult.objects.create(**{**values, "id": None, "benchmark_id": copy.pk})
     return copy
 
 

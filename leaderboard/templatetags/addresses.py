@@ -8,6 +8,7 @@ from django import template
 from django.conf import settings
 from django.urls import reverse
 
+from leaderboard.boards.queries import WHOLE, Board, Slice
 from leaderboard.boards.web import board_links
 from leaderboard.evaluation.scorer_of_phase import PhaseScorer
 from leaderboard.models import Benchmark, Phase
@@ -46,6 +47,12 @@ def with_query(context: dict[str, Any], **changes: str | None) -> str:
         if value:
             query[name] = value
     return f"?{query.urlencode()}"
+
+
+@register.simple_tag
+def board_data(board: Board, slice_: Slice | str, view: str) -> str:
+    """Return the URL of a board's CSV or JSON, see `board_links.board_data`. slice_: WHOLE or "" for all units."""
+    return board_links.board_data(board, WHOLE if isinstance(slice_, str) else slice_, view=view)
 
 
 @register.simple_tag(takes_context=True)

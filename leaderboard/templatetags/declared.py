@@ -10,8 +10,9 @@ from django.utils.safestring import SafeString
 
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import Board, tracks
-from leaderboard.boards.web.tables.number_format import bound
+from leaderboard.boards.disclosure import ladder
+from leaderboard.boards.queries import Board, ShownScore, tracks
+from leaderboard.boards.web.tables.number_format import bound, score, shown_value
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import Benchmark, Phase, Submission
 from leaderboard.templatetags.addresses import about_measures
@@ -29,6 +30,15 @@ def track_title(submission: Submission) -> str:
 def measure_title(phase: Phase, name: str) -> str:
     """Return the title of a phase's measure; `name` itself if the phase's current scorer does not declare it."""
     return next((measure.title for measure in scorer_of_phase.of(phase).declared if measure.name == name), name)
+
+
+@register.simple_tag
+def revealed_value(phase: Phase, name: str, value: float | None) -> str:
+    """Format a revealed overall value of a phase's measure `name`; on a ladder as the bound that it is: `≥ 0.456`."""
+    measure = next((measure for measure in scorer_of_phase.of(phase).declared if measure.name == name), None)
+    if phase.disclosure != Phase.Disclosure.LADDER or value is None or measure is None:
+        return score(value)
+    return shown_value(ShownScore(value, bounds=ladder.bounds(value, measure=measure, n_groups=None)))
 
 
 @register.filter

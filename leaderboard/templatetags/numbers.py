@@ -15,6 +15,7 @@ for _filter in (
     number_format.signed,
     number_format.p_value,
     number_format.compact,
+    number_format.compact_score,
     number_format.spent,
     number_format.interval,
     number_format.scored,

@@ -115,8 +115,11 @@ def update_standings(board: Leaderboard, releases: Sequence[Release]) -> set[str
         else:
             continue
         standing.release_id, standing.value = run.release, run.value
+        if run.value is None:
+            # `rank` leaves such standings out.
+            standing.rank = standing.rank_low = standing.rank_high = None
     Standing.objects.bulk_create(created)
-    Standing.objects.bulk_update(changed, ["release", "value"], batch_size=500)
+    Standing.objects.bulk_update(changed, ["release", "value", *NO_RANK], batch_size=500)
     return {best[standing.system_id].kind for standing in (*created, *changed)}
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from leaderboard.boards.queries import Key, Row, label
+from leaderboard.boards.queries import NO_SCORE, Key, Row, label
 from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.facts import Fact, shown
@@ -45,8 +45,8 @@ def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str], fact
     Columns, in this order: row columns such as rank and system, score columns, costs, facts, and row columns such as
     track.
     keys: (measure, slice) pairs. Each pair has four columns: LABEL, LABEL:low, LABEL:high and LABEL:n, which hold the
-    value, the ends of its confidence interval, and the number of gold units. On a ladder, LABEL:at_least and
-    LABEL:at_most follow, which bound the true score.
+    value, the ends of its confidence interval, and the number of gold units, all empty without a score. On a ladder,
+    LABEL:at_least and LABEL:at_most follow, which bound the true score.
     costs: names of the kinds of cost to include, such as wall_seconds; each has one column.
     facts: the facts that the benchmark asks for; each has one column.
     """
@@ -94,7 +94,7 @@ def _value(value: object) -> object:
 def _numbers(row: Row, keys: Sequence[Key], *, has_bounds: bool) -> list[object]:
     numbers: list[object] = []
     for score in (row.score(*key) for key in keys):
-        numbers += (score.value, score.low, score.high, score.n)
+        numbers += (score.value, score.low, score.high, None if score is NO_SCORE else score.n)
         if has_bounds:
             numbers += (None, None) if score.bounds is None else (score.bounds.at_least, score.bounds.at_most)
     return numbers

@@ -9,8 +9,9 @@ from django.db.models import OuterRef, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.http import urlencode
 
-from leaderboard.boards.queries import Board, Ranges
+from leaderboard.boards.queries import Board, Ranges, Slice
 from leaderboard.boards.queries.reading import read_json
 from leaderboard.boards.web.plot_links import is_symmetric, plot_pages
 from leaderboard.core.compiled_queries import PreparedQuery
@@ -30,6 +31,22 @@ def by_track(board: Board) -> str:
     """Return the URL of the page that ranks each track of the board's phase separately."""
     url_args = [board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ())]
     return reverse("frozen_board_by_track" if board.frozen else "board_by_track", args=url_args)
+
+
+def board_data(board: Board, slice_: Slice, *, view: str) -> str:
+    """Return the URL of the API's data of a board, with the same version, day and slice.
+
+    view: name of the URL: `api_leaderboard` or `api_leaderboard_csv`.
+    """
+    url = reverse(view, args=[board.phase.benchmark.slug, board.phase.slug])
+    params: dict[str, str | int] = {}
+    if board.frozen:
+        params |= zip(("gold_version", "task_version"), board.frozen, strict=True)
+    if board.as_of is not None:
+        params["as_of"] = board.as_of.isoformat()
+    if slice_:
+        params["slice"] = ",".join(f"{name}:{value}" for name, value in slice_)
+    return f"{url}?{urlencode(params)}" if params else url
 
 
 def other_boards(board: Board) -> list[BoardLink]:

@@ -26,7 +26,7 @@ class PageDescription:
 
 
 def describe(board: Board) -> PageDescription | None:
-    """Return the description of a board: its leaders, such as "1. Pair features 0.708".
+    """Return the description of a board: its leaders, such as "1. Pair features 0.708", if it has overall scores.
 
     None unless everybody may read the page. Systems that are still anonymous are left out, also where this viewer sees
     their names: a preview is passed on to others.
@@ -36,9 +36,11 @@ def describe(board: Board) -> PageDescription | None:
         return None
     ranked = sorted((row for row in board.rows if row.rank is not None), key=lambda row: (row.rank, row.received_at))
     leaders = [
-        f"{row.rank}. {one_line(row.system)} {shown_value(row.score(board.primary))}"
+        f"{row.rank}. {one_line(row.system)} {shown_value(score)}"
         for row in ranked[:LEADERS]
         if row.rank is not None and row.rank <= LEADERS and row.anonymous_until is None
+        # On a slice, only scores on the slice are read.
+        if (score := row.score(board.primary)).value is not None
     ]
     title = f"{one_line(benchmark.title)}, {one_line(phase.title)}: leaderboard"
     measure = board.measure(board.primary)

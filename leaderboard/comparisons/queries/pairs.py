@@ -112,11 +112,17 @@ class RankedPairs(Sequence[RankedPair]):
 
 
 def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
-    """Return the compared pairs of a board's systems, in the order of ranks; () until the rank ranges are ready."""
+    """Return the compared pairs of a board's systems, in the order of ranks; () until the rank ranges are ready.
+
+    () also if a standing changes while they are read, so that a comparison is missing.
+    """
     if board.leaderboard is None or board.ranges is not Ranges.READY:
         return ()
     rows = [row for row in by_primary(board) if row.rank is not None]
-    return RankedPairs(rows, stored(board.leaderboard, board.primary))
+    try:
+        return RankedPairs(rows, stored(board.leaderboard, board.primary))
+    except KeyError:
+        return ()
 
 
 def indistinguishable_groups(rows: Sequence[Row], differ: Callable[[Row, Row], bool]) -> list[Sequence[Row]]:

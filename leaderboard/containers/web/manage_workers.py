@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from leaderboard.containers.actions import placement, workers
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.models import Prediction, Run, State, Submission, WorkerReport
-from leaderboard.permissions import is_curator
+from leaderboard.permissions import manages_workers
 from leaderboard.work_queue import worker_status
 
 
@@ -52,7 +52,7 @@ class _Worker:
         return sorted(self.report.detail.items())
 
 
-@needs(is_curator)
+@needs(manages_workers)
 @require_safe
 def show(request: PersonRequest) -> HttpResponse:
     """Show each container worker's status report, and the queued and running containers."""
@@ -74,7 +74,7 @@ def show(request: PersonRequest) -> HttpResponse:
     return render(request, "containers/manage_workers.html", context)
 
 
-@needs(is_curator)
+@needs(manages_workers)
 @require_POST
 def drain(request: PersonRequest, pk: int) -> HttpResponse:
     """Let a worker's host start no more containers; if the form has a field `resume`, let it start them again.

@@ -20,6 +20,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import delete_after_commit, deleted_on_failure
 from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
+from leaderboard.curation.queries.dry_run_report import settings_of
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
@@ -63,8 +64,9 @@ def why_not(split: Split) -> str:
 def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
     """Queue a dry run of every trivial baseline of the task on the split's current gold. Return the new rows.
 
-    Baselines with a queued, running or finished dry run on that gold with the same settings are left out. phase: sets
-    the options and the public or private groups to score; None: the split's options, all groups.
+    Baselines with a queued, running or finished dry run on that gold with the same settings are left out; dry runs with
+    former settings of the phase are replaced. phase: sets the options and the public or private groups to score; None:
+    the split's options, all groups.
     Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a phase on another split; NOT_READY with the reason that
     `why_not` returns, or if the phase scores public or private groups that are not divided yet.
     """
@@ -162,9 +164,7 @@ def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
     at = timezone.now()
     return {
         "gold": gold,
-        "scored_as": phase.slug if phase else "",
-        "subset": phase.subset if phase else "",
-        "options": {**gold.split.options, **(phase.options if phase else {})},
+        **settings_of(gold.split, phase),
         "inputs_sha256": gold.split.inputs_sha256,
         "requested_by": by,
         "queued_at": at,
@@ -184,15 +184,18 @@ def _public_gold(split: Split) -> list[GoldVersion]:
 def _enqueue(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
     """Store an unsaved dry run and queue it. Return the row, or None if an equal dry run is queued, running or done.
 
-    Dry runs are equal if they have the same gold, phase settings and name. trains: public gold from which the baseline
-    may learn.
+    Dry runs are equal if they have the same gold, phase settings and name. An uploaded file also counts as equal with
+    other options or groups, because it cannot be made again. trains: public gold from which the baseline may learn.
     """
     key = {"gold": row.gold, "scored_as": row.scored_as, "name": row.name}
     try:
         with transaction.atomic():
-            if DryRun.objects.filter(**key, state__in=STANDING).exists():
+            standing = DryRun.objects.filter(**key, state__in=STANDING).first()
+            if standing is not None and (
+                standing.kind == DryRun.Kind.FILE or (standing.subset, standing.options) == (row.subset, row.options)
+            ):
                 return None
-            # Failed and rejected dry runs are replaced.
+            # Failed and rejected dry runs, and those with former settings of the phase, are replaced.
             DryRun.objects.filter(**key, kind=DryRun.Kind.TRIVIAL).delete()
             row.save(force_insert=True)
             row.trains.set(trains)

@@ -62,6 +62,8 @@ def begin(
         )
     at = timezone.now()
     with transaction.atomic():
+        # Without the lock, simultaneous requests would start two previews, with two salts.
+        Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
         if under_way(dataset) is not None:
             raise Refused(
                 Code.NOT_READY,

@@ -25,6 +25,7 @@ from leaderboard.core.storage import AlteredError
 from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
 from leaderboard.curation.actions.run_dry_run import UnsuitableGoldError
+from leaderboard.curation.queries.dry_run_report import has_settings_of
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     ACTIVE,
@@ -67,9 +68,10 @@ def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission
 def is_eligible(row: DryRun, phase: Phase) -> bool:
     """Return True if a dry run on the phase's split has finished with scores.
 
-    Its settings (options and groups) must be those of the phase or of the split.
+    Its settings (options and groups) must be those that the phase or the split has now.
     """
-    return row.state == State.DONE and row.gold.split_id == phase.split_id and row.scored_as in ("", phase.slug)
+    is_done = row.state == State.DONE and row.gold.split_id == phase.split_id
+    return is_done and (has_settings_of(row, None) or has_settings_of(row, phase))
 
 
 def phase_accepts(phase: Phase) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from evaluator.tasks.base import Task
 from evaluator.tasks.baselines.base import Baseline
 from evaluator.tasks.registry import TASKS
-from leaderboard.models import DryRun, GoldVersion, State
+from leaderboard.models import DryRun, GoldVersion, Phase, Split, State
 
 MARGIN = 0.02
 """Smallest difference from the chance level for which a trivial baseline is flagged, in the measure's own unit.
@@ -51,16 +51,18 @@ class BaselineRun:
     """One dry run with its scores.
 
     baseline: the trivial baseline of the task that was run; None for an uploaded predictions file, and for a baseline
-    that the task no longer has.
+    that the task no longer has. is_outdated: True if it has other settings than the report; its scores are then left
+    out.
     """
 
-    def __init__(self, row: DryRun, baseline: Baseline | None) -> None:
-        self.row, self.baseline = row, baseline
-        self._scores = {(score["measure"], _key(score["slice"])): score for score in row.result.get("scores", ())}
+    def __init__(self, row: DryRun, baseline: Baseline | None, *, is_outdated: bool = False) -> None:
+        self.row, self.baseline, self.is_outdated = row, baseline, is_outdated
+        scores = () if is_outdated else row.result.get("scores", ())
+        self._scores = {(score["measure"], _key(score["slice"])): score for score in scores}
 
     @property
     def is_done(self) -> bool:
-        return self.row.state == State.DONE
+        return self.row.state == State.DONE and not self.is_outdated
 
     def score(self, measure: str, slice_: Mapping[str, Any] | None = None) -> ShownScore:
         score = self._scores.get((measure, _key(slice_ or {})))
@@ -79,7 +81,7 @@ class BaselineRun:
 
 @dataclass(frozen=True)
 class DryRunReport:
-    """All dry runs on a gold version with the settings (options and groups) of one phase, or of the split."""
+    """All dry runs on a gold version for one phase, or for the split, with the same settings (options and groups)."""
 
     task: Task[Any, Any, Any]
     gold: GoldVersion
@@ -215,18 +217,39 @@ def _key(slice_: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, repr(value)) for name, value in slice_.items()))
 
 
-def report_of(gold: GoldVersion, scored_as: str = "") -> DryRunReport:
+def settings_of(split: Split, phase: Phase | None) -> dict[str, Any]:
+    """Return the settings of a dry run for a phase, as fields of DryRun. phase: None: the split's, on all groups."""
+    return {
+        "scored_as": phase.slug if phase else "",
+        "subset": phase.subset if phase else "",
+        "options": {**split.options, **(phase.options if phase else {})},
+    }
+
+
+def has_settings_of(row: DryRun, phase: Phase | None) -> bool:
+    """Return True if a dry run has the settings that the phase has now; phase None: those of the split.
+
+    The slug of the phase is not enough: its settings may have changed since, and another benchmark on the dataset may
+    have a phase with the same slug.
+    """
+    return all(getattr(row, name) == value for name, value in settings_of(row.gold.split, phase).items())
+
+
+def report_of(gold: GoldVersion, phase: Phase | None = None) -> DryRunReport:
     """Return the report on the dry runs of a gold version: first trivial baselines in the task's order, then uploads.
 
-    scored_as: slug of the phase whose settings the dry runs used; empty: the split's settings. Only managers of the
-    split may see the report.
+    phase: the phase whose settings the dry runs used; None: the split's settings. Only managers of the split may see
+    the report.
     """
     task = TASKS[gold.split.dataset.task]
     baselines = {baseline.name: (index, baseline) for index, baseline in enumerate(task.baselines)}
-    rows = list(gold.dry_runs.filter(scored_as=scored_as).select_related("requested_by"))
+    rows = list(gold.dry_runs.filter(scored_as=phase.slug if phase else "").select_related("requested_by"))
     trivial = [row for row in rows if row.kind == DryRun.Kind.TRIVIAL]
     trivial.sort(key=lambda row: baselines.get(row.name, (len(baselines), None))[0])
-    trivial_runs = [BaselineRun(row, baselines.get(row.name, (0, None))[1]) for row in trivial]
+    uploads = [row for row in rows if row.kind == DryRun.Kind.FILE]
+    runs = [(row, baselines.get(row.name, (0, None))[1]) for row in trivial] + [(row, None) for row in uploads]
     return DryRunReport(
-        task, gold, [*trivial_runs, *(BaselineRun(row, None) for row in rows if row.kind == DryRun.Kind.FILE)]
+        task,
+        gold,
+        [BaselineRun(row, baseline, is_outdated=not has_settings_of(row, phase)) for row, baseline in runs],
     )

@@ -161,7 +161,7 @@ def _redirect(slug: str, split: str, phase: Phase | None, gold: GoldVersion | No
 
 
 def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: GoldVersion | None) -> dict[str, Any]:
-    report = dry_run_report.report_of(gold, phase.slug if phase else "") if gold is not None else None
+    report = dry_run_report.report_of(gold, phase) if gold is not None else None
     rows = report.runs if report else []
     return {
         "benchmark": benchmark,
@@ -222,7 +222,7 @@ def _earlier(benchmark: Benchmark, split: Split) -> list[tuple[int, str, str]]:
     """
     phases = {one.slug: one for one in benchmark.phases.filter(split=split).select_related("benchmark", "split")}
     open_ones = [one for one in phases.values() if submit_baseline.phase_accepts(one)]
-    rows = DryRun.objects.filter(gold__split=split).exclude(gold=split.current_gold).select_related("gold")
+    rows = DryRun.objects.filter(gold__split=split).exclude(gold=split.current_gold).select_related("gold__split")
     choices = {
         (row.gold.number, row.scored_as, phases[row.scored_as].title if row.scored_as else "")
         for row in rows
@@ -247,7 +247,9 @@ def _page(
     context = _context(benchmark, split, phase, gold)
     report: dry_run_report.DryRunReport | None = context["report"]
     standing_names = (
-        {one.row.name for one in report.runs if one.row.state in request_dry_run.STANDING} if report else set()
+        {one.row.name for one in report.runs if one.row.state in request_dry_run.STANDING and not one.is_outdated}
+        if report
+        else set()
     )
     context |= {
         "boards": _boards(benchmark, split, report) if report else [],

@@ -70,6 +70,8 @@ def test_a_board_has_one_canonical_address_and_a_preview_with_its_leaders(world:
     first = "Accuracy: 1. First &quot;best&quot; &lt;b&gt; 0.800; 2. Second 0.700. 2 systems."
     assert preview["og:description"].startswith(first)
     assert preview["description"] == preview["og:description"]
+    on_a_slice = tags(client, f"{PAGE}?slice=origin:generated")["og:description"]
+    assert on_a_slice.startswith("2 systems."), "the ranks are those of all units"
 
 
 def test_previews_have_the_picture_of_the_board_that_everybody_sees(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -50,6 +52,21 @@ def _at(day: int) -> dict[str, datetime]:
 def rows_on(day: str, **query: str) -> list[tuple[int | None, str, float | None]]:
     rows = Client().get(API, {"as_of": day, **query}).json()["rows"]
     return [(row["rank"], row["system"], row["scores"][0]["value"]) for row in rows]
+
+
+def test_the_files_are_of_the_board_on_the_page(world: World) -> None:
+    add_result(world, "Early", 0.5, 1)
+    add_result(world, "Late", 0.75, 3)
+    page = Client().get(PAGE, {"as_of": "2026-03-02", "slice": "origin:original"}).content.decode()
+    links = {
+        html.unescape(link) for link in re.findall(r'href="(/api/v1/[^"]*leaderboard(?:/|\.csv)(?:\?[^"]*)?)"', page)
+    }
+    assert len(links) == 2, "the board's CSV and its plot's CSV are one"
+    for link in links:
+        content = Client().get(link).content.decode()
+        assert "Early" in content and "0.25" in content and "Late" not in content
+    page = Client().get(PAGE).content.decode()
+    assert f'href="{API}">JSON</a>' in page and f'href="{API[:-1]}.csv">CSV</a>' in page
 
 
 def backdate(action: str, day: int) -> None:

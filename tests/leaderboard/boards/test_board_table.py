@@ -88,6 +88,15 @@ def test_mine_shows_the_systems_of_the_viewers_teams(world: World) -> None:
     assert not Team.objects.get(name="Others").members.filter(pk=world.researcher.pk).exists()
 
 
+def test_own_systems_that_a_filter_leaves_out_are_linked_by_a_search(world: World) -> None:
+    client = Client()
+    client.force_login(world.researcher)
+    standing = Standing.objects.get(system__name="First")
+    link = f'#system-{standing.system_id}"><bdi>First'
+    assert f'href="{link}' in text(PAGE, client)
+    assert f'href="{PAGE}?search=First{link}' in text(f"{PAGE}?kind=baseline", client)
+
+
 def test_own_systems_stay_anonymous_to_others(world: World) -> None:
     """The filter `own` must not tell which team an anonymous system belongs to."""
     standing = Standing.objects.get(system__name="Foreign")

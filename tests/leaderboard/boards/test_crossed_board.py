@@ -103,6 +103,14 @@ def test_one_system_is_a_board(world, view):
     assert markup.count(" best</span>") == 9, "four cells, four margins and the whole"
 
 
+def test_on_a_ladder_leaders_and_matrices_show_bounds(world):
+    stand(world, "Engine", crossed_scores(values(0.54772, 0.54772, 0.54772, 0.54772), whole=0.54772))
+    Phase.objects.update(disclosure="ladder")
+    assert text(VIEWS[0]).count('<span class="value">≥.547</span>') == 9, "four cells, four margins and the whole"
+    picture = text(f"{VIEWS[0]}&download=svg")
+    assert picture.count("≥.54<") == 9 and ".55" not in picture
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_twenty_systems_take_the_queries_of_two(world, view):
     counts = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import re
 from datetime import UTC, datetime
@@ -47,6 +49,14 @@ def latex_rows(text: str) -> list[list[str]]:
 def markdown_rows(text: str) -> list[list[str]]:
     table = text.split("\n\n", maxsplit=1)[0].split("\n")[2:]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table]
+
+
+def test_a_csv_has_no_number_of_units_without_a_score(world: World) -> None:
+    stand(world, "First", symmetric_scores(0.75), at=AT)
+    stand(world, "Overall only", symmetric_scores(0.5)[:1], at=AT)
+    lines = csv.DictReader(io.StringIO(exported("csv", slices="origin")))
+    name = next(name for name in lines.fieldnames or () if name.startswith("accuracy[") and name.endswith(":n"))
+    assert [row[name] for row in lines] == ["3", ""]
 
 
 def test_a_latex_table_has_values_with_their_intervals(world: World) -> None:

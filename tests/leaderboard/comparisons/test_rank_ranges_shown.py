@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from evaluator.statistics.holm import holm
 from leaderboard.boards import queries
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.models import Comparison, Leaderboard, Ranking, Run
+from leaderboard.models import Comparison, Leaderboard, Phase, PublicPrivatePartition, Ranking, Run
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.systems.actions import systems
 from tests.support.rows.tiny_world import World
@@ -49,6 +49,23 @@ def page() -> str:
 
 def ranks() -> list[list[Any]]:
     return [[row["system"], row["rank"], row["rank_low"], row["rank_high"]] for row in body(BOARD)["rows"]]
+
+
+def test_while_a_comparison_is_missing_no_pair_is_listed(world: World) -> None:
+    """A standing may change between the reading of the rows and of the comparisons."""
+    rank_all(world)
+    Comparison.objects.filter(pk=Comparison.objects.values("pk")[:1]).delete()
+    assert Client().get(f"{PAGE}significance/").status_code == 200
+    assert (body(PAIRS)["count"], body(PAIRS)["results"]) == (0, [])
+
+
+def test_the_number_of_groups_is_that_of_the_public_groups(world: World) -> None:
+    rank_all(world)
+    PublicPrivatePartition.objects.create(
+        gold=board_of(world).gold_version, share="0.2", seed=1, n_public=8, n_private=32, sha256="0" * 64
+    )
+    Phase.objects.update(subset="public")
+    assert "paired permutation test over the 8 groups (Holm" in page()
 
 
 def test_a_board_says_that_its_ranges_are_being_computed(world: World) -> None:

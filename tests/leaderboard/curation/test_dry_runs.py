@@ -167,6 +167,56 @@ def test_it_is_scored_as_in_a_phase(world: World) -> None:
     assert "not divided into public and private ones" in refusal(started, world=world, phase=divided).message
 
 
+class TestFormerSettings:
+    """A phase's options or groups were edited after a dry run, or a phase of another benchmark has the same slug."""
+
+    WHERE = "/manage/benchmarks/tiny/splits/test/dry-run/"
+
+    @pytest.fixture
+    def scored(self, world: World) -> DryRun:
+        row = started(world, world.phase)[0]
+        run_dry_run.WORK.run(row.pk)
+        Phase.objects.update(options={"max_evidence": "none"})
+        world.phase.refresh_from_db()
+        return after(row)
+
+    def test_such_scores_are_not_shown_as_those_of_the_phase(self, world: World, scored: DryRun) -> None:
+        client = Client()
+        client.force_login(world.curator)
+        page = client.get(self.WHERE, {"as": "test"}).content.decode()
+        assert "other settings" in page and "0.500" not in page
+        assert "Score missing baselines" in page and "<strong>majority</strong>" in page
+        assert read(page).faults == []
+
+    def test_such_dry_runs_are_replaced(self, world: World, scored: DryRun) -> None:
+        rows = started(world, world.phase)
+        assert "majority" in [row.name for row in rows]
+        assert {(row.scored_as, row.options["max_evidence"]) for row in DryRun.objects.all()} == {("test", "none")}
+        assert started(world, world.phase) == []
+
+    def test_uploaded_files_stay_until_they_are_removed(self, world: World) -> None:
+        row = added(world)
+        DryRun.objects.update(options={"max_evidence": "none"})
+        assert refusal(added, world=world).code is Code.NAME_TAKEN
+        request_dry_run.remove(row=row, by=world.curator)
+        assert added(world).options == {}
+
+    def test_such_a_baseline_cannot_be_submitted(self, world: World, scored: DryRun) -> None:
+        assert not submit_baseline.is_eligible(scored, world.phase)
+        Phase.objects.update(options={}, subset="public")
+        assert not submit_baseline.is_eligible(scored, Phase.objects.get())
+        Phase.objects.update(subset="")
+        assert submit_baseline.is_eligible(scored, Phase.objects.get())
+
+    def test_the_dry_run_of_another_benchmark_is_not_taken_for_it(self, world: World, scored: DryRun) -> None:
+        dataset = world.split.dataset
+        other = Benchmark.objects.create(slug="other", title="Other", task=dataset.task, dataset=dataset)
+        same_slug = Phase.objects.create(benchmark=other, slug="test", title="T", split=world.split, subset="")
+        assert submit_baseline.is_eligible(scored, same_slug), "same settings"
+        assert not submit_baseline.is_eligible(scored, world.phase)
+        assert "majority" in [row.name for row in started(world, world.phase)]
+
+
 class TestWhen:
     def test_not_once_a_phase_accepts_submissions(self, world: World) -> None:
         Benchmark.objects.update(state="public")

@@ -13,10 +13,12 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import request_preview, run_generator
 from leaderboard.models import Generation, State
 from tests.support.rows import generator_previews
 from tests.support.rows.tiny_world import World, build
+from tests.support.simultaneous_calls import together
 from tests.support.workers.running_stack import empty_queue
 
 pytest_plugins = ["tests.support.workers.running_stack", "tests.support.workers.killed_workers"]
@@ -54,6 +56,13 @@ def wait_for(generation: Generation) -> Generation:
             return generation
         waited.wait(0.1)
     pytest.fail(f"the preview is still {generation.state}")
+
+
+def test_one_of_several_simultaneous_requests_starts_a_preview(world: World) -> None:
+    generator_previews.raw(world)
+    answers = together([lambda: started(world)] * 3)
+    assert answers.count(Code.NOT_READY) == 2, answers
+    assert Generation.objects.count() == 1
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ from leaderboard.notifications.actions import deliver
 from leaderboard.rehearsals import actions
 from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.scoring.queries import leakage_budget
+from leaderboard.submissions.actions import registrations
 from leaderboard.submissions.queries.quotas import quota_of
 from tests.support.api_calls import client_of, fixed_text, person
 from tests.support.rows.gold_uploads import close_all, refusal, uploaded
@@ -142,6 +143,20 @@ class TestPath:
         assert (phase.options, phase.split) == ({"max_evidence": "none"}, world.split)
         # It ends when the phase itself opens.
         assert (phase.opens_at, phase.closes_at) == (None, world.phase.opens_at)
+
+    def test_it_has_the_conditions_of_its_benchmark(self, world: World) -> None:
+        asked = [{"name": "open", "title": "Open weights", "kind": "yes-no"}]
+        fields = {"facts": asked, "teams_may_hide": False, "asks_agreement": True, "rules": "Be fair."}
+        Benchmark.objects.update(**fields)
+        world.benchmark.refresh_from_db()
+        world.phase.refresh_from_db()
+        phase = copy_of(start_rehearsal(world))
+        assert {name: getattr(phase.benchmark, name) for name in fields} == fields
+        assert refusal(world.submit, phase=phase).code is Code.RULES_NOT_AGREED
+        assert "Be fair." in body(world.researcher, f"/join/{SLUG}/")
+        registrations.agree(benchmark=phase.benchmark, rules_sha256=phase.benchmark.rules_sha256, by=world.researcher)
+        assert "Open weights" in body(world.researcher, f"/benchmarks/{SLUG}/test/submit/")
+        assert registrations.may_submit(phase.benchmark, world.researcher)
 
     @pytest.mark.usefixtures("sandbox")
     def test_a_sealed_phase_can_be_opened_in_its_rehearsal(self, world: World) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import board_of, board_state, by_primary
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Leaderboard, Phase, Standing, System
+from leaderboard.models import AuditEntry, Leaderboard, Phase, Representative, Standing, System
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import score, stand
@@ -31,7 +31,7 @@ def rows(world: World, viewer=None):
     return by_primary(board_of(Phase.objects.select_related("benchmark", "split").get(), viewer=viewer))
 
 
-def accuracy(value: float):
+def accuracy(value: float | None):
     return [score("accuracy", value)]
 
 
@@ -50,6 +50,22 @@ def test_the_best_represents_a_system_until_its_team_chooses_another(world):
     assert rows(world)[0].submission_id == later.submission_id
     acts = AuditEntry.objects.filter(action="system.represented").order_by("pk")
     assert [act.detail["submission"] for act in acts] == [str(worse.submission_id), None]
+
+
+def test_a_chosen_submission_without_a_value_takes_the_rank_away(world):
+    """As when a board is scored again: the chosen submission is released on it after the others."""
+    stand(world, "Bernoulli", accuracy(0.9))
+    stand(world, "Carnot", accuracy(0.5), team="Others")
+    chosen = stand(world, "Bernoulli", accuracy(None))
+    made = {"chosen_by": world.researcher, "chosen_at": timezone.now()}
+    Representative.objects.create(phase=world.phase, system=of(chosen), submission=chosen.submission, **made)
+    Standing.objects.update(rank_low=1, rank_high=2)
+    boards.update_standings(Leaderboard.objects.get(), [chosen])
+    boards.rank(Leaderboard.objects.get())
+    standing = Standing.objects.get(system=of(chosen))
+    assert (standing.release_id, standing.value) == (chosen.pk, None)
+    assert (standing.rank, standing.rank_low, standing.rank_high) == (None, None, None)
+    assert [(row.system, row.rank) for row in rows(world)] == [("Carnot", 1), ("Bernoulli", None)]
 
 
 def test_only_the_team_chooses_and_not_on_a_ladder(world):

@@ -23,7 +23,7 @@ ITS_TEAM_AND_MANAGERS = "login 200 404 200 404 200 404"
 MANAGERS = "login 404 404 200 404 200 404"
 CURATOR = "login 404 404 404 404 200 404"
 MANAGERS_OF_DRAFT_POSTS = "login 404 404 404 302 302 404"
-CURATOR_POSTS = "login 404 404 404 404 405 405"
+CURATOR_POSTS = "login 404 404 404 404 405 404"
 MANAGERS_OF_DRAFT_LOGGED_IN = "login 404 404 404 200 200 404"
 NO_PAGE = "login 405 405 405 405 405 405"
 OWN_SYSTEM = "login 200 404 404 404 404 404"
@@ -211,11 +211,10 @@ MANAGE = [
     Row("manage", "login 404 404 200 200 200 200"),
     Row("manage_operations", "login 404 404 404 404 404 200"),
     Row("manage_workers", "login 404 404 404 404 200 200"),
-    Row("manage_worker_drain", CURATOR_POSTS, "login 404 404 404 404 302 302"),
-    # Staff reaches the form; only curators may submit it.
-    Row("manage_imports", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
-    Row("manage_import", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
-    Row("manage_import_remove", CURATOR_POSTS, "login 404 404 404 404 302 403"),
+    Row("manage_worker_drain", "login 404 404 404 404 405 405", "login 404 404 404 404 302 302"),
+    Row("manage_imports", CURATOR, CURATOR.replace("200", "422")),
+    Row("manage_import", CURATOR, CURATOR.replace("200", "422")),
+    Row("manage_import_remove", CURATOR_POSTS, CURATOR.replace("200", "302")),
     # The archive belongs to the curator and is of the public benchmark; the request has no key.
     Row("manage_exports", CURATOR, CURATOR.replace("200", "302")),
     Row("manage_exports", CURATOR, CURATOR.replace("200", "302"), where=DRAFT),
@@ -225,7 +224,7 @@ MANAGE = [
     Row("manage_export_download", CURATOR_POSTS, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_export_remove", CURATOR_POSTS, CURATOR.replace("200", "302")),
     Row("manage_export_remove", CURATOR_POSTS, NOBODY_LOGGED_IN, where=DRAFT),
-    Row("manage_benchmark_create", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
+    Row("manage_benchmark_create", CURATOR, CURATOR.replace("200", "422")),
     *both("manage_benchmark", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     Row("manage_benchmark_edit", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_benchmark_edit", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),

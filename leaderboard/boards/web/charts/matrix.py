@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluator.measures.base import Measure
-from leaderboard.boards.queries import Board, Pair, Row, slice_of
+from leaderboard.boards.queries import NO_SCORE, Board, Pair, Row, ShownScore, slice_of
 from leaderboard.boards.web.charts.heat import shade
 from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows
 
@@ -101,7 +101,7 @@ class Leader:
     """The best systems of one cell. names: several if systems are tied; empty if no system has a value."""
 
     entry: MatrixEntry
-    value: float | None
+    score: ShownScore
     shade: str
     names: Sequence[str]
 
@@ -116,5 +116,5 @@ def leaders(grid: Grid, matrices: Sequence[Matrix]) -> list[tuple[str | None, li
 
 def _leader(entry: MatrixEntry, heat_cells: Sequence[tuple[Row, HeatCell]]) -> Leader:
     best = [(row, heat) for row, heat in heat_cells if heat.best]
-    value = best[0][1].score.value if best else None
-    return Leader(entry, value, shade(value, entry.source.measure), [row.system for row, _ in best])
+    score = best[0][1].score if best else NO_SCORE
+    return Leader(entry, score, shade(score.value, entry.source.measure), [row.system for row, _ in best])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries import ShownScore
 from leaderboard.core.web.scale import Scale, covering
 
@@ -37,13 +38,17 @@ class ScoreAtTime:
 
 @dataclass(frozen=True)
 class Level:
-    """A reference value without a date, such as a reported result. y, label_y: pixels from the top."""
+    """A reference value without a date, such as a reported result. y, label_y: pixels from the top.
+
+    bounds: of the true score of a system on a ladder.
+    """
 
     name: str
     value: float
     is_human: bool = False
     y: float = 0.0
     label_y: float = 0.0
+    bounds: Bounds | None = None
 
     @property
     def label(self) -> str:

@@ -73,9 +73,9 @@ def reference_levels(board: Board) -> list[Level]:
         if (value := row.values.get((board.primary, WHOLE), (None, ""))[0]) is not None
     ]
     levels += [
-        Level(row.system, value, bool(HUMAN.search(row.system)))
+        Level(row.system, score.value, bool(HUMAN.search(row.system)), bounds=score.bounds)
         for row in board.rows
-        if not row.competes and not row.disqualified and (value := row.score(board.primary).value) is not None
+        if not row.competes and not row.disqualified and (score := row.score(board.primary)).value is not None
     ]
     return sorted(levels, key=lambda level: level.value, reverse=_is_up(board))
 

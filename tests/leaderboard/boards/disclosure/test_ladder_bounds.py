@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,8 +20,9 @@ from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries import ShownScore
 from leaderboard.boards.queries.ladder_bounds import with_bounds
 from leaderboard.boards.web.pages.symmetric import GENERATED, ORIGINAL
-from leaderboard.boards.web.tables.number_format import compact_score, shown_value, true_score
-from leaderboard.models import Benchmark, Leaderboard, Phase, Score
+from leaderboard.boards.web.tables.number_format import NONE, compact_score, shown_value, true_score
+from leaderboard.models import Benchmark, Leaderboard, Phase, RankChange, Score, System
+from leaderboard.templatetags.declared import revealed_value
 from tests.leaderboard.boards.disclosure.test_ladder_arithmetic import CORRELATION, ERROR, SHARE, Measure
 from tests.support.rows.many_groups import a_phase, a_split, answers, labels_of, score_all, send
 from tests.support.rows.tiny_world import World, build
@@ -187,6 +189,38 @@ def test_every_format_says_at_least(ladder_board: tuple[World, str, Any], client
         assert response.status_code == 200, address
         assert "≥" in response.content.decode(), address
     assert "true score between 0.700 and 0.800" in client.get(f"/submissions/{submission.pk}/").content.decode()
+
+
+def test_a_baseline_of_the_progress_page_has_bounds(ladder_board: tuple[World, str, Any], client: Client) -> None:
+    _, path, _ = ladder_board
+    System.objects.update(kind="baseline")
+    page = client.get(f"/benchmarks/{path.replace('/phases', '')}/progress/").content.decode()
+    assert '<td class="num">≥\xa00.700</td>' in page
+
+
+def test_changes_of_rank_have_bounds(ladder_board: tuple[World, str, Any], client: Client) -> None:
+    world, _, submission = ladder_board
+    board = Leaderboard.objects.get(phase=submission.phase)
+    same = {"phase": submission.phase, "gold_version": board.gold_version, "shown_from": board.shown_from}
+    replaced = Leaderboard.objects.create(**same, task_version=board.task_version + 1, state="frozen")
+    values = {"rank_before": 1, "value_before": 0.54772, "rank": 1, "value": 0.7}
+    RankChange.objects.create(
+        leaderboard=board, replaced=replaced, system=submission.system, measure="accuracy", **values
+    )
+    Leaderboard.objects.filter(pk=board.pk).update(shown_from=timezone.now())
+    client.force_login(world.researcher)
+    page = client.get(f"/submissions/{submission.pk}/").content.decode()
+    assert "≥\xa00.547<" in page and "0.548" not in page
+
+
+@pytest.mark.parametrize(
+    ("disclosure", "measure", "text"),
+    [("full", "accuracy", "0.548"), ("ladder", "accuracy", "≥\xa00.547"), ("ladder", "former", "0.548")],
+)
+def test_a_value_on_a_page_of_a_submission(disclosure: str, measure: str, text: str) -> None:
+    phase = Phase(benchmark=Benchmark(task="fact-verification"), disclosure=disclosure)
+    assert revealed_value(phase, measure, 0.54772) == text
+    assert revealed_value(phase, measure, None) == NONE
 
 
 def test_boards_of_other_phases_have_no_bounds(ladder_board: tuple[World, str, Any], client: Client) -> None:

@@ -81,7 +81,7 @@ def test_leaders_are_the_best_of_each_entry_and_ties_name_all():
     names = [[leader.names for leader in line] for _, line in leading]
     assert names[0] == [["a"], ["a"], ["a", "b"]]
     assert names[1] == [["a", "b"], ["b"], ["a", "b"]]
-    assert leading[0][1][1].value == 0.9
+    assert leading[0][1][1].score.value == 0.9
     assert leading[0][1][1].shade == "heat-8"
 
 
@@ -89,7 +89,7 @@ def test_without_values_there_is_no_leader():
     rows = [system("a", 0.5, **{"0.0_wide": None})]
     matrix_grid = grid(*rows)
     leader = leaders(matrix_grid, matrices(matrix_grid, rows))[0][1][1]
-    assert (leader.value, leader.shade, leader.names) == (None, "", [])
+    assert (leader.score.value, leader.shade, leader.names) == (None, "", [])
 
 
 def test_values_with_the_same_text_share_a_line():
