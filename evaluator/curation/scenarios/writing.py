@@ -47,11 +47,13 @@ def write(by_scenario: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, s
 
 
 def write_graph(by_scenario: ClaimsByScenario, graph: Graph, predicate: str, open_: Open) -> None:
-    """Write graph.tsv: the graph without the true claims of any scenario.
+    """Write graph.tsv: the graph without the true claims of any scenario, in either direction.
 
-    predicate: the predicate of the claims. open_: opens an output file by its name.
+    A fact whose reverse is a true claim would reveal it, since no false claim has one. predicate: the predicate of the
+    claims. open_: opens an output file by its name.
     """
-    hidden = {(claim.subject, claim.object) for _, claims in by_scenario for claim in claims if claim.label}
+    true = {(claim.subject, claim.object) for _, claims in by_scenario for claim in claims if claim.label}
+    hidden = true | {(object_, subject) for subject, object_ in true}
     ends, predicates = graph.entities, graph.predicates
     rows = zip(graph.subjects.tolist(), graph.predicates_of.tolist(), graph.objects.tolist(), strict=True)
     with open_("graph.tsv") as file:
