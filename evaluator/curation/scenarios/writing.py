@@ -75,13 +75,16 @@ def _line(
         slices["homogeneity"] = float(params.homogeneity)
     slices |= {"popularity": params.popularity, "scenario": scenario}
     triple = claim.subject, predicate, claim.object
+    ends = claim.subject, claim.object
+    first, second = sorted(ends) if scenarios.two_way else ends
     gold = {
         "id": _salted(key, scenario, *triple),
         "subject": claim.subject,
         "relation": predicate,
         "object": claim.object,
         "label": claim.label,
-        "group": _salted(key, *triple),  # a pair in several scenarios is one independent case
+        # A pair in several scenarios, or a two-way fact in both directions, is one independent case.
+        "group": _salted(key, first, predicate, second),
         "slices": slices,
     }
     origin: dict[str, Any] = {"id": gold["id"], "scenario": scenario, "origin": claim.origin}

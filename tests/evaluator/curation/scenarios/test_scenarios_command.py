@@ -203,6 +203,25 @@ def test_the_public_graph_has_no_true_claim_in_the_other_direction(couples, tmp_
     assert not remaining & (true | reverse(true))
 
 
+def test_an_excluded_pair_is_excluded_in_both_directions(couples, tmp_path):
+    test, train = tmp_path / "test", tmp_path / "train"
+    assert main([*couples, "--output", str(test)]) == 0
+    assert main([*couples, "--exclude-pairs", str(test / "gold.jsonl"), "--seed", "1", "--output", str(train)]) == 0
+    assert not pairs_of(train) & (pairs_of(test) | reverse(pairs_of(test)))
+
+
+def test_the_two_directions_of_a_fact_are_one_group(couples, tmp_path):
+    assert main([*couples, "--output", str(tmp_path / "made")]) == 0
+    groups = {}
+    for line in (tmp_path / "made" / "gold.jsonl").read_text().splitlines():
+        claim = json.loads(line)
+        if claim["label"]:
+            groups.setdefault(frozenset((claim["subject"], claim["object"])), []).append(claim["group"])
+    assert max(map(len, groups.values())) == 2
+    assert all(len(set(names)) == 1 for names in groups.values())
+    assert len({names[0] for names in groups.values()}) == len(groups)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
