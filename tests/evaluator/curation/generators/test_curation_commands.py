@@ -273,6 +273,8 @@ def test_wrong_usage_exits_64_and_leaves_no_files(folder, capsys, arguments, mes
             "bad.jsonl:2: group is not valid, found 1.5, expected a string or an integer",
         ),
         ("public-private", b'{"id": 1}\n\n', "bad.jsonl:2: blank line"),
+        ("public-private", b'{"id": 1}\r\n{"id":\r2}\n', "bad.jsonl:2: a carriage return alone, found CR without LF"),
+        ("public-private", b'{"id": 1}\n{"id": 2}\r\r\n', "bad.jsonl:2: a carriage return alone, found CR without LF"),
         ("public-private", b'{"id": 1, "id": 2}\n', "bad.jsonl:1: duplicate key"),
         ("public-private", b'{"id": NaN}\n', "bad.jsonl:1: not valid JSON"),
         ("public-private", b"[1]\n", "bad.jsonl:1: the line is not an object"),
