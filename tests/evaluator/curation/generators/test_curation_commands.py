@@ -254,6 +254,11 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
         (["reweight", "claims.jsonl", "--lambda", "nan"], "expected a number, 0 or more"),
         (["reweight", "claims.jsonl"], "--lambda"),
         (["symmetric", "originals.jsonl", "contraries.jsonl"], "--salt"),
+        (["reweight", "claims.jsonl", "--lambda", "1", "--text", 'a"b'], 'the keys of text and label are "a\\"b" and'),
+        (
+            ["reweight", "claims.jsonl", "--lambda", "1", "--label", "\udcff"],
+            'label are "claim" and "\\udcff", expected',
+        ),
         (["nothing"], "invalid choice"),
     ],
 )
