@@ -81,7 +81,7 @@ def test_bad_predictions_exit_2_with_one_line_per_problem(folder, capsys):
     assert err.splitlines() == [
         'bad.jsonl:1: unknown predicted_label, found "MAYBE", expected SUPPORTS, REFUTES or NOT ENOUGH INFO',
         "bad.jsonl:2: predicted_label is missing, found no such key, expected predicted_label",
-        "bad.jsonl:3: the last line is incomplete, found Expecting value at column 1, expected one JSON object",
+        "bad.jsonl:3: not valid JSON, found Expecting value at column 1, expected one JSON object",
         "bad.jsonl: 3 ids are missing: 1, 2, 3 (some may be on the 2 lines that could not be read)",
     ]
 
