@@ -224,6 +224,15 @@ def test_validate_needs_benchmark_and_phase_together(capsys, arguments):
 
 
 @pytest.mark.parametrize(
+    "more", [["--inputs", "i.jsonl"], ["--option", "fold=1"], []], ids=["with inputs", "with an option", "task alone"]
+)
+def test_validate_takes_a_task_or_a_phase(capsys, more):
+    status, out, err = run(capsys, "validate", "fact-checking", *more, "--benchmark", "b", "--phase", "p", "a.jsonl")
+    assert (status, out) == (64, "")
+    assert "expected either TASK and --inputs, or --benchmark and --phase" in err
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "--help",

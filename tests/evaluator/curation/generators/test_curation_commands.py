@@ -245,6 +245,9 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
         (["folds", "gold.jsonl", "--folds", "1"], "expected a whole number from 2"),
         (["folds", "gold.jsonl", "--parts", "folds=1-5"], "the name of the list of all folds"),
         (["folds", "gold.jsonl", "--folds", "20"], "14 documents for 20 folds"),
+        (["folds", "gold.jsonl", "--mark", ""], "--mark is empty, expected a key"),
+        (["folds", "gold.jsonl", "--parts", f"{'a' * 300}=1-5"], "up to 60 letters, digits, _ and -"),
+        (["holdout", "gold.jsonl", "--parts", f"{'a' * 300}=0.5,b=0.5"], "up to 60 letters, digits, _ and -"),
         (["holdout", "gold.jsonl", "--parts", "train=1"], "the number of parts is 1, expected 2 or more"),
         (
             ["holdout", "gold.jsonl", "--parts", "a=\u00bd,b=0.5"],
