@@ -45,7 +45,7 @@ def main(words: Sequence[str]) -> int:
     """Run the command of the command line `words`, and return its exit status."""
     try:
         current = deprecated_names.replace(words)
-        args = _parser(current).parse_args(current)
+        args = _parse(current)
         status = _command(args)
         sys.stdout.flush()  # flushed here, where BrokenPipeError is still handled
         return status
@@ -69,6 +69,19 @@ def main(words: Sequence[str]) -> int:
         name = type(error).__name__
         print(f"{PROGRAM}: internal error ({name} at {where}). Please report it.", file=sys.stderr)
         return INTERNAL_ERROR
+
+
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments of the command line. Raises UsageError if it is invalid."""
+    parser = _parser(words)
+    args, unknown = parser.parse_known_args(words)
+    if unknown and args.command == "validate" and args.benchmark is not None and not unknown[0].startswith("-"):
+        raise UsageError(
+            "expected either TASK and --inputs, or --benchmark and --phase, of which the server knows task and inputs"
+        )
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return args
 
 
 def _parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:

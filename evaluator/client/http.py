@@ -69,9 +69,14 @@ class Server:
 
         Raises UsageError if one of them is invalid. token: None for anonymous access.
         """
-        parts = urllib.parse.urlsplit(address)
+        invalid = UsageError(f"the server's address is {shown(address)}, expected one like https://board.example")
+        try:
+            parts = urllib.parse.urlsplit(address)
+            _ = parts.port  # raises ValueError for an invalid port
+        except ValueError:
+            raise invalid from None
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise UsageError(f"the server's address is {shown(address)}, expected one like https://board.example")
+            raise invalid
         if token is not None and not _is_safe(token):
             raise UsageError(_HEADER_UNSAFE)
         self.address = address.rstrip("/")

@@ -6,10 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from evaluator.errors import ProblemList
+from evaluator.errors import ProblemList, UsageError, shown
 
 CHUNK = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
+
+
+def _limit(variable: str, default: int) -> int:
+    """Return the limit that an environment variable sets. Raises UsageError unless it is a whole number, 1 or more."""
+    text = os.environ.get(variable, str(default))
+    try:
+        limit = int(text)
+    except ValueError:
+        limit = 0
+    if limit < 1:
+        raise UsageError(f"{variable} is {shown(text)}, expected a whole number, 1 or more")
+    return limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +35,10 @@ class ReadLimits:
     and lists on a line.
     """
 
-    file_bytes: int = int(os.environ.get("HOLDOUT_MAX_FILE_MB", "200")) * 1_000_000
+    file_bytes: int = _limit("HOLDOUT_MAX_FILE_MB", 200) * 1_000_000
     ratio: int = 100
     members: int = 10_000
-    lines: int = int(os.environ.get("HOLDOUT_MAX_LINES", "2000000"))
+    lines: int = _limit("HOLDOUT_MAX_LINES", 2_000_000)
     line_bytes: int = 1 << 20
     depth: int = 16
 

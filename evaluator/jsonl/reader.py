@@ -179,7 +179,7 @@ class Reader(Generic[Record]):
         wide = self._decode_wide(block, lines, first) if records is not None else None
         if wide is not None:
             return Block(first, wide, lambda: enumerate(wide, first))
-        last = first + len(lines) - 1 if ends_file else 0
+        last = first + len(lines) - 1 if ends_file and not block.endswith(b"\n") else 0
         return Block(first, None, lambda: self._read_lines(lines, records, first, last))
 
     def _read_lines(
@@ -241,8 +241,8 @@ class Reader(Generic[Record]):
     def _examine(self, line: bytes, is_last: bool) -> Record:
         """Return one line's record.
 
-        Raises LineError for the first rule that the line breaks. is_last: True for the last line of the file, which may
-        have been cut off: the error then says so.
+        Raises LineError for the first rule that the line breaks. is_last: True for the last line of a file that does
+        not end in a newline: it may have been cut off, and the error then says so.
         """
         _check_bytes(line, self.limits)
         try:

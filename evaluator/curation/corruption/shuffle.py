@@ -73,11 +73,13 @@ def permute_names(
     subject: None if there is none.
     """
     ends = {end for fact in facts for end in (fact[0], fact[2])}
-    present = sorted((set(names) & ends) | (names_in(text, names, ends) if text else set()))
+    # Names that stay, because the permutation leaves them in place or as the subject, protect the names inside them.
+    whole = {*ends, *names, subject or ""}
+    present = sorted((set(names) & ends) | (names_in(text, names, whole) if text else set()))
     moved = {old: new for old, new in zip(present, rng.sample(present, len(present)), strict=True) if old != new}
     return Permuted(
         [(moved.get(s, s), relation, moved.get(o, o)) for s, relation, o in facts],
-        None if text is None else replace_names(text, moved, ends),
+        None if text is None else replace_names(text, moved, whole),
         None if subject is None else moved.get(subject, subject),
         len(present),
         len(moved),

@@ -16,24 +16,30 @@ from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Kind, Parameter, Source
 from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.lines import RawLine, identifier, of_one_type, read_lines, value_text
-from evaluator.errors import GoldError, ProblemList, shown
+from evaluator.errors import GoldError, ProblemList, UsageError, shown
 from evaluator.jsonl.ids import Id, format_ids
 from evaluator.statistics.random_streams import random_stream
 from evaluator.text import count_noun
 
 _MOST_NAMED = 1000
+_RESERVED = ("group", "id", "judged_by", "slices")
+"""Keys that have another meaning in the outputs."""
+_ANSWERS = ("label", "score")
+"""Keys whose values in the items are replaced: answers of an earlier round."""
 _SPANS = "a list of [start, end], whole numbers with 0 <= start < end"
 
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
+    if args.key in _RESERVED:
+        raise UsageError(f"--key is {shown(args.key)}, expected a key other than {', '.join(_RESERVED)}")
     judgements = _read_all(args, bench)
-    items = _read_items(args, bench, judgements.units)
+    key = args.key or ("score" if judgements.scores else "label")
+    items = _read_items(args, bench, judgements.units, key)
     decided = {name: decide(judgements.units.get(name, ()), scores=judgements.scores) for name in items}
     left = [name for name, value in decided.items() if value is None]
     judged_by: dict[Id, list[Id]] = {name: [] for name in items}
     for name, annotator, _ in judgements.named:
         judged_by[name].append(annotator)
-    key = args.key or ("score" if judgements.scores else "label")
     gold = ({**items[name], key: value} for name, value in decided.items() if value is not None)
     bench.write_rows("gold.jsonl", gold)
     # No judgement is in these two files, so that nobody sees those of others.
@@ -89,10 +95,11 @@ def _read_all(args: argparse.Namespace, bench: Workspace) -> Judgements:
     return together
 
 
-def _read_items(args: argparse.Namespace, bench: Workspace, judged: Iterable[Id]) -> dict[Id, dict[str, Any]]:
+def _read_items(args: argparse.Namespace, bench: Workspace, judged: Iterable[Id], key: str) -> dict[Id, dict[str, Any]]:
     """Return id -> line of the file --items; without this file, id -> an object with only the id, for each judged item.
 
-    judged: the ids of judged items. Raises GoldError for an invalid or repeated id, or if the file lacks a judged item.
+    judged: the ids of judged items. key: the key of the answer. Raises GoldError for an invalid or repeated id, if the
+    file lacks a judged item, or if an item has the key already and it is none of _ANSWERS.
     """
     if args.items is None:
         return {name: {"id": name} for name in judged}
@@ -105,6 +112,8 @@ def _read_items(args: argparse.Namespace, bench: Workspace, judged: Iterable[Id]
             continue
         if name in items:
             problems.add(line.number, "duplicate id", shown(name), "each id once")
+        if key in line.value and key not in _ANSWERS:
+            problems.add(line.number, f"the item already has the key {key}", "", "a key that no item has")
         items[name] = line.value
     unknown = [name for name in judged if name not in items]
     if unknown:

@@ -155,7 +155,7 @@ def _text(report: dict[str, Any]) -> str:
 
 GENERATOR = Generator(
     name="corrupt",
-    version=1,
+    version=2,
     summary="permute the dates, places or people of each text and its facts, and compute the expected accuracy",
     add_arguments=_add_arguments,
     make=_make,

@@ -15,6 +15,8 @@ from evaluator.text import count_noun
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     parts = _parts(args)
+    if args.mark == "":
+        raise UsageError("--mark is empty, expected a key")
     lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
     documents = [identifier(line, args.by, problems) for line in lines]
     if args.mark:

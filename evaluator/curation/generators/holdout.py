@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections import Counter
 from typing import Any
 
@@ -12,6 +11,7 @@ from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Kind, Parameter, Source
 from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.lines import RawLine, identifier, of_one_type, read_lines
+from evaluator.curation.splitting.folds import PART_NAME
 from evaluator.curation.splitting.holdout import holdouts
 from evaluator.errors import ProblemList, UsageError, shown
 from evaluator.text import count_noun
@@ -55,9 +55,10 @@ def _shares(text: str) -> dict[str, str]:
     shares: dict[str, str] = {}
     for piece in text.split(","):
         name, equals, share = piece.partition("=")
-        if not equals or not re.fullmatch(r"[\w-]+", name):
+        if not equals or not PART_NAME.fullmatch(name):
             raise UsageError(
-                f"part is {shown(piece)}, expected NAME=SHARE, such as test=0.2; a name has letters, digits, _ and -"
+                f"part is {shown(piece)}, expected NAME=SHARE, such as test=0.2; a name has up to 60 letters, digits, "
+                "_ and -"
             )
         if name in shares:
             raise UsageError(f"the part {name} is given twice; each part needs its own name")

@@ -79,14 +79,17 @@ def _read_gold(args: argparse.Namespace, bench: Workspace) -> tuple[Mapping[Id, 
 def _read_corrupted(path: Path, layout: Format[Any], index_of: Mapping[Id, int], bench: Workspace) -> list[Any]:
     """Return the lines of the corrupted texts, in the order of the gold.
 
-    index_of: id -> index of its gold line. Raises GoldError unless each of these ids has one line.
+    index_of: id -> index of its gold line. Raises GoldError unless each of these ids has one line, and for inputs
+    without a text.
     """
     reader = Reader(str(path), layout, GoldError)
     register = AnswerRegister(index_of, reader.problems)
     lines: list[Any] = [None] * len(index_of)
     for number, line in reader.records(bench.input("corrupted", path)):
         index = register.index_of(line.id, number)
-        if index is not None:
+        if getattr(line, "text", "") is msgspec.UNSET:
+            reader.problems.add(number, "the line has no text", "no such key", "a text, which the metric compares")
+        elif index is not None:
             lines[index] = line
     report_missing(reader.problems, register.silent, reader.n_unread)
     reader.problems.raise_if_any()

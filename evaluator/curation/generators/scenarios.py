@@ -235,7 +235,7 @@ def _text(report: dict[str, Any]) -> str:
 
 GENERATOR = Generator(
     name="scenarios",
-    version=1,
+    version=2,
     summary="make scenarios of fact checking over a knowledge graph: popularity, transparency, homogeneity",
     make=_make,
     sources=SOURCES_READ,

@@ -32,13 +32,20 @@ def read_claims(
 
     file: the file's name, for error messages. text, label: the keys of text and label. limits: None: the default
     limits. Texts and labels are strings; other keys are ignored. Raises GoldError for invalid lines, and UsageError
-    unless text and label are two different keys other than id.
+    unless text and label are two different keys other than id, which JSON writes without escapes.
     """
     if len({"id", text, label}) < 3:
         raise UsageError(
             f"the keys of text and label are {text} and {label}, expected two different keys other than id"
         )
-    reader = Reader(file, _layout(text, label), GoldError, limits)
+    try:
+        layout = _layout(text, label)
+    except ValueError:
+        raise UsageError(
+            f"the keys of text and label are {shown(text)} and {shown(label)}, expected keys without quotation marks, "
+            "backslashes and control characters"
+        ) from None
+    reader = Reader(file, layout, GoldError, limits)
     register = IdRegister(reader.problems)
     claims = Claims()
     for number, line in reader.records(stream):

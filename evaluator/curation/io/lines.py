@@ -122,6 +122,8 @@ def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
         raise LineError("the file begins with a byte order mark", "EF BB BF", "UTF-8 without a byte order mark")
     if not raw.strip(b" \t\r"):
         raise LineError("blank line", "no JSON", "one JSON object per line")
+    if b"\r" in raw:
+        raise LineError("a carriage return alone", "CR without LF", "lines that end in LF or CRLF")
     try:
         unknown_keys(raw, _ANY, limits.depth)
         value = msgspec.json.decode(raw)

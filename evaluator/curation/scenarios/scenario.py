@@ -75,6 +75,9 @@ class Scenarios:
     types: name of an entity -> its types. vectors: returns one row per entity of the graph; it is called only if
     clusters are needed. avoid: pairs (subject, object) that no claim may have. Raises UsageError for an unknown
     predicate or invalid values.
+
+    two_way: True if the predicate links any two entities both ways. Then a pair is avoided, used once and grouped with
+    its reverse.
     """
 
     def __init__(
@@ -94,9 +97,12 @@ class Scenarios:
             raise UsageError(f"plausible is {shown(params.plausible)}, expected {' or '.join(SOURCES)}")
         self.n_positives, self.n_negatives = positives_and_negatives(params.size, params.ratio)
         self.facts = graph.facts(predicate)
+        subjects, objects = self.facts.T
+        reversed_facts = np.isin(graph.key(objects, subjects), graph.key(subjects, objects))
+        self.two_way = bool((reversed_facts & (subjects != objects)).any())
         self._vectors = vectors
         number = graph.number
-        self._avoid = {(number[s], number[o]) for s, o in avoid if s in number and o in number}
+        self._avoid = self._in_both_orders({(number[s], number[o]) for s, o in avoid if s in number and o in number})
         self._source: Source = SOURCES[params.plausible](graph, predicate, Types(graph.entities, types), params.seed)
         self._orders: dict[str, Ints] = {}
         self._clusters: dict[bytes, dict[Pair, int]] = {}
@@ -106,10 +112,11 @@ class Scenarios:
     def use(self, claims: Iterable[Claim]) -> None:
         """Exclude the (subject, object) pairs of these claims from the claims of all later scenarios.
 
-        The clusters of facts are still computed with these pairs.
+        Their reverses are excluded too if the predicate is `two_way`. The clusters of facts are still computed with
+        these pairs.
         """
         number = self.graph.number
-        self._used |= {(number[claim.subject], number[claim.object]) for claim in claims}
+        self._used |= self._in_both_orders({(number[claim.subject], number[claim.object]) for claim in claims})
         self._plausible_claims.clear()
 
     @cached_property
@@ -177,6 +184,10 @@ class Scenarios:
         clusters = self._clusters_of(ScenarioParams("1", "1", flavour))
         rows = sorted(clusters.items(), key=lambda item: (item[1], item[0]))
         return [(self.graph.entities[s], self.graph.entities[o], str(number)) for (s, o), number in rows]
+
+    def _in_both_orders(self, pairs: set[Pair]) -> set[Pair]:
+        """Return the pairs, with their reverses if the predicate is `two_way`."""
+        return pairs | {(object_, subject) for subject, object_ in pairs} if self.two_way else pairs
 
     def _order(self, flavour: str) -> Ints:
         """Return the indices of the predicate's facts in order of preference, without the pairs that no claim may have.

@@ -47,11 +47,13 @@ def write(by_scenario: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, s
 
 
 def write_graph(by_scenario: ClaimsByScenario, graph: Graph, predicate: str, open_: Open) -> None:
-    """Write graph.tsv: the graph without the true claims of any scenario.
+    """Write graph.tsv: the graph without the true claims of any scenario, in either direction.
 
-    predicate: the predicate of the claims. open_: opens an output file by its name.
+    A fact whose reverse is a true claim would reveal it, since no false claim has one. predicate: the predicate of the
+    claims. open_: opens an output file by its name.
     """
-    hidden = {(claim.subject, claim.object) for _, claims in by_scenario for claim in claims if claim.label}
+    true = {(claim.subject, claim.object) for _, claims in by_scenario for claim in claims if claim.label}
+    hidden = true | {(object_, subject) for subject, object_ in true}
     ends, predicates = graph.entities, graph.predicates
     rows = zip(graph.subjects.tolist(), graph.predicates_of.tolist(), graph.objects.tolist(), strict=True)
     with open_("graph.tsv") as file:
@@ -73,13 +75,16 @@ def _line(
         slices["homogeneity"] = float(params.homogeneity)
     slices |= {"popularity": params.popularity, "scenario": scenario}
     triple = claim.subject, predicate, claim.object
+    ends = claim.subject, claim.object
+    first, second = sorted(ends) if scenarios.two_way else ends
     gold = {
         "id": _salted(key, scenario, *triple),
         "subject": claim.subject,
         "relation": predicate,
         "object": claim.object,
         "label": claim.label,
-        "group": _salted(key, *triple),  # a pair in several scenarios is one independent case
+        # A pair in several scenarios, or a two-way fact in both directions, is one independent case.
+        "group": _salted(key, first, predicate, second),
         "slices": slices,
     }
     origin: dict[str, Any] = {"id": gold["id"], "scenario": scenario, "origin": claim.origin}

@@ -11,6 +11,8 @@ from evaluator.jsonl.ids import Id
 FOLDS = 5
 MOST_FOLDS = 1000
 """Maximum number of folds. Each fold is a separate file, so a larger number is a typing error."""
+PART_NAME = re.compile(r"[\w-]{1,60}")
+"""Name of a part, which is also that of its file: at most 255 bytes, with four bytes a letter."""
 PARTS = {"train": (1, 2, 3), "dev": (4,), "test": (5,)}
 _RANGE = re.compile(r"([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?")
 
@@ -38,9 +40,10 @@ def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
     parts: dict[str, tuple[int, ...]] = {}
     for piece in text.split(","):
         name, equals, numbers = piece.partition("=")
-        if not equals or not re.fullmatch(r"[\w-]+", name):
+        if not equals or not PART_NAME.fullmatch(name):
             raise UsageError(
-                f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST; a name has letters, digits, _ and -"
+                f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST; a name has up to 60 letters, digits, "
+                "_ and -"
             )
         if name in parts:
             raise UsageError(f"the part {name} is given twice; each part needs its own name")

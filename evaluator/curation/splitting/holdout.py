@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import lcm
 
 from evaluator.curation.splitting.controlled_rounding import round_table
+from evaluator.curation.splitting.shares import parse_share
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.ids import Id
 from evaluator.statistics.random_streams import random_stream
@@ -163,7 +164,7 @@ def _shares(shares: Mapping[str, Fraction | float | str]) -> dict[str, Fraction]
     fractions = {}
     for part, text in shares.items():
         try:
-            fractions[part] = Fraction(str(text))
+            fractions[part] = parse_share(text)
         except (ValueError, ZeroDivisionError):
             raise UsageError(f"the share of part {shown(part)} is {shown(str(text))}, expected a number") from None
     for part, share in fractions.items():

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
+from evaluator.curation.splitting.shares import parse_share
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.ids import Id
 from evaluator.text import count_noun
@@ -58,9 +59,8 @@ def split_public_private(
 
 
 def _share(share: Fraction | float | str) -> Fraction:
-    """Return the share as the decimal that is written: 0.1 is a tenth, not the nearest binary fraction."""
     try:
-        fraction = share if isinstance(share, Fraction) else Fraction(str(share))
+        fraction = parse_share(share)
     except (ValueError, ZeroDivisionError):
         fraction = Fraction(0)
     if not 0 < fraction < 1:

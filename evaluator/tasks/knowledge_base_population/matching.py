@@ -20,6 +20,8 @@ from evaluator.tasks.knowledge_base_population.layout import DATE_PROPERTIES
 
 Marks = npt.NDArray[np.bool_]
 _MAX_PAIRS = 1 << 20
+_MANY = 256
+_ROWS = 128  # so that a block of comparisons fits into a processor's cache
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,7 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
     is_nonempty = (offsets[0] < offsets[1]) & (offsets[2] < offsets[3])
     surplus = ~(member & is_nonempty)
     rest, members = np.flatnonzero(surplus), np.flatnonzero(member)
-    for i, j in _pairs(keys[rest], keys[members]):
-        match = _overlap(offsets[:, rest[i]], offsets[:, members[j]])
-        surplus[rest[i[match]]] = False
+    surplus[rest] = ~_overlap_any(offsets[:, rest], keys[rest], offsets[:, members], keys[members])
     return Matches(gold, predicted, matched_gold, surplus), Matches(gold, predicted, matched_exactly, ~equal)
 
 
@@ -109,6 +109,30 @@ def _pairs(keys: Indices, others: Indices) -> Iterator[tuple[Indices, Indices]]:
         offset = np.arange(len(i)) - np.repeat(ends[begin:end] - block_counts - before, block_counts)
         yield i, order[first[i] + offset]
         begin = end
+
+
+def _overlap_any(a: Offsets, keys: Indices, b: Offsets, others: Indices) -> Marks:
+    """Return a mask of the facts of `a` that overlap any fact of `b` with an equal key.
+
+    keys, others: the keys of the facts of `a` and `b`. A key with many facts of `b` is compared on its own, block by
+    block without indices of pairs: a line of a million bytes may hold thousands of facts with one key.
+    """
+    order = np.argsort(others, kind="stable")
+    b, others = b[:, order], others[order]
+    first, end = np.searchsorted(others, keys, side="left"), np.searchsorted(others, keys, side="right")
+    is_large = end - first > _MANY
+    result = np.zeros(len(keys), dtype=np.bool_)
+    small, large = np.flatnonzero(~is_large), np.flatnonzero(is_large)
+    for i, j in _pairs(keys[small], others):
+        match = _overlap(a[:, small[i]], b[:, j])
+        result[small[i[match]]] = True
+    large = large[np.argsort(keys[large], kind="stable")]
+    for of_key in np.split(large, np.flatnonzero(np.diff(keys[large])) + 1):
+        for begin in range(0, len(of_key), _ROWS):
+            rows = of_key[begin : begin + _ROWS]
+            same_key = b[:, None, first[rows[0]] : end[rows[0]]]
+            result[rows] = _overlap(a[:, rows, None], same_key).any(axis=1)
+    return result
 
 
 def _overlap(a: Offsets, b: Offsets) -> Marks:

@@ -81,7 +81,7 @@ def test_bad_predictions_exit_2_with_one_line_per_problem(folder, capsys):
     assert err.splitlines() == [
         'bad.jsonl:1: unknown predicted_label, found "MAYBE", expected SUPPORTS, REFUTES or NOT ENOUGH INFO',
         "bad.jsonl:2: predicted_label is missing, found no such key, expected predicted_label",
-        "bad.jsonl:3: the last line is incomplete, found Expecting value at column 1, expected one JSON object",
+        "bad.jsonl:3: not valid JSON, found Expecting value at column 1, expected one JSON object",
         "bad.jsonl: 3 ids are missing: 1, 2, 3 (some may be on the 2 lines that could not be read)",
     ]
 
@@ -221,6 +221,15 @@ def test_the_version(capsys):
 def test_validate_needs_benchmark_and_phase_together(capsys, arguments):
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (64, "") and "required: --" in err
+
+
+@pytest.mark.parametrize(
+    "more", [["--inputs", "i.jsonl"], ["--option", "fold=1"], []], ids=["with inputs", "with an option", "task alone"]
+)
+def test_validate_takes_a_task_or_a_phase(capsys, more):
+    status, out, err = run(capsys, "validate", "fact-checking", *more, "--benchmark", "b", "--phase", "p", "a.jsonl")
+    assert (status, out) == (64, "")
+    assert "expected either TASK and --inputs, or --benchmark and --phase" in err
 
 
 @pytest.mark.parametrize(

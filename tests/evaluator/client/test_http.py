@@ -110,7 +110,19 @@ def test_no_server_listens() -> None:
         Server(f"http://127.0.0.1:{port}", TOKEN).get("tasks/")
 
 
-@pytest.mark.parametrize("address", ["board.example", "ftp://board.example", "file:///etc/passwd", "https://", "x"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "board.example",
+        "ftp://board.example",
+        "file:///etc/passwd",
+        "https://",
+        "x",
+        "http://[::1",
+        "http://a:port",
+        "http://a:65536",
+    ],
+)
 def test_an_invalid_address_is_refused(address: str) -> None:
     with pytest.raises(UsageError, match="the server's address is"):
         Server(address, TOKEN)

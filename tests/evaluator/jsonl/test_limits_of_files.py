@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -24,3 +25,16 @@ def test_the_sandbox_server_has_the_limits_of_its_caller(monkeypatch: pytest.Mon
         [sys.executable, "-c", PRINT], env=environment, cwd=launch.ROOT, capture_output=True, check=True
     )
     assert done.stdout.split() == [b"1000000000", b"10000000"]
+
+
+@pytest.mark.parametrize(("variable", "value"), [("HOLDOUT_MAX_LINES", "abc"), ("HOLDOUT_MAX_FILE_MB", "-1")])
+def test_an_invalid_limit_is_wrong_usage(variable: str, value: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluator", "score", "fact-checking", "--gold", "gold", "predictions"],
+        env={**os.environ, variable: value},
+        cwd=launch.ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 64
+    assert f'{variable} is "{value}", expected a whole number, 1 or more' in done.stderr.decode()

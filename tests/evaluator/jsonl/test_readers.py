@@ -95,6 +95,7 @@ REFUSED = {
     "65 unknown keys": (with_key(b", ".join(b'"k%d": 0' % i for i in range(65))), 2, "too many unknown keys"),
     "a line over 1 MiB": (with_key(b'"x": "' + b"a" * (1 << 20) + b'"'), 2, "too long"),
     "truncated": (GOOD[:-9], 3, "the last line is incomplete"),
+    "a complete last line": (GOOD[:-1].replace(b'2, "', '2, "\u00e9": 1_0, "'.encode()) + b"\n", 3, "not valid JSON"),
     "trailing garbage": (GOOD.replace(b"}\n", b"} x\n", 1), 1, "not valid JSON"),
     "two documents on a line": (GOOD.replace(b"}\n", b"} {}\n", 1), 1, "not valid JSON"),
     "a comment": (GOOD.replace(b"\n", b" // yes\n", 1), 1, "not valid JSON"),

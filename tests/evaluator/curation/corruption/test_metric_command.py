@@ -73,3 +73,10 @@ def test_texts_are_needed(command, tmp_path, capsys):
     (tmp_path / "gold.jsonl").write_bytes(jsonl([{"id": "a", "facts": []}]))
     assert main([*command, "--metric", "false"]) == 3
     assert "gold.jsonl:1: the line has no text" in capsys.readouterr().err
+
+
+def test_corrupted_texts_are_needed(command, tmp_path, capsys):
+    lines = [{"id": "a", "text": "t"}, {"id": "b"}, {"id": "c", "text": "t"}]
+    (tmp_path / "made/inputs.jsonl").write_bytes(jsonl(lines))
+    assert main([*command, "--metric", f"{shlex.quote(sys.executable)} metric.py"]) == 3
+    assert "made/inputs.jsonl:2: the line has no text" in capsys.readouterr().err

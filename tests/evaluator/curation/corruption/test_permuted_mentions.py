@@ -1,6 +1,7 @@
 """Mentions are permuted: none is lost or added, and facts that remain correct are counted."""
 
 import random
+import re
 from collections import Counter
 from itertools import permutations
 
@@ -92,6 +93,20 @@ def test_names_inside_longer_names_are_not_replaced():
     text = "Uldale Academy is in Uldale, not in Riff or Riffton."
     becomes = {permute_names(facts_, text, None, {"Uldale", "Riff"}, random.Random(seed)).text for seed in range(20)}
     assert becomes == {text, "Uldale Academy is in Riff, not in Uldale or Riffton."}
+
+
+def test_names_that_stay_are_not_replaced_inside():
+    """A permutation may leave a longer name, such as New York, in place; so does `--keep-subject` with the subject."""
+    names = {"York", "New York", "Paris", "Rome"}
+    text = "He left York for New York, then Paris and Rome."
+    for seed in range(24):
+        result = permute_names([], text, None, names, random.Random(seed))
+        order = re.findall("New York|York|Paris|Rome", result.text)
+        assert sorted(order) == sorted(names)
+        subject = permute_names([], text, "New York", names - {"New York"}, random.Random(seed))
+        assert " for New York, " in subject.text
+        assert subject.mentions == 3
+    assert permute_names([], "New York", "New York", {"York", "Rome"}, random.Random(0)).mentions == 0
 
 
 def test_whole_names_are_replaced_simultaneously():

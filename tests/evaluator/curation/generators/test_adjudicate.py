@@ -107,6 +107,23 @@ def test_scores_are_averaged_under_the_given_key(tmp_path) -> None:
     assert read(made / "gold.jsonl") == [{"id": "a", "human": 3.0}]
 
 
+@pytest.mark.parametrize("key", ["id", "group", "slices", "judged_by"])
+def test_the_key_of_the_answer_is_not_one_with_another_meaning(tmp_path, files, capsys, key) -> None:
+    assert main(["split", "adjudicate", *files, "--key", key, "--output", str(tmp_path / "made")]) == 64
+    assert f'--key is "{key}", expected a key other than group, id, judged_by, slices' in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()
+
+
+def test_an_answer_does_not_replace_what_is_judged(tmp_path, files, capsys) -> None:
+    items = write(tmp_path / "items.jsonl", ITEMS)
+    words = ["--items", items, "--key", "claim", "--output", str(tmp_path / "made")]
+    assert main(["split", "adjudicate", *files, *words]) == 3
+    assert (
+        "items.jsonl:1: the item already has the key claim, expected a key that no item has" in capsys.readouterr().err
+    )
+    assert not (tmp_path / "made").exists()
+
+
 def test_mentions_of_all_annotators_are_united(tmp_path, files, capsys) -> None:
     marks: list[Line] = [
         {"id": "t", "annotator": "ann", "mentions": [[4, 7], [0, 3]]},

@@ -245,6 +245,9 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
         (["folds", "gold.jsonl", "--folds", "1"], "expected a whole number from 2"),
         (["folds", "gold.jsonl", "--parts", "folds=1-5"], "the name of the list of all folds"),
         (["folds", "gold.jsonl", "--folds", "20"], "14 documents for 20 folds"),
+        (["folds", "gold.jsonl", "--mark", ""], "--mark is empty, expected a key"),
+        (["folds", "gold.jsonl", "--parts", f"{'a' * 300}=1-5"], "up to 60 letters, digits, _ and -"),
+        (["holdout", "gold.jsonl", "--parts", f"{'a' * 300}=0.5,b=0.5"], "up to 60 letters, digits, _ and -"),
         (["holdout", "gold.jsonl", "--parts", "train=1"], "the number of parts is 1, expected 2 or more"),
         (
             ["holdout", "gold.jsonl", "--parts", "a=\u00bd,b=0.5"],
@@ -254,6 +257,11 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
         (["reweight", "claims.jsonl", "--lambda", "nan"], "expected a number, 0 or more"),
         (["reweight", "claims.jsonl"], "--lambda"),
         (["symmetric", "originals.jsonl", "contraries.jsonl"], "--salt"),
+        (["reweight", "claims.jsonl", "--lambda", "1", "--text", 'a"b'], 'the keys of text and label are "a\\"b" and'),
+        (
+            ["reweight", "claims.jsonl", "--lambda", "1", "--label", "\udcff"],
+            'label are "claim" and "\\udcff", expected',
+        ),
         (["nothing"], "invalid choice"),
     ],
 )
@@ -273,6 +281,8 @@ def test_wrong_usage_exits_64_and_leaves_no_files(folder, capsys, arguments, mes
             "bad.jsonl:2: group is not valid, found 1.5, expected a string or an integer",
         ),
         ("public-private", b'{"id": 1}\n\n', "bad.jsonl:2: blank line"),
+        ("public-private", b'{"id": 1}\r\n{"id":\r2}\n', "bad.jsonl:2: a carriage return alone, found CR without LF"),
+        ("public-private", b'{"id": 1}\n{"id": 2}\r\r\n', "bad.jsonl:2: a carriage return alone, found CR without LF"),
         ("public-private", b'{"id": 1, "id": 2}\n', "bad.jsonl:1: duplicate key"),
         ("public-private", b'{"id": NaN}\n', "bad.jsonl:1: not valid JSON"),
         ("public-private", b"[1]\n", "bad.jsonl:1: the line is not an object"),

@@ -135,3 +135,15 @@ def test_pairs_used_in_a_single_scenario(triples, wanted_cells, params):
     assert dict(disjoint)[first] == plain.claims(first)
     facts = {(s, o) for s, p, o in triples if p == "p"}
     assert all(((claim.subject, claim.object) in facts) == claim.label for _, claims in disjoint for claim in claims)
+
+
+def test_pairs_used_once_are_used_in_one_direction():
+    couples = [(f"a{n}", f"b{n}") for n in range(12)]
+    triples = [triple for s, o in couples for triple in ((s, "p", o), (o, "p", s))]
+    cells = combinations(["1"], [None], ["random", "popular"])
+    for seed in range(9):
+        first, second = (
+            {(claim.subject, claim.object) for claim in claims}
+            for _, claims in matrix(scenarios_of(triples, {}, MatrixParams(8, seed=seed)), cells, once=True)
+        )
+        assert not second & (first | {(o, s) for s, o in first})

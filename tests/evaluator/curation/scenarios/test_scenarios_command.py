@@ -176,6 +176,52 @@ def test_the_public_graph_lacks_the_true_claims(tmp_path):
     assert remaining == generated.triples - true
 
 
+@pytest.fixture
+def couples(tmp_path):
+    """Options for a graph of 100 couples, where `spouse` is stated in both directions."""
+    ends = [(f"a{n:02}", f"b{n:02}") for n in range(100)]
+    graph = tmp_path / "couples.tsv"
+    graph.write_text("".join(f"{s}\tspouse\t{o}\n{o}\tspouse\t{s}\n" for s, o in ends))
+    return ["split", "scenarios", "--graph", str(graph), "--relation", "spouse", "--size", "60"]
+
+
+def pairs_of(folder, *, labels=(True, False)):
+    lines = (json.loads(line) for line in (folder / "gold.jsonl").read_text().splitlines())
+    return {(line["subject"], line["object"]) for line in lines if line["label"] in labels}
+
+
+def reverse(pairs):
+    return {(o, s) for s, o in pairs}
+
+
+def test_the_public_graph_has_no_true_claim_in_the_other_direction(couples, tmp_path):
+    assert main([*couples, "--public-graph", "--output", str(tmp_path / "made")]) == 0
+    true = pairs_of(tmp_path / "made", labels=[True])
+    triples = [line.split("\t") for line in (tmp_path / "made" / "graph.tsv").read_text().splitlines()]
+    remaining = {(s, o) for s, _, o in triples}
+    assert len(remaining) == 200 - len(true | reverse(true))
+    assert not remaining & (true | reverse(true))
+
+
+def test_an_excluded_pair_is_excluded_in_both_directions(couples, tmp_path):
+    test, train = tmp_path / "test", tmp_path / "train"
+    assert main([*couples, "--output", str(test)]) == 0
+    assert main([*couples, "--exclude-pairs", str(test / "gold.jsonl"), "--seed", "1", "--output", str(train)]) == 0
+    assert not pairs_of(train) & (pairs_of(test) | reverse(pairs_of(test)))
+
+
+def test_the_two_directions_of_a_fact_are_one_group(couples, tmp_path):
+    assert main([*couples, "--output", str(tmp_path / "made")]) == 0
+    groups = {}
+    for line in (tmp_path / "made" / "gold.jsonl").read_text().splitlines():
+        claim = json.loads(line)
+        if claim["label"]:
+            groups.setdefault(frozenset((claim["subject"], claim["object"])), []).append(claim["group"])
+    assert max(map(len, groups.values())) == 2
+    assert all(len(set(names)) == 1 for names in groups.values())
+    assert len({names[0] for names in groups.values()}) == len(groups)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -158,6 +158,7 @@ def test_parts_depend_on_the_seed_and_not_on_the_order_of_rows():
         ({"train": 1}, "the number of parts is 1, expected 2 or more"),
         ({"test": 0, "train": 1}, 'the share of part "test" is "0"'),
         ({"a": "-1", "b": 2}, 'the share of part "a" is "-1", expected a number above 0'),
+        ({"a": "1e-99999999", "b": 1}, 'the share of part "a" is "1e-99999999", expected a number'),
         ({"train": "most", "test": 0.1}, 'the share of part "train" is "most", expected a number'),
         ({"train": 0.99, "test": 0.01}, 'leave part "test" empty'),
     ],

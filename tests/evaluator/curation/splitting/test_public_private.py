@@ -78,6 +78,7 @@ def test_the_share_is_read_as_a_decimal():
         ([1, 2], {"share": 1.0}, "above 0 and below 1"),
         ([1, 2], {"share": "half"}, 'share is "half"'),
         ([1, 2], {"share": float("nan")}, "above 0 and below 1"),
+        ([1, 2], {"share": "1e-99999999"}, 'share is "1e-99999999"'),
         ([1, 2], {"share": "1/0"}, "above 0 and below 1"),
         ([1, 2], {"seed": -1}, "seed is -1"),
         ([1, 2], {"previous": PublicPrivateSplit(frozenset({1}), frozenset({1}))}, "both public and private"),

@@ -1,8 +1,11 @@
 """The vectorised scorer of knowledge-base-population equals plain loops, on generated examples."""
 
+from unittest.mock import patch
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evaluator.tasks.knowledge_base_population import matching
 from tests.evaluator.tasks.knowledge_base_population import kbp_oracle
 from tests.support.full_run import examples
 from tests.support.scoring_runs import assert_same, run_score, table
@@ -110,6 +113,16 @@ def test_all_scores(case, fold):
     gold, predictions = case
     report = run_score(TASK, gold, predictions, **({} if fold is None else {"fold": fold}))
     assert_same(table(report), kbp_oracle.score(gold, predictions, fold))
+
+
+@settings(
+    max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+@given(cases())
+def test_many_facts_of_one_property_are_compared_in_the_same_way(case):
+    gold, predictions = case
+    with patch.object(matching, "_MANY", 0), patch.object(matching, "_ROWS", 2):
+        assert_same(table(run_score(TASK, gold, predictions)), kbp_oracle.score(gold, predictions, None))
 
 
 @settings(
