@@ -16,7 +16,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.actions import facts
 from leaderboard.boards.api import query_parameters
 from leaderboard.boards.queries import lookup, slice_of
 from leaderboard.boards.queries.facts import Value, parse_stated
@@ -82,10 +81,8 @@ def _read(request: Request) -> dict[str, Any]:
 def _submit(phase: Phase, params: dict[str, Any], by: Any) -> submit.Accepted:
     stated = facts_of(phase, params["fact"])
     system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
-    described = {"by": by, "track": params["track"], "note": params["note"]}
-    accepted = submit.submit(phase=phase, system=system, file=params["file"], **described)
-    facts.state(system=accepted.submission.system, stated=stated, by=by)
-    return accepted
+    described = {"by": by, "track": params["track"], "note": params["note"], "stated": stated}
+    return submit.submit(phase=phase, system=system, file=params["file"], **described)
 
 
 def facts_of(phase: Phase, pairs: Iterable[str]) -> dict[str, Value | None]:
