@@ -105,7 +105,7 @@ def of(user: User) -> Team:
 @transaction.atomic
 def _first(user: User) -> Team:
     # The lock prevents concurrent first submissions from creating two teams with twice the quota.
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     team = _of_their_own(user)
     if team is not None:
         return team
