@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Subquery
 
-from leaderboard.accounts.actions import teams
+from leaderboard.accounts.actions import membership, teams
 from leaderboard.boards.actions import facts, tracks
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.facts import Value
@@ -204,8 +204,8 @@ def _check_team(*, phase: Phase, system: System, by: User) -> datetime:
             Subquery(first_of_phase(phase=phase, user=by).values("system__team")[:1]),
             db_clock.column(),
         )
-        .get()
-    )
+        .first()
+    ) or (False, None, None, None)  # the team was deleted
     if not is_member:
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the system's team.")
     if official is not None and not (official == phase.benchmark_id and phase.benchmark.is_managed_by(by)):
@@ -339,7 +339,7 @@ def create_and_charge(
     `check_may_submit` does, and NOT_READY if organisers have changed the phase meanwhile.
     """
     # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
-    team = Team.objects.select_for_update(no_key=True).get(pk=system.team_id)
+    team = membership.held(system.team)
     # Checked again under the locks: the user may have left the team or submitted for another one in the meantime.
     _check_team(phase=phase, system=system, by=by)
     failure_limit.check(phase=phase, team=team)
