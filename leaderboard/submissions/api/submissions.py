@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.http import FileResponse, Http404
+from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -205,13 +205,5 @@ class PredictionsView(View):
     )
     def get(self, request: Request, pk: UUID) -> FileResponse:
         """Download the predictions file, unchanged; status 404 if there is none or it may not be shown."""
-        current = progress.progress_or_404(request.user, pk)
-        prediction = current.prediction
-        if prediction is None or not prediction.file or not current.file_is_shown:
-            raise Http404
-        return FileResponse(
-            prediction.file.open("rb"),
-            as_attachment=True,
-            filename=prediction.name,
-            content_type="application/octet-stream",
-        )
+        prediction, file = progress.open_predictions_or_404(request.user, pk)
+        return FileResponse(file, as_attachment=True, filename=prediction.name, content_type="application/octet-stream")

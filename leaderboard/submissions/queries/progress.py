@@ -10,7 +10,9 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from django.core.files import File
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from leaderboard.boards.disclosure.policies import reveals_all
@@ -330,3 +332,18 @@ def progress_or_404(user: Any, pk: UUID) -> Progress:
     """
     submission = get_object_or_404(with_related(Submission.objects.visible_to(user)), pk=pk)
     return of(submission, for_manager=submission.phase.benchmark.is_managed_by(user))
+
+
+def open_predictions_or_404(user: Any, pk: UUID) -> tuple[Prediction, File[bytes]]:
+    """Return the latest prediction of the submission with the id `pk`, and its file opened for reading.
+
+    Raises Http404 as `progress_or_404` does, and if there is no file or it may not be shown.
+    """
+    progress = progress_or_404(user, pk)
+    prediction = progress.prediction
+    if prediction is None or not prediction.file or not progress.file_is_shown:
+        raise Http404
+    try:
+        return prediction, prediction.file.open("rb")
+    except FileNotFoundError as error:
+        raise Http404 from error
