@@ -241,7 +241,7 @@ def _on_failure(lease: Lease[Prediction], final: bool) -> None:
 
 
 def _refund(prediction: Prediction) -> None:
-    QuotaCharge.objects.filter(submission=prediction.submission_id, refunded_at=None).update(refunded_at=timezone.now())
+    QuotaCharge.objects.filter(submission=prediction.submission_id, refunded_at=None).update(refunded_at=db_clock.now())
 
 
 def hand_back() -> int:

@@ -13,10 +13,10 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Model
-from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError, check_digest, delete_after_commit, opened
 from leaderboard.evaluation import sandbox_client
@@ -235,7 +235,7 @@ def _give_back(prediction: Prediction) -> None:
     choose another.
     """
     submission = prediction.submission_id
-    QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
+    QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=db_clock.now())
     Final.objects.filter(submission=submission, phase__unsealed_at=None).delete()
 
 
