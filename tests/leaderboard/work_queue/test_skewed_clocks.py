@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard.containers.actions import engine, run_system, workers
+from leaderboard.containers.actions import engine, images, run_system, workers
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import (
     HiddenSubmission,
@@ -130,6 +130,26 @@ def test_a_host_with_another_clock_keeps_deadlines_and_charges_the_right_day(clo
         with clock(off), pytest.raises(Refused) as refused:
             world.submit()
         assert refused.value.code == Code.PHASE_CLOSED
+
+
+@each_clock
+@pytest.mark.parametrize("kind", ["file", "container"])
+def test_work_queued_by_a_host_with_another_clock_has_waited_since_then(clock, sandbox, kind: str, off) -> None:
+    """Hosts compare how long containers have waited with the present."""
+    world, before = build(), timezone.now()
+    container_rows.takes_images(world)
+    container_rows.engine_is_there()
+    image = {
+        "phase": world.phase,
+        "system": world.system,
+        "by": world.researcher,
+        "image": images.named("r/a@sha256:b"),
+    }
+    with clock(off):
+        submission = world.submit() if kind == "file" else images.submit(**image)
+    prediction = submission.predictions.get()
+    row = prediction.runs.get() if kind == "file" else prediction
+    assert before <= row.queued_at <= timezone.now()
 
 
 @each_clock
