@@ -248,7 +248,7 @@ class UploadSubmissionView(View):
     @extend_schema(
         operation_id="image_submit",
         request=Description,
-        responses={201: shapes.SubmissionSerializer, **errors(409, 422, 503)},
+        responses={201: shapes.SubmissionSerializer, **errors(409, 410, 422, 503, 507)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Submit the image of a complete upload. A worker checks the image later; most invalid images cost no quota."""
