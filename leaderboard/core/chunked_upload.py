@@ -49,7 +49,7 @@ def begin(
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
         raise Refused(refuse, f"The sha256 is {sha256[:80]!r}; expected 64 lower-case hexadecimal digits.")
     with transaction.atomic():
-        User.objects.select_for_update().get(pk=by.pk)
+        User.objects.select_for_update(no_key=True).get(pk=by.pk)
         if kind._default_manager.filter(by=by).count() >= AT_ONCE:
             raise Refused(
                 Code.QUOTA_EXCEEDED, f"You have {AT_ONCE} unfinished uploads, the maximum; finish or cancel one first."

@@ -81,19 +81,21 @@ def delete(*, user: User) -> None:
     owner, the member who joined first becomes owner. Sessions end, because the password changes. Raises Refused as
     `check_may_delete` does.
     """
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     check_may_delete(user)
     for number, team in enumerate(user.teams.order_by("pk"), start=1):
         _leave(membership.held(team), user, number)
     for benchmark in user.benchmarks.all():
         benchmark.organisers.remove(user)
     addresses = [user.email, *EmailAddress.objects.filter(user=user).values_list("email", flat=True)]
+    # A new user name waits for all transactions that insert rows of the user: after the teams, for which submissions
+    # hold locks, and before the rows are deleted.
+    _empty(user)
     Invitation.objects.filter(address__in=addresses).delete()
     Invitation.objects.filter(invited_by=user, answer=Invitation.Answer.OPEN).delete()
     for model in (EmailAddress, Authenticator, SocialAccount, AuthToken, Webhook, Follow, Notice, Profile):
         model.objects.filter(user=user).delete()
     Registration.objects.filter(requested_by=user).update(message="")
-    _empty(user)
     AuditEntry.record("user.deleted", user, by=user)
 
 

@@ -62,7 +62,7 @@ def invite(*, team: Team, address: str, by: User) -> NewInvitation:
 @transaction.atomic
 def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
     # Lock order everywhere: user, then team.
-    User.objects.select_for_update().get(pk=by.pk)
+    User.objects.select_for_update(no_key=True).get(pk=by.pk)
     team = membership.held(team)
     membership.check_owner(team, by)
     try:

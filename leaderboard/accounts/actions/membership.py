@@ -19,8 +19,11 @@ def check_owner(team: Team, by: User) -> None:
 
 
 def held(team: Team) -> Team:
-    """Return the team with its row locked. Call in a transaction."""
-    return Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    """Return the team with its row locked. Call in a transaction. Raises Refused NOT_A_MEMBER if it was deleted."""
+    row = Team.objects.select_for_update(no_key=True).filter(pk=team.pk).first()
+    if row is None:
+        raise Refused(Code.NOT_A_MEMBER, f"The team {team} was deleted.")
+    return row
 
 
 @transaction.atomic

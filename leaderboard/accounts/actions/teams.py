@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from leaderboard.accounts.actions import membership
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Membership, System, Team, User
@@ -105,7 +106,7 @@ def of(user: User) -> Team:
 @transaction.atomic
 def _first(user: User) -> Team:
     # The lock prevents concurrent first submissions from creating two teams with twice the quota.
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     team = _of_their_own(user)
     if team is not None:
         return team
@@ -161,11 +162,11 @@ def check_not_former(systems: QuerySet[System], name: str) -> None:
 def system(*, team: Team, name: str, by: User, **described: str) -> System:
     """Return the team's system with this name; create it if there is none.
 
-    described: values of further fields of a new system. Raises Refused for a new name: INVALID_NAME; NAME_TAKEN if
-    another system of the team has a similar name.
+    described: values of further fields of a new system. Raises Refused NOT_A_MEMBER if the team was deleted, and for a
+    new name: INVALID_NAME; NAME_TAKEN if another system of the team has a similar name.
     """
     # Concurrent requests would each find no similar name.
-    team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    team = membership.held(team)
     name = find_system(team=team, name=name).name
     row, created = System.objects.get_or_create(team=team, name=name, defaults=described)
     if created:

@@ -28,7 +28,7 @@ def issue(
     """
     names.check_signs(name, of="token's name")
     # Without the lock, a token that is requested with the old password could outlive the change.
-    if User.objects.select_for_update().filter(pk=by.pk, password=by.password).first() is None:
+    if User.objects.select_for_update(no_key=True).filter(pk=by.pk, password=by.password).first() is None:
         raise Refused(
             Code.NOT_ACCEPTED,
             "The password has just been changed. Log in with the new password, and create the token again.",

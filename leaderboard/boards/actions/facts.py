@@ -31,18 +31,13 @@ def change(*, benchmark: Benchmark, new_facts: Sequence[Mapping[str, str]], by: 
     AuditEntry.record("benchmark.facts_changed", locked, by=by, before=before, after=after)
 
 
+@transaction.atomic
 def state(*, system: System, stated: Mapping[str, Value | None], by: User) -> None:
     """Store values of a system's facts.
 
     stated: fact's name -> value; None removes the value, and facts that are not in it keep theirs. Raises Refused
-    NOT_A_MEMBER unless `by` is a member of the system's team or `stated` is empty.
+    NOT_A_MEMBER unless `by` is a member of the system's team.
     """
-    if stated:  # most submissions state none, and a transaction is not free
-        _store(system, stated, by)
-
-
-@transaction.atomic
-def _store(system: System, stated: Mapping[str, Value | None], by: User) -> None:
     if not system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "Only members of the system's team may do this.")
     locked = System.objects.select_for_update(of=("self",), no_key=True).get(pk=system.pk)

@@ -76,11 +76,12 @@ def add(*, upload: ImageUpload, offset: int, chunk: bytes) -> ImageUpload:
     return chunked_upload.add(upload, offset=offset, chunk=chunk, refuse=Code.INVALID_IMAGE)
 
 
-def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", note: str = "") -> Submission:
+def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", **described: Any) -> Submission:
     """Join the chunks of an upload and submit the image as an entry of the system, by the user `by`.
 
-    Raises Refused if the upload is incomplete or was begun for a scorer, if the archive has another SHA-256 than
-    announced, and as `images.submit` does. Only a wrong SHA-256 discards the upload; else the call can be repeated.
+    described: `note` and `stated`, as for `images.submit`. Raises Refused if the upload is incomplete or was begun for
+    a scorer, if the archive has another SHA-256 than announced, and as `images.submit` does. Only a wrong SHA-256
+    discards the upload; else the call can be repeated.
     """
     chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     phase = upload.phase
@@ -91,7 +92,7 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", no
     submit.check_may_submit(phase=phase, system=system, by=by, track=track)
     images.check_takes_images(phase)
     image = _image_of(upload)
-    submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, track=track, note=note)
+    submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, track=track, **described)
     chunked_upload.delete_chunks(images_storage(), upload.pk)
     return submission
 

@@ -5,12 +5,14 @@ One transaction charges the quota and queues the execution.
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
+from leaderboard.boards.queries.facts import Value
 from leaderboard.containers.actions import engine, image_files, run_system
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
@@ -40,25 +42,34 @@ def check_size(phase: Phase, size: int) -> None:
         )
 
 
-def submit(*, phase: Phase, system: System, image: Image, by: User, track: str = "", note: str = "") -> Submission:
+def submit(
+    *,
+    phase: Phase,
+    system: System,
+    image: Image,
+    by: User,
+    track: str = "",
+    note: str = "",
+    stated: Mapping[str, Value | None] | None = None,
+) -> Submission:
     """Submit an image to a phase: charge the quota and queue one execution on the phase's inputs.
 
     The worker that reads an invalid image rejects it later, and refunds the quota charge if the image may have the
-    error by mistake (`ImageError.is_refunded`). Raises Refused as `check_takes_images` and `check_may_submit` do, and
-    INVALID_IMAGE if the image's archive was deleted.
+    error by mistake (`ImageError.is_refunded`). track, note, stated: as for a predictions file. Raises Refused as
+    `check_takes_images` and `check_may_submit` do, and INVALID_IMAGE if the image's archive was deleted.
     """
     _, received_at = submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
-    return _accept(phase=phase, system=system, image=image, by=by, track=track, note=note, at=received_at)
+    return _accept(
+        phase=phase, system=system, image=image, by=by, track=track, note=note, stated=stated, at=received_at
+    )
 
 
 @transaction.atomic
-def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str, note: str, at: datetime) -> Submission:
+def _accept(*, phase: Phase, image: Image, by: User, **described: Any) -> Submission:
     phase.split = runs.lock_split(phase)
     submissions.check_in_use(phase)
-    submission = submissions.create_and_charge(
-        phase=phase, system=system, by=by, track=track, note=note, at=at, image=image
-    )
+    submission = submissions.create_and_charge(phase=phase, by=by, image=image, **described)
     image_files.check_stored(image)
     submission.phase = phase
     run_system.queue(submission=submission)
@@ -67,14 +78,17 @@ def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str,
 
 
 def submit_archive(
-    *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", note: str = ""
+    *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", **described: Any
 ) -> Submission:
-    """Submit the image in an archive that was sent in one request. Raises Refused as `submit` and `check_size` do."""
+    """Submit the image in an archive that was sent in one request. Raises Refused as `submit` and `check_size` do.
+
+    described: `note` and `stated`, as for `submit`.
+    """
     submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
     check_size(phase, file.size or 0)
     image = image_files.get_or_store(archive=file, sha256=sha256_of(file))
-    return submit(phase=phase, system=system, image=image, by=by, track=track, note=note)
+    return submit(phase=phase, system=system, image=image, by=by, track=track, **described)
 
 
 def named(reference: str) -> Image:
@@ -84,11 +98,12 @@ def named(reference: str) -> Image:
 
 
 def submit_reference(
-    *, phase: Phase, system: System, reference: str, by: User, track: str = "", note: str = ""
+    *, phase: Phase, system: System, reference: str, by: User, track: str = "", **described: Any
 ) -> Submission:
     """Submit an image in a registry, `registry/name@sha256:...`.
 
-    Raises Refused as `submit` does, and INVALID_IMAGE for a malformed reference or a registry that is not allowed.
+    described: `note` and `stated`, as for `submit`. Raises Refused as `submit` does, and INVALID_IMAGE for a malformed
+    reference or a registry that is not allowed.
     """
     if not settings.REGISTRIES:
         raise Refused(
@@ -100,7 +115,7 @@ def submit_reference(
         raise Refused(Code.INVALID_IMAGE, f"The reference cannot be used: {error}.") from error
     check_takes_images(phase)
     submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
-    return submit(phase=phase, system=system, image=named(checked), by=by, track=track, note=note)
+    return submit(phase=phase, system=system, image=named(checked), by=by, track=track, **described)
 
 
 @transaction.atomic

@@ -14,7 +14,6 @@ import structlog
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
-from django.utils import timezone
 
 from evaluator.errors import UsageError
 from leaderboard.boards.queries import board_state
@@ -41,12 +40,11 @@ def queue(*, submission: Submission) -> Prediction:
 
     Call this in the transaction that creates the submission.
     """
-    at = timezone.now()
     prediction = Prediction.objects.create(
         submission=submission,
         name="predictions.jsonl",
         inputs_sha256=submission.phase.split.inputs_sha256,
-        queued_at=at,
+        queued_at=submission.received_at,
         enqueued_at=db_clock.now(),
     )
     WORK.enqueue(prediction)
@@ -243,7 +241,7 @@ def _on_failure(lease: Lease[Prediction], final: bool) -> None:
 
 
 def _refund(prediction: Prediction) -> None:
-    QuotaCharge.objects.filter(submission=prediction.submission_id, refunded_at=None).update(refunded_at=timezone.now())
+    QuotaCharge.objects.filter(submission=prediction.submission_id, refunded_at=None).update(refunded_at=db_clock.now())
 
 
 def hand_back() -> int:

@@ -14,7 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.actions import facts
 from leaderboard.boards.queries import lookup
 from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.api import addresses, tus
@@ -24,7 +23,7 @@ from leaderboard.core.api.parsers import JSONParser
 from leaderboard.core.api.renamed import FormerProtocolView, RenamedFields
 from leaderboard.core.api.serializers import errors
 from leaderboard.evaluation import container_limits
-from leaderboard.models import Benchmark, ImageUpload, Phase, Submission, System, User
+from leaderboard.models import Benchmark, ImageUpload, Phase, Submission, User
 from leaderboard.submissions.api import serializers as shapes
 from leaderboard.submissions.api.submissions import facts_of, team_named
 from leaderboard.submissions.queries import progress
@@ -197,12 +196,8 @@ class ReferencesView(View):
         """Submit an image in an allowed registry; `reference` names the image by its digest."""
         row = lookup.phase_or_404(request.user, slug, phase)
         params = _valid(Reference, request.data)
-        stated = facts_of(row, params["fact"])
-        system = _system(params, _user(request))
-        submission = images.submit_reference(
-            phase=row, system=system, reference=params["reference"], by=_user(request), **_declared(params)
-        )
-        facts.state(system=submission.system, stated=stated, by=_user(request))
+        described = _described(params, row, _user(request))
+        submission = images.submit_reference(phase=row, reference=params["reference"], **described)
         return _created(submission, request)
 
 
@@ -253,16 +248,13 @@ class UploadSubmissionView(View):
     @extend_schema(
         operation_id="image_submit",
         request=Description,
-        responses={201: shapes.SubmissionSerializer, **errors(409, 422, 503)},
+        responses={201: shapes.SubmissionSerializer, **errors(409, 410, 422, 503, 507)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Submit the image of a complete upload. A worker checks the image later; most invalid images cost no quota."""
         upload = _upload_or_404(request, pk)
         params = _valid(Description, request.data)
-        stated = facts_of(upload.phase, params["fact"]) if upload.phase else {}
-        system = _system(params, _user(request))
-        submission = image_uploads.finish(upload=upload, system=system, by=_user(request), **_declared(params))
-        facts.state(system=submission.system, stated=stated, by=_user(request))
+        submission = image_uploads.finish(upload=upload, **_described(params, upload.phase, _user(request)))
         return _created(submission, request)
 
 
@@ -315,12 +307,11 @@ def _valid(shape: type[Data], data: Any) -> dict[str, Any]:
     return dict(serializer.validated_data)
 
 
-def _system(params: dict[str, Any], by: User) -> System:
-    return teams.find_system(team=team_named(by, params["team"]), name=params["system"])
-
-
-def _declared(params: dict[str, Any]) -> dict[str, str]:
-    return {"track": params["track"], "note": params["note"]}
+def _described(params: dict[str, Any], phase: Phase | None, by: User) -> dict[str, Any]:
+    """Return the arguments of `images.submit` that a request describes; `phase` is None for the upload of a scorer."""
+    stated = facts_of(phase, params["fact"]) if phase else {}
+    system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
+    return {"system": system, "by": by, "track": params["track"], "note": params["note"], "stated": stated}
 
 
 def _user(request: Request) -> User:

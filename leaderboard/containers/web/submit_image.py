@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -14,7 +13,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.actions import facts
 from leaderboard.boards.queries.lookup import phase_or_404
 from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.refusal import Refused
@@ -53,9 +51,7 @@ def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         check_upload(request)
         if not form.is_valid():
             return _page(request, row, form, status=422)
-        submission = _submit(request, row, form.cleaned_data)
-        facts.state(system=submission.system, stated=form.stated, by=request.user)
-        return redirect(submission)
+        return redirect(_submit(request, row, form))
     except Refused as refused:
         return _page(request, row, form, refused)
 
@@ -73,16 +69,23 @@ def give_up(request: PersonRequest, pk: UUID) -> HttpResponse:
     return redirect("submit_image", phase.benchmark.slug, phase.slug)
 
 
-def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
-    system = form.get("system") or teams.find_system(
-        team=form.get("team") or teams.of(request.user), name=form["new_system"]
+def _submit(request: PersonRequest, phase: Phase, form: ImageForm) -> Submission:
+    values = form.cleaned_data
+    system = values.get("system") or teams.find_system(
+        team=values.get("team") or teams.of(request.user), name=values["new_system"]
     )
-    described = {"system": system, "by": request.user, "track": form.get("track", ""), "note": form["note"]}
-    if form["upload"]:
-        return image_uploads.finish(upload=form["upload"], **described)
-    if form.get("reference"):
-        return images.submit_reference(phase=phase, reference=form["reference"], **described)
-    return images.submit_archive(phase=phase, file=form["file"], **described)
+    described = {
+        "system": system,
+        "by": request.user,
+        "track": values.get("track", ""),
+        "note": values["note"],
+        "stated": form.stated,
+    }
+    if values["upload"]:
+        return image_uploads.finish(upload=values["upload"], **described)
+    if values.get("reference"):
+        return images.submit_reference(phase=phase, reference=values["reference"], **described)
+    return images.submit_archive(phase=phase, file=values["file"], **described)
 
 
 def _page(

@@ -7,6 +7,8 @@ and docs/adr/0021.
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -32,16 +34,22 @@ def write(since: datetime, at: datetime) -> int:
     notices = []
     for board in _switched(since):
         assert board.shown_from is not None, "_switched returned a board that was never shown"
-        ranked_teams = Team.objects.filter(
-            members__isnull=False, systems__in=board.rank_changes.values("system")
-        ).distinct()
-        teams = {_subject(board, team): team for team in ranked_teams.prefetch_related("members__webhooks")}
-        events = (Event(subject, team.members.all(), board.shown_from) for subject, team in teams.items())
-        bodies: dict[uuid.UUID, dict[str, Any]] = {}
-        for recipient in recipients.unnotified(events):
-            subject = recipient.subject
-            body = bodies.get(subject) or bodies.setdefault(subject, _body(board, teams[subject], at))
-            notices.append(recipient.notice(body, at))
+        ranked = board.rank_changes.order_by().filter(system__team__members__isnull=False)
+        subjects = {_subject(board, team): team for team in ranked.values_list("system__team", flat=True).distinct()}
+        new = subjects.keys() - recipients.notified(subjects)
+        if not new:
+            continue
+        teams = Team.objects.prefetch_related("members__webhooks").in_bulk([subjects[subject] for subject in new])
+        changes: defaultdict[int, list[RankChange]] = defaultdict(list)
+        stored = board.rank_changes.filter(system__team__in=teams)
+        for change in stored.select_related("system", "replaced__gold_version"):
+            changes[change.system.team_id].append(change)
+        events, bodies = [], {}
+        for subject in new:
+            team = teams[subjects[subject]]
+            events.append(Event(subject, team.members.all(), board.shown_from))
+            bodies[subject] = _body(board, team, changes[team.pk], at)
+        notices += [recipient.notice(bodies[recipient.subject], at) for recipient in recipients.unnotified(events)]
     return recipients.queue(notices)
 
 
@@ -67,12 +75,13 @@ def _switched(since: datetime) -> QuerySet[Leaderboard]:
     return moved.select_related("phase__benchmark", "gold_version").distinct().order_by("shown_from")
 
 
-def _subject(board: Leaderboard, team: Team) -> uuid.UUID:
-    return uuid.uuid5(_SWITCHES, f"{board.pk}:{team.pk}")
+def _subject(board: Leaderboard, team: int) -> uuid.UUID:
+    """Return the subject of the notices about a board for the team with this primary key."""
+    return uuid.uuid5(_SWITCHES, f"{board.pk}:{team}")
 
 
-def _body(board: Leaderboard, team: Team, at: datetime) -> dict[str, Any]:
-    changes = list(RankChange.objects.filter(leaderboard=board, system__team=team).select_related("system", "replaced"))
+def _body(board: Leaderboard, team: Team, changes: Sequence[RankChange], at: datetime) -> dict[str, Any]:
+    """Return the event's JSON. changes: those of the team's systems."""
     replaced, phase = changes[0].replaced, board.phase
     args, gold = [phase.benchmark.slug, phase.slug], board.gold_version
     is_corrected = replaced.gold_version_id != gold.pk

@@ -33,7 +33,7 @@ def add(*, url: str, by: User) -> Webhook:
     Raises Refused: INVALID_NAME for a malformed URL or a host that is not public, NAME_TAKEN if the user has a
     webhook with this URL, NOT_ACCEPTED if the user has MAX_WEBHOOKS webhooks.
     """
-    User.objects.select_for_update().get(pk=by.pk)
+    User.objects.select_for_update(no_key=True).get(pk=by.pk)
     try:
         target = http_client.target(url)
     except http_client.AddressError as error:
@@ -79,7 +79,7 @@ def test(*, webhook: Webhook, by: User) -> Notice:
 
     Raises Refused NOT_ACCEPTED if the user has queued TESTS_AN_HOUR tests within the last hour.
     """
-    User.objects.select_for_update().get(pk=by.pk)
+    User.objects.select_for_update(no_key=True).get(pk=by.pk)
     at, key = timezone.now(), uuid.uuid4()
     recent = Notice.objects.filter(
         user=by, body__event="test", webhook__isnull=False, created_at__gt=at - timedelta(hours=1)

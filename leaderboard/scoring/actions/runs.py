@@ -9,7 +9,6 @@ import numpy as np
 import structlog
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.utils import timezone
 from msgspec import to_builtins
 
 from evaluator.jobs.score import ScoreReport
@@ -53,16 +52,15 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
     Call with the phase or its split locked, in the transaction of the event that makes the run necessary, such as a
     correction.
     """
-    at = timezone.now()
     # Read again: the caller may have read the phase before it was locked, and the scorer may have changed since.
     phases = Phase.objects.select_related("benchmark", "scorer").only("benchmark__task", "scorer__number")
-    phase = phases.get(pk=prediction.submission.phase_id)
+    phase = phases.annotate(at=db_clock.column()).get(pk=prediction.submission.phase_id)
     run = Run.objects.create(
         prediction=prediction,
         gold_version=gold,
         task_version=scorer_of_phase.of(phase).version,
         scorer=phase.scorer,
-        queued_at=at,
+        queued_at=phase.at,
         enqueued_at=db_clock.now(),
     )
     if run.scorer_id is None:

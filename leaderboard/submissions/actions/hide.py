@@ -11,10 +11,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.db import transaction
-from django.utils import timezone
 
 from leaderboard.boards.actions import boards
 from leaderboard.comparisons.actions import rank_ranges
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Benchmark, HiddenSubmission, Phase, Submission, User
@@ -26,7 +26,7 @@ MOST_A_DAY = 20
 
 
 @transaction.atomic
-def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
+def hide(*, submission: Submission, reason: str, by: User) -> None:
     """Hide a submission, as an organiser; if organisers hide it already, replace the reason.
 
     reason: shown to the submission's team and the organisers only. A queued or running submission is still scored, but
@@ -38,16 +38,15 @@ def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to {LONGEST_REASON}.")
-    hidden, _ = HiddenSubmission.objects.update_or_create(
+    HiddenSubmission.objects.update_or_create(
         submission=submission,
         by_team=False,
         unhidden_at=None,
         defaults={"reason": reason},
-        create_defaults={"reason": reason, "hidden_by": by, "hidden_at": timezone.now()},
+        create_defaults={"reason": reason, "hidden_by": by, "hidden_at": db_clock.now()},
     )
     AuditEntry.record("submission.hidden", submission, by=by, phase=phase.pk, reason=reason)
     _update_standings(phase, submission)
-    return hidden
 
 
 @transaction.atomic
@@ -78,12 +77,12 @@ def take_off(*, submission: Submission, by: User) -> None:
     if hidden.now().filter(submission=submission).exists():
         return
     recent = hidden.filter(submission__system__team=submission.system.team_id)
-    if recent.filter(hidden_at__gt=timezone.now() - timedelta(days=1)).count() >= MOST_A_DAY:
+    if recent.filter(hidden_at__gt=db_clock.now() - timedelta(days=1)).count() >= MOST_A_DAY:
         raise Refused(
             Code.THROTTLED,
             f"Your team has taken {MOST_A_DAY} submissions off this board within 24 hours, the maximum. Try later.",
         )
-    HiddenSubmission.objects.create(submission=submission, by_team=True, hidden_by=by, hidden_at=timezone.now())
+    HiddenSubmission.objects.create(submission=submission, by_team=True, hidden_by=by, hidden_at=db_clock.now())
     AuditEntry.record("submission.taken_off", submission, by=by, phase=phase.pk)
     _update_standings(phase, submission)
 
@@ -123,7 +122,7 @@ def why_not_to_take_off(phase: Phase) -> str:
 
 def _end(phase: Phase, submission: Submission, *, by_team: bool, by: User, action: str) -> bool:
     hidden = HiddenSubmission.objects.now().filter(submission=submission, by_team=by_team)
-    if not hidden.update(unhidden_at=timezone.now(), unhidden_by=by):
+    if not hidden.update(unhidden_at=db_clock.now(), unhidden_by=by):
         return False
     AuditEntry.record(action, submission, by=by, phase=phase.pk)
     _update_standings(phase, submission)

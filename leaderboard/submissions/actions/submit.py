@@ -5,7 +5,7 @@ For a large file the quota is charged first, and the file is validated in the ba
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import IO, NamedTuple, cast
 
@@ -14,9 +14,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Subquery
 
-from leaderboard.accounts.actions import teams
-from leaderboard.boards.actions import tracks
+from leaderboard.accounts.actions import membership, teams
+from leaderboard.boards.actions import facts, tracks
 from leaderboard.boards.queries import board_state
+from leaderboard.boards.queries.facts import Value
 from leaderboard.core import db_clock, time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import deleted_on_failure, save_unique
@@ -65,6 +66,7 @@ def submit(
     by: User,
     track: str = "",
     note: str = "",
+    stated: Mapping[str, Value | None] | None = None,
     check: Callable[[], None] | None = None,
 ) -> Accepted:
     """Accept a predictions file and return its rows, or raise Refused and store nothing but an audit entry.
@@ -75,6 +77,7 @@ def submit(
     system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it.
     track: the name of one of the phase's tracks; empty if the phase has none.
     note: for the team's list of its submissions; never published.
+    stated: values of the system's facts, stored with the submission as `facts.state` does.
     check: called with the split locked before anything is charged; it may raise Refused. None: nothing is called.
     Raises Refused: NOT_ACCEPTED if the phase takes only images; NOT_READY if the inputs or the phase were changed
     meanwhile; and the codes of `check_may_submit` and `validation.validate_now`.
@@ -119,6 +122,7 @@ def submit(
             by=by,
             track=track,
             note=note,
+            stated=stated,
             at=received_at,
             check=check,
         )
@@ -200,8 +204,8 @@ def _check_team(*, phase: Phase, system: System, by: User) -> datetime:
             Subquery(first_of_phase(phase=phase, user=by).values("system__team")[:1]),
             db_clock.column(),
         )
-        .get()
-    )
+        .first()
+    ) or (False, None, None, None)  # the team was deleted
     if not is_member:
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the system's team.")
     if official is not None and not (official == phase.benchmark_id and phase.benchmark.is_managed_by(by)):
@@ -289,6 +293,7 @@ def _accept(
     by: User,
     track: str,
     note: str,
+    stated: Mapping[str, Value | None] | None,
     at: datetime,
     check: Callable[[], None] | None,
 ) -> Accepted:
@@ -304,7 +309,7 @@ def _accept(
             heading="The inputs were replaced in the meantime",
         )
     gold = board_state.gold_of(phase) or gold
-    submission = create_and_charge(phase=phase, system=system, by=by, track=track, note=note, at=at)
+    submission = create_and_charge(phase=phase, system=system, by=by, track=track, note=note, stated=stated, at=at)
     prediction.submission = submission
     run = None
     if prediction.state == State.DONE:
@@ -317,15 +322,24 @@ def _accept(
 
 
 def create_and_charge(
-    *, phase: Phase, system: System, by: User, track: str, note: str, at: datetime, image: Image | None = None
+    *,
+    phase: Phase,
+    system: System,
+    by: User,
+    track: str,
+    note: str,
+    at: datetime,
+    stated: Mapping[str, Value | None] | None = None,
+    image: Image | None = None,
 ) -> Submission:
-    """Create a submission and charge its team's quota.
+    """Create a submission, charge its team's quota, and store the values of facts that were stated with it.
 
-    An unsaved system is saved. at: time of receipt. image: the submitted container image; None for a predictions file.
-    Call in a transaction that has called `runs.lock_split`. Raises Refused as `check_may_submit` and `_read_again` do.
+    An unsaved system is saved. at: time of receipt. stated: as for `submit`. image: the submitted container image; None
+    for a predictions file. Call in a transaction that has called `runs.lock_split`. Raises Refused as
+    `check_may_submit` and `_read_again` do.
     """
     # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
-    team = Team.objects.select_for_update(no_key=True).get(pk=system.team_id)
+    team = membership.held(system.team)
     # Checked again under the locks: the user may have left the team or submitted for another one in the meantime.
     _check_team(phase=phase, system=system, by=by)
     failure_limit.check(phase=phase, team=team)
@@ -340,6 +354,8 @@ def create_and_charge(
         phase=phase, system=system, kind=kind, image=image, track=track, submitted_by=by, received_at=at, note=note
     )
     QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
+    if stated:
+        facts.state(system=system, stated=stated, by=by)
     transaction.on_commit(lambda: log.info("submission_received", submission=str(submission.pk)), robust=True)
     return submission
 

@@ -13,10 +13,10 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Model
-from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError, check_digest, delete_after_commit, opened
 from leaderboard.evaluation import sandbox_client
@@ -40,6 +40,7 @@ MAX_OTHER_SPLITS = 4
 """Number of other splits that a file with unknown ids is compared with."""
 GZIP_FACTOR = 10
 """A gzip file counts as this many times its size when it is decided whether it is large."""
+INPUTS_UNREADABLE = "the benchmark's inputs cannot be read"
 INPUTS_REPLACED = (
     "The phase's inputs were replaced while the file was validated. Download the new inputs, and submit predictions "
     "for them."
@@ -80,14 +81,16 @@ def validate_now(
         answer = sandbox_client.validate(split=split, gold=gold, predictions=file, name=name, options=options)
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable("Your file could not be checked", error) from error
+    except STORAGE_ERRORS as error:
+        log.error("validation_failed", split=split.pk, error=str(error))
+        raise _not_checked(INPUTS_UNREADABLE) from error
     if answer.ok:
         if only_check:
             refused_uploads.record("submission.checked", subject, by=by, reason="", cpu_seconds=answer.cpu_seconds)
         return answer.report["n_lines"], answer.report["warnings"]
     if _is_our_fault(answer):
         log.error("validation_failed", split=split.pk, reason=answer.reason, error_id=answer.error_id)
-        cause = "the validation failed" if answer.reason else "the benchmark's inputs cannot be read"
-        raise Refused(Code.SANDBOX_UNAVAILABLE, f"Your file could not be checked: {cause}. Tell the organisers.")
+        raise _not_checked("the validation failed" if answer.reason else INPUTS_UNREADABLE)
     other, cpu_seconds = _find_other_split(answer, split=split, file=file, name=name, options=options)
     refused_uploads.record(action, subject, by=by, reason=_reason(answer), cpu_seconds=answer.cpu_seconds + cpu_seconds)
     unused = "Nothing was submitted, and no quota was used."
@@ -99,6 +102,10 @@ def validate_now(
     count = len(problems) + more
     message = f"The file has {count} problem{'s' if count != 1 else ''}. {unused}"
     raise Refused(Code.INVALID_PREDICTIONS, message, problems, more)
+
+
+def _not_checked(cause: str) -> Refused:
+    return Refused(Code.SANDBOX_UNAVAILABLE, f"Your file could not be checked: {cause}. Tell the organisers.")
 
 
 def _is_our_fault(answer: sandbox_client.Answer) -> bool:
@@ -223,7 +230,7 @@ def _on_failure(lease: Lease[Prediction], final: bool) -> None:
 def _give_back(prediction: Prediction) -> None:
     """Refund the quota charge of a prediction's submission, and remove the submission from its team's finals."""
     submission = prediction.submission_id
-    QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
+    QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=db_clock.now())
     sealed_phases.remove_lost(submission)
 
 

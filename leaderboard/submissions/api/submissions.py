@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.http import FileResponse, Http404
+from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -16,7 +16,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.actions import facts
 from leaderboard.boards.api import query_parameters
 from leaderboard.boards.queries import lookup, slice_of
 from leaderboard.boards.queries.facts import Value, parse_stated
@@ -82,10 +81,8 @@ def _read(request: Request) -> dict[str, Any]:
 def _submit(phase: Phase, params: dict[str, Any], by: Any) -> submit.Accepted:
     stated = facts_of(phase, params["fact"])
     system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
-    described = {"by": by, "track": params["track"], "note": params["note"]}
-    accepted = submit.submit(phase=phase, system=system, file=params["file"], **described)
-    facts.state(system=accepted.submission.system, stated=stated, by=by)
-    return accepted
+    described = {"by": by, "track": params["track"], "note": params["note"], "stated": stated}
+    return submit.submit(phase=phase, system=system, file=params["file"], **described)
 
 
 def facts_of(phase: Phase, pairs: Iterable[str]) -> dict[str, Value | None]:
@@ -208,13 +205,5 @@ class PredictionsView(View):
     )
     def get(self, request: Request, pk: UUID) -> FileResponse:
         """Download the predictions file, unchanged; status 404 if there is none or it may not be shown."""
-        current = progress.progress_or_404(request.user, pk)
-        prediction = current.prediction
-        if prediction is None or not prediction.file or not current.file_is_shown:
-            raise Http404
-        return FileResponse(
-            prediction.file.open("rb"),
-            as_attachment=True,
-            filename=prediction.name,
-            content_type="application/octet-stream",
-        )
+        prediction, file = progress.open_predictions_or_404(request.user, pk)
+        return FileResponse(file, as_attachment=True, filename=prediction.name, content_type="application/octet-stream")

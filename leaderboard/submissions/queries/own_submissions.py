@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 
 from leaderboard.evaluation import scorer_of_phase
-from leaderboard.models import Leaderboard, Phase, Prediction, Run, Standing, Submission, System, Team
+from leaderboard.models import Leaderboard, Phase, Standing, Submission, System, Team
 from leaderboard.submissions.queries import deadlines
-from leaderboard.submissions.queries.progress import Progress
+from leaderboard.submissions.queries.progress import Progress, state_column
 from leaderboard.submissions.queries.quotas import Quota, quotas_of
 
 _FILTERS = {
@@ -21,7 +20,7 @@ _FILTERS = {
     "phase": "phase__slug",
     "system": "system__name",
     "team": "system__team__name__iexact",
-    "state": "last",
+    "state": "shown_state",
 }
 
 
@@ -31,12 +30,8 @@ def filtered(user: Any, *, search: str = "", **values: str) -> QuerySet[Submissi
     search: words that each occur in the system's name, the benchmark's title or the note. values: required values by
     filter, which is `benchmark` or `phase` (slugs), `system` or `team` (names), or `state`; empty: any.
     """
-    runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
-    # The prediction of a container has no run before the container has finished.
-    predictions = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
-    last = Coalesce(Subquery(runs[:1]), Subquery(predictions[:1]))
     fields = {_FILTERS[name]: value for name, value in values.items() if value}
-    rows = Submission.objects.of_teams_of(user).annotate(last=last).filter(**fields)
+    rows = Submission.objects.of_teams_of(user).alias(shown_state=state_column()).filter(**fields)
     for word in search.split():
         rows = rows.filter(
             Q(system__name__icontains=word) | Q(note__icontains=word) | Q(phase__benchmark__title__icontains=word)

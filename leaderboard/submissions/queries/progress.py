@@ -10,7 +10,10 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.core.files import File
+from django.db.models import Case, F, OuterRef, Prefetch, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from leaderboard.boards.disclosure.policies import reveals_all
@@ -251,6 +254,17 @@ _BOARD = Subquery(
     ).values("state")
 )
 _NEWEST = ("-gold_version__number", "-task_version", "-queued_at")
+_LEAST_SHOWN = Case(
+    When(Q(state=State.CANCELLED) | Q(board=Leaderboard.State.CANCELLED), then=2),
+    When(board=Leaderboard.State.PREPARING, then=1),
+    default=0,
+)
+"""Orders the runs of a prediction, annotated with `board`, as `current_run` prefers them."""
+_HELD = Q(state=State.DONE) & (
+    Q(release__sequence__gt=F("prediction__submission__phase__ranked_sequence"))
+    | Q(release=None, prediction__submission__phase__disclosure=Phase.Disclosure.LADDER)
+)
+"""Condition on a run that is shown as running, as `Progress._is_held`."""
 
 
 def with_related(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
@@ -265,6 +279,17 @@ def with_related(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
         Prefetch("hidings", HiddenSubmission.objects.now().order_by("by_team")),
         "releases",
     )
+
+
+def state_column() -> Coalesce:
+    """Return an expression for the state of a submission, equal to `Progress.state`."""
+    runs = Run.objects.filter(prediction__submission=OuterRef("pk")).annotate(
+        board=_BOARD, shown=Case(When(_HELD, then=Value(State.RUNNING)), default=F("state"))
+    )
+    # The prediction of a container has no run before the container has finished.
+    predictions = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
+    current = runs.order_by(_LEAST_SHOWN, *_NEWEST).values("shown")
+    return Coalesce(Subquery(current[:1]), Subquery(predictions[:1]))
 
 
 def of(submission: Submission, *, for_manager: bool = False) -> Progress:
@@ -330,3 +355,18 @@ def progress_or_404(user: Any, pk: UUID) -> Progress:
     """
     submission = get_object_or_404(with_related(Submission.objects.visible_to(user)), pk=pk)
     return of(submission, for_manager=submission.phase.benchmark.is_managed_by(user))
+
+
+def open_predictions_or_404(user: Any, pk: UUID) -> tuple[Prediction, File[bytes]]:
+    """Return the latest prediction of the submission with the id `pk`, and its file opened for reading.
+
+    Raises Http404 as `progress_or_404` does, and if there is no file or it may not be shown.
+    """
+    progress = progress_or_404(user, pk)
+    prediction = progress.prediction
+    if prediction is None or not prediction.file or not progress.file_is_shown:
+        raise Http404
+    try:
+        return prediction, prediction.file.open("rb")
+    except FileNotFoundError as error:
+        raise Http404 from error

@@ -61,10 +61,12 @@ def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None
     """
     at = at or timezone.now()
     midnight = at.astimezone(timezone.get_default_timezone()).replace(hour=0, minute=0, second=0, microsecond=0)
+    resets_at = midnight + timedelta(days=1)
     used = {}
     if team is not None:
         charges = QuotaCharge.objects.filter(phase__in=phases, team=team, refunded_at=None).values("phase")
-        counts = charges.annotate(total=Count("id"), today=Count("id", filter=Q(charged_at__gte=midnight)))
+        today = Q(charged_at__gte=midnight, charged_at__lt=resets_at)
+        counts = charges.annotate(total=Count("id"), today=Count("id", filter=today))
         used = {count["phase"]: (count["today"], count["total"]) for count in counts}
     limited = [phase.pk for phase in phases if phase.quota_everybody is not None]
     by_all = _used_by_all(limited) if limited else {}
@@ -73,7 +75,7 @@ def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None
             phase.quota_per_day,
             phase.quota_total,
             *used.get(phase.pk, (0, 0)),
-            midnight + timedelta(days=1),
+            resets_at,
             phase.quota_everybody,
             by_all.get(phase.pk, 0),
         )

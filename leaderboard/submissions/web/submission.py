@@ -22,7 +22,7 @@ from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import RankChange, Reason, State, Submission
 from leaderboard.submissions.actions.hide import why_not_to_take_off
 from leaderboard.submissions.queries import examples, receipts
-from leaderboard.submissions.queries.progress import Progress, progress_or_404, published
+from leaderboard.submissions.queries.progress import Progress, open_predictions_or_404, progress_or_404, published
 from leaderboard.submissions.web.container import container
 from leaderboard.submissions.web.score_sheet import sheet
 from leaderboard.work_queue import worker_status
@@ -60,14 +60,9 @@ def state(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_safe
 def download(request: PersonRequest, pk: UUID) -> FileResponse:
     """Download the predictions file, unchanged. It is an attachment, so that the browser does not render it."""
-    progress = progress_or_404(request.user, pk)
-    prediction = progress.prediction
-    if prediction is None or not prediction.file or not progress.file_is_shown:
-        raise Http404
+    prediction, file = open_predictions_or_404(request.user, pk)
     name = "".join(character for character in prediction.name if character.isprintable())
-    return FileResponse(
-        prediction.file.open("rb"), as_attachment=True, filename=name, content_type="application/octet-stream"
-    )
+    return FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
 
 
 @login_required

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_http_methods
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.actions import facts
 from leaderboard.boards.queries.lookup import phase_or_404
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
@@ -66,9 +65,7 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
             return _check(request, row)
         if not form.is_valid():
             return _page(request, row, form, status=422)
-        submission = _submit(request, row, form.cleaned_data)
-        facts.state(system=submission.system, stated=form.stated, by=request.user)
-        return redirect(submission)
+        return redirect(_submit(request, row, form))
     except SentBeforeError as sent:
         return _page(request, row, form, status=409, earlier=sent.earlier, digest=sent.digest)
     except Refused as refused:
@@ -82,16 +79,17 @@ def _system(request: PersonRequest, form: dict[str, Any]) -> System:
     return teams.find_system(team=form.get("team") or teams.of(request.user), name=form["new_system"])
 
 
-def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
-    system, digest = _system(request, form), sha256_of(form["file"])
+def _submit(request: PersonRequest, phase: Phase, form: SubmissionForm) -> Submission:
+    values = form.cleaned_data
+    system, digest = _system(request, values), sha256_of(values["file"])
 
     def check() -> None:
         earlier = same_file.latest_with(phase=phase, team=system.team, sha256=digest)
         if earlier is not None and request.POST.get("again") != digest:
             raise SentBeforeError(earlier, digest)
 
-    described = {"by": request.user, "track": form.get("track", ""), "note": form["note"]}
-    return submissions.submit(phase=phase, system=system, file=form["file"], check=check, **described).submission
+    described = {"by": request.user, "track": values.get("track", ""), "note": values["note"], "stated": form.stated}
+    return submissions.submit(phase=phase, system=system, file=values["file"], check=check, **described).submission
 
 
 def _check(request: PersonRequest, phase: Phase) -> HttpResponse:

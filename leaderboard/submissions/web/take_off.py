@@ -35,10 +35,13 @@ def take_off(request: PersonRequest, pk: UUID) -> HttpResponse:
 def put_back(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Put a submission back that the team has taken off the boards."""
     submission = _own_or_404(request, pk)
-    if hide.put_back(submission=submission, by=request.user):
-        messages.success(request, "Your team no longer hides the submission.")
-    else:
-        messages.info(request, "Your team did not hide the submission.")
+    try:
+        if hide.put_back(submission=submission, by=request.user):
+            messages.success(request, "Your team no longer hides the submission.")
+        else:
+            messages.info(request, "Your team did not hide the submission.")
+    except Refused as refused:
+        messages.error(request, refused.message)
     return redirect(submission)
 
 

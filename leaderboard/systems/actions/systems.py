@@ -55,7 +55,7 @@ def describe(
     than MAX_ANONYMITY from now.
     """
     _check_member(system, by)
-    system = System.objects.select_for_update().get(pk=system.pk)
+    system = System.objects.select_for_update(no_key=True).get(pk=system.pk)
     if len(bibtex) > LONGEST_BIBTEX:
         raise Refused(
             Code.INVALID_NAME, f"The BibTeX has {len(bibtex):,} characters; expected at most {LONGEST_BIBTEX:,}."
@@ -179,7 +179,7 @@ def _check_until(until: datetime | None) -> None:
 
 def _next_number() -> int:
     # The oldest system's row serves as a lock, so that two systems do not get the same number.
-    System.objects.select_for_update().order_by("pk").first()
+    System.objects.select_for_update(no_key=True).order_by("pk").first()
     return (System.objects.aggregate(last=Max("anonymous_number"))["last"] or 0) + 1
 
 

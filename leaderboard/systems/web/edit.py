@@ -68,6 +68,10 @@ def represent(request: PersonRequest, pk: UUID) -> HttpResponse:
 def represent_by_best(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
     """Remove the team's choice of a submission in this phase, so that the best one represents the system again."""
     system = own_or_404(request, pk)
-    systems.represent_by_best(phase=phase_or_404(request.user, slug, phase), system=system, by=request.user)
-    messages.success(request, "The best submission represents the system on the board again.")
+    try:
+        systems.represent_by_best(phase=phase_or_404(request.user, slug, phase), system=system, by=request.user)
+    except Refused as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, "The best submission represents the system on the board again.")
     return redirect("system", pk)

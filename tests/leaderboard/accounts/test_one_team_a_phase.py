@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
 from leaderboard.accounts.actions import membership, teams
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Membership, Phase, QuotaCharge, Submission, System, Team, User
+from leaderboard.submissions.actions import validation
 from leaderboard.submissions.queries.quotas import quota_of
 from tests.support.api_calls import client_of, person, send
 from tests.support.rows.tiny_world import World, build, prediction_lines
@@ -102,8 +105,6 @@ def test_of_simultaneous_submissions_for_five_teams_one_is_accepted() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_member_removed_while_the_file_is_checked_cannot_submit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from leaderboard.submissions.actions import validation
-
     world = build()
     check = validation.validate_now
 
@@ -113,6 +114,23 @@ def test_a_member_removed_while_the_file_is_checked_cannot_submit(monkeypatch: p
 
     monkeypatch.setattr(validation, "validate_now", removed_meanwhile)
     assert refusal_code(world, world.system, world.researcher) is Code.NOT_A_MEMBER
+
+
+@pytest.mark.parametrize("when", ["before", "during the check"])
+@pytest.mark.parametrize("name", ["Bernoulli", "New"])
+def test_a_team_deleted_meanwhile_cannot_submit(world: World, name: str, when: str, monkeypatch) -> None:
+    system = teams.find_system(team=world.system.team, name=name)
+    check = validation.validate_now
+
+    def deleted_meanwhile(**kwargs: Any) -> Any:
+        membership.delete(team=world.system.team, by=world.researcher)
+        return check(**kwargs)
+
+    if when == "before":
+        membership.delete(team=world.system.team, by=world.researcher)
+    else:
+        monkeypatch.setattr(validation, "validate_now", deleted_meanwhile)
+    assert refusal_code(world, system, world.researcher) is Code.NOT_A_MEMBER
 
 
 def test_the_form_offers_only_the_team_for_which_the_user_competes(world: World) -> None:

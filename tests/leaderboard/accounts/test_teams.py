@@ -53,6 +53,16 @@ def refusal_code(act: Any, **kwargs: Any) -> Code:
     return refused.value.code
 
 
+def test_a_team_deleted_meanwhile_is_no_error_of_the_server(world: World, team: Team, bob: User) -> None:
+    membership.delete(team=Team.objects.get(pk=team.pk), by=world.researcher)
+    for act, kwargs in (
+        (membership.leave, {"team": team, "by": bob}),
+        (invitations.invite, {"team": team, "address": "eve@holdout.example", "by": world.researcher}),
+        (teams.system, {"team": team, "name": "New", "by": world.researcher}),
+    ):
+        assert refusal_code(act, **kwargs) is Code.NOT_A_MEMBER
+
+
 def test_an_invitation_is_accepted_only_once(world: World, team: Team, bob: User) -> None:
     where = link(team, world.researcher)
     page = browser(bob).get(where)

@@ -9,18 +9,23 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
+from leaderboard.boards.actions import boards
 from leaderboard.boards.actions import facts as actions
 from leaderboard.boards.queries import facts
 from leaderboard.boards.queries.facts import Fact
-from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Phase, System
+from leaderboard.containers.actions import image_uploads
+from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Phase, QuotaCharge, System
 from tests.support.api_calls import SUBMIT, client_of, footprint, send
 from tests.support.rows.board_rows import score, stand
+from tests.support.rows.container_rows import engine_is_there, takes_images
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build, prediction_lines
 
+pytestmark = pytest.mark.django_db
 PAGE = "/benchmarks/tiny/test/"
 RAW = "application/x-ndjson"
 API = "/api/v1/benchmarks/tiny/phases/test/leaderboard/"
@@ -217,3 +222,41 @@ def test_the_api_takes_facts_with_a_submission(world: World) -> None:
     raw = ada.post(f"{SUBMIT}?system=Bernoulli&fact=licence=&fact=open_weights=yes", prediction_lines(), RAW)
     assert raw.status_code == 201, raw.content
     assert System.objects.get(name="Bernoulli").facts == {"parameters": 7e9, "open_weights": True}
+
+
+@pytest.mark.usefixtures("sandbox", "large_quota")
+@pytest.mark.parametrize("kind", ["api", "page", "image"])
+def test_facts_and_submission_are_stored_together(world: World, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that obeys the error would otherwise submit again, and be charged twice."""
+    client = client_of(world.researcher) if kind != "page" else Client()
+    client.force_login(world.researcher)
+    client.raise_request_exception = False
+    stated = {"system": "Small", "fact": ["parameters=1"]}
+    if kind == "image":
+        takes_images(world)
+        engine_is_there()
+        upload = image_uploads.begin(phase=world.phase, name="i.tar", size=3, by=world.researcher)
+        image_uploads.add(upload=upload, offset=0, chunk=b"abc")
+
+    def submit() -> Any:
+        if kind == "api":
+            return send(client, prediction_lines(), **stated)
+        if kind == "image":
+            return client.post(reverse("api_image_submit", args=[upload.pk]), stated, content_type="application/json")
+        file = SimpleUploadedFile("predictions.jsonl", prediction_lines())
+        form = {"system": str(System.objects.get(name="Small").pk), "fact:parameters": "1", "file": file}
+        again = hashlib.sha256(prediction_lines()).hexdigest()
+        return client.post(reverse("submit", args=["tiny", "test"]), {**form, "again": again})
+
+    def busy(*_: Any) -> None:
+        raise OperationalError("canceling statement due to lock timeout")
+
+    before = footprint()
+    with monkeypatch.context() as patched:
+        patched.setattr(boards, "revise", busy)
+        assert submit().status_code in (500, 503)
+    assert {**footprint(), "files": before["files"]} == before
+    assert System.objects.get(name="Small").facts == STATED["Small"]
+    assert submit().status_code in (201, 302)
+    assert System.objects.get(name="Small").facts["parameters"] == 1
+    assert QuotaCharge.objects.count() == before["QuotaCharge"] + 1

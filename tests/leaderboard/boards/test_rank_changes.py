@@ -6,17 +6,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.actions import rank_changes
 from leaderboard.models import Leaderboard, Notice, Phase, RankChange, User
 from leaderboard.notifications.actions import deliver, webhooks
+from leaderboard.notifications.actions import rank_changes as notices
 from leaderboard.scoring.actions import rescoring
 from leaderboard.work_queue import enqueue
 from tests.support.rows.corrected_gold import CORRECTED, correct, score_all, two_systems
@@ -91,6 +95,26 @@ def test_each_standing_team_is_notified_once(world: World) -> None:
     assert f"Reason: {WHY}" in message.body and "/benchmarks/tiny/test/gold-1/task-1/" in message.body
     deliver_notices()
     assert len(mail.outbox) == 1
+
+
+def test_notices_take_a_constant_number_of_queries(world: World) -> None:
+    """Each sweep of the next two days looks for them."""
+    correct(world)
+    score_all()
+    change = RankChange.objects.earliest("pk")
+    at = timezone.now()
+
+    def written() -> tuple[int, int]:
+        with CaptureQueriesContext(connection) as queries:
+            return notices.write(at - timedelta(days=1), at), len(queries)
+
+    number, few = written()
+    for index in range(3):
+        team = teams.create(name=f"Team {index}", by=world.researcher)
+        change.pk, change.system = None, teams.system(team=team, name="Late", by=world.researcher)
+        change.save(force_insert=True)
+    assert number > 0 and written() == (3, few)
+    assert written() == (0, 3), "the boards, their teams, and which of them are notified"
 
 
 def test_a_subscription_after_the_switch_gets_no_mail(world: World) -> None:

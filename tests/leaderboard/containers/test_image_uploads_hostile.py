@@ -122,6 +122,11 @@ def test_a_digest_that_differs_from_the_announced_one(ada: Client) -> None:
     assert not any("pieces/" in name for name in stored_files())
 
 
+def test_the_schema_declares_that_an_upload_may_be_gone_and_the_disk_full(ada: Client) -> None:
+    schema = ada.get(f"{ROOT}/schema/", headers={"Accept": "application/json"}).json()
+    assert {"410", "507"} <= schema["paths"][f"{ROOT}/image-uploads/{{id}}/submission/"]["post"]["responses"].keys()
+
+
 def test_an_empty_body_is_answered_with_what_was_expected(ada: Client) -> None:
     answer = piece(ada, begin(ada).json(), 0, b"")
     assert answer.status_code == 400

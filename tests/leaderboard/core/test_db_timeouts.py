@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,16 @@ from django.core.management import call_command
 from django.core.management.commands import migrate
 from django.db import OperationalError, connection, transaction
 from django.test import Client
+from django.utils import timezone
 
-from leaderboard.core import db_locks
-from leaderboard.models import AuditEntry, Benchmark, Phase, Split
+from leaderboard.accounts.actions import delete_account, invitations, membership, teams, tokens
+from leaderboard.core import chunked_upload, db_locks
+from leaderboard.core.refusal import Code
+from leaderboard.models import AuditEntry, Benchmark, ImageUpload, Phase, Split, Team, User, Webhook
+from leaderboard.notifications.actions import webhooks
 from leaderboard.operations import health
 from leaderboard.scoring.actions import releases, runs
+from leaderboard.systems.actions import systems
 from tests.support.api_calls import ROOT, client_of, error_of, footprint, send
 from tests.support.rows.tiny_world import World, build, prediction_lines
 
@@ -115,6 +121,53 @@ def test_a_submission_that_waits_for_a_lock_too_long_says_so(world: World) -> No
             world.submit()
         assert db_locks.transient_message(raised.value) == db_locks.BUSY
         cursor.execute("RESET lock_timeout")
+
+
+BY_A_USER: dict[str, Callable[[World, User], object]] = {
+    "invite": lambda world, by: invitations.invite(team=world.system.team, address="bob@holdout.example", by=by),
+    "first team": lambda world, by: teams.of(world.curator),
+    "token": lambda world, by: tokens.issue(by=by),
+    "upload": lambda world, by: chunked_upload.begin(
+        ImageUpload, by=by, name="i.tar", size=1, sha256="", refuse=Code.INVALID_IMAGE, phase=world.phase
+    ),
+    "webhook": lambda world, by: webhooks.add(url="https://example.org/", by=by),
+    "test call": lambda world, by: webhooks.test(webhook=Webhook.objects.get(), by=by),
+    "describe": lambda world, by: systems.describe(system=world.system, by=by, bibtex="", anonymous_until=None),
+    "anonymous": lambda world, by: systems.describe(
+        system=teams.system(team=world.system.team, name="Another", by=by),
+        by=by,
+        bibtex="",
+        anonymous_until=timezone.now() + timedelta(days=1),
+    ),
+}
+
+
+@pytest.mark.parametrize("act", BY_A_USER)
+def test_a_submission_under_way_holds_up_no_action_of_its_user(world: World, act: str) -> None:
+    """A submission locks its team and then its user and system, by foreign keys: who waits for it may be deadlocked."""
+    Webhook.objects.create(user=world.researcher, url="https://example.com/", created_at=timezone.now())
+    with session() as other, connection.cursor() as cursor:
+        for row in (world.curator, world.researcher, world.system):
+            other.execute(f"SELECT 1 FROM {row._meta.db_table} WHERE id = %s FOR KEY SHARE", [row.pk])
+        cursor.execute("SET lock_timeout = '1s'")
+        BY_A_USER[act](world, world.researcher)
+        cursor.execute("RESET lock_timeout")
+
+
+def test_a_submission_under_way_is_not_deadlocked_with_a_deletion(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deletion waits for the team, which the submission has locked before it names its user."""
+    held = membership.held
+
+    def submit_in_between(team: Team) -> Team:
+        with session() as other:
+            other.execute(f"SELECT 1 FROM {User._meta.db_table} FOR KEY SHARE NOWAIT")
+        return held(team)
+
+    monkeypatch.setattr(membership, "held", submit_in_between)
+    delete_account.delete(user=world.researcher)
+    assert not User.objects.get(pk=world.researcher.pk).is_active
 
 
 def test_a_database_that_is_away_answers_503(world: World) -> None:

@@ -13,6 +13,7 @@ import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.evaluation import sandbox_client
@@ -296,13 +297,25 @@ def test_a_file_is_not_at_fault_if_the_machine_is_too_busy_to_check_it(ada, monk
     assert send(ada, prediction_lines()).status_code == 201
 
 
-def test_a_file_is_not_at_fault_if_the_inputs_cannot_be_read(world, ada):
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_bytes(b"x")], ids=["missing", "altered"])
+def test_a_file_is_not_at_fault_if_the_inputs_cannot_be_read(world, ada, spoil):
     """Its check is not among the user's refused files, whose processor time is limited."""
-    Path(world.split.inputs.path).write_bytes(b"x")
+    spoil(Path(world.split.inputs.path))
     answer = send(ada, prediction_lines())
     assert (answer.status_code, answer.json()["new_code"]) == (503, "sandbox_unavailable")
     assert "the benchmark's inputs cannot be read" in answer.json()["message"]
     assert not AuditEntry.objects.filter(action="submission.refused").exists()
+
+
+def test_predictions_whose_file_is_missing_are_not_found(world, ada):
+    submission = world.submit()
+    Path(submission.predictions.get().file.path).unlink()
+    ada.force_login(world.researcher)
+    for address in (
+        f"{ROOT}/submissions/{submission.pk}/predictions/",
+        reverse("download_prediction", args=[submission.pk]),
+    ):
+        assert ada.get(address).status_code == 404, address
 
 
 def test_a_draft_is_visible_to_its_organisers_only(world, ada):

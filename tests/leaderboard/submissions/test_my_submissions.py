@@ -9,12 +9,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.models import Leaderboard, Phase, Prediction, Release, State, Submission, System, User
+from leaderboard.models import Leaderboard, Phase, Prediction, Release, Run, State, Submission, System, User
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.queries import own_submissions
+from leaderboard.submissions.queries import own_submissions, progress
 from leaderboard.submissions.web.sparkline import HEIGHT, MARGIN, sparkline
 from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.rows import tiny_world
+from tests.support.rows.corrected_gold import correct
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import LABELS, World
 
@@ -95,6 +96,34 @@ def test_teams_are_found_in_any_case_and_containers_by_their_state(world: World,
     Prediction.objects.update(state=State.FAILED)
     for query, n in (("state=failed", 1), ("state=done", 0), (f"team={world.system.team.name.upper()}", 1)):
         assert len(ada.get(f"{LIST}?{query}").json()["results"]) == n, query
+
+
+def states(world: World) -> dict[str, set[str]]:
+    """Return state -> submissions that the filter lists; asserts that each is shown with this state."""
+    rows = [progress.of(row) for row in progress.with_related(Submission.objects.all())]
+    shown = {state: {str(row.submission.pk) for row in rows if row.state == state} for state in State}
+    for state, expected in shown.items():
+        listed = own_submissions.filtered(world.researcher, state=state)
+        assert {str(row.pk) for row in listed} == expected, state
+    return {state: keys for state, keys in shown.items() if keys}
+
+
+def test_the_filter_by_state_is_of_the_state_that_is_shown(world: World) -> None:
+    first, second = score(world), score(world, "a1")
+    assert states(world) == {State.DONE: {first, second}}
+    correct(world)
+    assert states(world) == {State.DONE: {first, second}}, "the board in preparation is not shown"
+    Run.objects.filter(state=State.QUEUED).update(state=State.CANCELLED, finished_at=timezone.now())
+    Leaderboard.objects.filter(state=Leaderboard.State.PREPARING).update(state=Leaderboard.State.CANCELLED)
+    assert states(world) == {State.DONE: {first, second}}
+    Phase.objects.update(ranked_sequence=1)
+    assert states(world) == {State.DONE: {first}, State.RUNNING: {second}}, "it waits to be ranked"
+    Phase.objects.update(ranked_sequence=2, disclosure=Phase.Disclosure.LADDER)
+    waiting = world.insert_run()
+    assert states(world)[State.QUEUED] == {str(waiting.prediction.submission_id)}
+    ended = {"state": State.DONE, "finished_at": timezone.now(), "outcomes": "o", "outcomes_sha256": "0" * 64}
+    Run.objects.filter(pk=waiting.pk).update(**ended)
+    assert states(world)[State.RUNNING] == {str(waiting.prediction.submission_id)}, "it waits for earlier runs"
 
 
 def test_boards_of_the_past_give_no_rank(world: World, ada: Client) -> None:

@@ -33,6 +33,13 @@ def test_a_day_is_a_calendar_day_in_utc(world):
     assert (quota.left_today, quota.left_total) == (1, 1)
 
 
+def test_the_next_day_does_not_count(world):
+    """A submission received just before midnight may be charged after one that was received just after it."""
+    world.insert_run(at=datetime(2026, 3, 11, tzinfo=UTC))
+    quota = quota_of(phase=world.phase, team=world.system.team, at=datetime(2026, 3, 10, 23, 59, 59, tzinfo=UTC))
+    assert (quota.used_today, quota.used_total) == (0, 1)
+
+
 def test_the_total_limits_the_day(world):
     for hours in (30, 31, 1):
         world.insert_run(at=NOON - timedelta(hours=hours))

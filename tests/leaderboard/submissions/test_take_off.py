@@ -12,8 +12,19 @@ from django.utils import timezone
 from leaderboard.accounts.actions import tokens
 from leaderboard.boards.queries import board_of, board_state, by_primary
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, HiddenSubmission, Leaderboard, Phase, QuotaCharge, Release, State, User
+from leaderboard.models import (
+    AuditEntry,
+    HiddenSubmission,
+    Leaderboard,
+    Membership,
+    Phase,
+    QuotaCharge,
+    Release,
+    State,
+    User,
+)
 from leaderboard.submissions.actions import hide
+from leaderboard.submissions.web import take_off as views
 from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.module_rows import shared_states
@@ -112,6 +123,26 @@ def test_only_members_may_and_only_if_the_organisers_allow_it(world: World) -> N
     client.post("/manage/benchmarks/tiny/hidden/teams/", {"allowed": "yes"})
     hide.take_off(submission=other, by=world.researcher)
     assert [name for _, name, _ in ranks()] == ["Engine"]
+
+
+def test_a_membership_that_ends_meanwhile_is_no_error_of_the_server(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = enter(world, "Engine", 0.75).submission
+    hide.take_off(submission=submission, by=world.researcher)
+    client = session_of(world.researcher)
+
+    def ended(find: Any) -> Any:
+        def found_before(*args: Any) -> Any:
+            row = find(*args)
+            Membership.objects.filter(user=world.researcher).delete()
+            return row
+
+        return found_before
+
+    monkeypatch.setattr(views, "_own_or_404", ended(views._own_or_404))
+    assert client.post(f"/submissions/{submission.pk}/put-back/").status_code == 302
+    assert HiddenSubmission.objects.now().exists()
 
 
 def test_not_in_a_sealed_phase_and_not_without_end(world: World) -> None:

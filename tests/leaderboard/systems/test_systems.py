@@ -5,13 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import board_of, board_state, by_primary
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Leaderboard, Phase, Representative, Standing, System
+from leaderboard.models import AuditEntry, Leaderboard, Membership, Phase, Representative, Standing, System
 from leaderboard.systems.actions import systems
+from leaderboard.systems.web import edit
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.module_rows import shared_states
@@ -25,6 +28,24 @@ world, _django_db_helper = shared_states(world=build)
 
 def of(release) -> System:
     return release.submission.system
+
+
+def test_a_membership_that_ends_meanwhile_is_no_error_of_the_server(world, monkeypatch):
+    chosen = stand(world, "Bernoulli", accuracy(0.4))
+    systems.represent(submission=chosen.submission, by=world.researcher)
+    find = edit.own_or_404
+
+    def found_before(*args):
+        system = find(*args)
+        Membership.objects.filter(user=world.researcher).delete()
+        return system
+
+    monkeypatch.setattr(edit, "own_or_404", found_before)
+    client = Client()
+    client.force_login(world.researcher)
+    response = client.post(reverse("represent_system_by_best", args=["tiny", "test", of(chosen).pk]))
+    assert response.status_code == 302
+    assert Representative.objects.exists()
 
 
 def rows(world: World, viewer=None):

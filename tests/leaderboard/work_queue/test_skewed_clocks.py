@@ -10,11 +10,25 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard.containers.actions import engine, workers
+from leaderboard.containers.actions import engine, images, run_system, workers
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import Phase, QuotaCharge, Reason, Release, Run, State, WorkerReport, worker
+from leaderboard.models import (
+    HiddenSubmission,
+    Phase,
+    Prediction,
+    QuotaCharge,
+    Reason,
+    Release,
+    Run,
+    State,
+    WorkerReport,
+    worker,
+)
 from leaderboard.scoring.actions import runs, sealed_phases
+from leaderboard.submissions.actions import hide, validation
 from leaderboard.work_queue import enqueue, worker_status
+from leaderboard.work_queue.lease import Lease
+from tests.support.rows import container_rows
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -116,6 +130,56 @@ def test_a_host_with_another_clock_keeps_deadlines_and_charges_the_right_day(clo
         with clock(off), pytest.raises(Refused) as refused:
             world.submit()
         assert refused.value.code == Code.PHASE_CLOSED
+
+
+@each_clock
+@pytest.mark.parametrize("kind", ["file", "container"])
+def test_work_queued_by_a_host_with_another_clock_has_waited_since_then(clock, sandbox, kind: str, off) -> None:
+    """Hosts compare how long containers have waited with the present."""
+    world, before = build(), timezone.now()
+    container_rows.takes_images(world)
+    container_rows.engine_is_there()
+    image = {
+        "phase": world.phase,
+        "system": world.system,
+        "by": world.researcher,
+        "image": images.named("r/a@sha256:b"),
+    }
+    with clock(off):
+        submission = world.submit() if kind == "file" else images.submit(**image)
+    prediction = submission.predictions.get()
+    row = prediction.runs.get() if kind == "file" else prediction
+    assert before <= row.queued_at <= timezone.now()
+
+
+@each_clock
+def test_a_submission_hidden_on_one_host_is_shown_again_on_another(clock, sandbox, off: timedelta) -> None:
+    world, before = build(), timezone.now()
+    world.benchmark.organisers.add(world.curator)
+    submission = world.submit()
+    with clock(off):
+        hide.hide(submission=submission, reason="Leaked gold.", by=world.curator)
+        hide.take_off(submission=submission, by=world.researcher)
+    with clock(-off):
+        assert hide.unhide(submission=submission, by=world.curator)
+        assert hide.put_back(submission=submission, by=world.researcher)
+    for row in HiddenSubmission.objects.all():
+        assert row.unhidden_at is not None and before <= row.hidden_at <= row.unhidden_at <= timezone.now()
+
+
+@each_clock
+@pytest.mark.parametrize("kind", ["file", "container"])
+def test_a_refund_by_a_host_with_another_clock_has_the_right_date(clock, sandbox, kind: str, off: timedelta) -> None:
+    world, before = build(), timezone.now()
+    if kind == "file":
+        prediction, work = world.submit().predictions.get(), validation.WORK
+    else:
+        prediction, work = container_rows.insert(world), run_system.WORK
+    running = {"state": State.RUNNING, "attempt": 1, "started_at": before, "lease_until": before + HOUR}
+    Prediction.objects.filter(pk=prediction.pk).update(**running, finished_at=None)
+    with clock(off):
+        work.retry_or_fail(Lease(work.rows.get(), 1), reason=Reason.INTERNAL, final=True)
+    assert before <= QuotaCharge.objects.get().refunded_at <= timezone.now()
 
 
 @each_clock
