@@ -12,7 +12,7 @@ def is_curator(user: User) -> bool:
 
 def manages_benchmarks(user: User) -> bool:
     """Return whether the user may open the management pages."""
-    return is_curator(user) or user.benchmarks.exists()
+    return is_curator(user) or is_operator(user) or user.benchmarks.exists()
 
 
 def is_operator(user: User) -> bool:
