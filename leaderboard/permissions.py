@@ -20,7 +20,7 @@ def manages_workers(user: User) -> bool:
 
 def manages_benchmarks(user: User) -> bool:
     """Return whether the user may open the management pages."""
-    return manages_workers(user) or user.benchmarks.exists()
+    return manages_workers(user) or is_operator(user) or user.benchmarks.exists()
 
 
 def is_operator(user: User) -> bool:

@@ -47,6 +47,12 @@ def task_measure_title(benchmark: Benchmark, name: str) -> str:
     return next((measure.title for measure in TASKS[benchmark.task].measures if measure.name == name), name)
 
 
+@register.filter
+def task_title(benchmark: Benchmark) -> str:
+    """Return the title of the benchmark's task."""
+    return TASKS[benchmark.task].title
+
+
 @register.simple_tag
 def declared_measure(board: Board, name: str) -> Measure | None:
     """Return the measure called `name` of a board; None if the board has no such measure."""

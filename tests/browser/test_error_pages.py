@@ -111,7 +111,7 @@ def test_locked_database(page: Page, site: Site) -> None:
         held.execute("ROLLBACK")
         held.close()
     assert (answer.status, answer.header_value("retry-after")) == (503, "10")
-    expect(page.get_by_role("heading", name="The server is busy")).to_be_visible()
+    expect(page.get_by_role("heading", name="Temporarily unavailable")).to_be_visible()
     look_at(page, "503")
 
 

@@ -63,7 +63,7 @@ def offset_of(request: Request) -> int | None:
 
 
 def choose(page: Page, archive: Path, name: str) -> None:
-    page.get_by_label("System name").fill(name)
+    page.get_by_label("Name of the new system").fill(name)
     page.get_by_label("Archive of the image").set_input_files(archive)
 
 

@@ -45,7 +45,7 @@ def test_sign_up_and_submit_a_bad_then_a_good_file(page: Page, site: Site, tmp_p
     bad = tmp_path / "mine.jsonl"
     unknown = {**json.loads(good[0]), "predicted_label": "MAYBE"}
     bad.write_text("\n".join([json.dumps(unknown), "{not json", *good[2:]]))
-    page.get_by_label("System name").fill("Nanosecond")
+    page.get_by_label("Name of the new system").fill("Nanosecond")
     page.get_by_label("Predictions file").set_input_files(bad)
     page.get_by_role("button", name="Upload and submit").click()
 
@@ -58,7 +58,7 @@ def test_sign_up_and_submit_a_bad_then_a_good_file(page: Page, site: Site, tmp_p
     expect(problems.first).to_contain_text("MAYBE")
     expect(problems.first).to_contain_text("SUPPORTS, REFUTES")
     expect(problems.nth(1)).to_contain_text("mine.jsonl:2")
-    expect(page.get_by_label("System name")).to_have_value("Nanosecond")
+    expect(page.get_by_label("Name of the new system")).to_have_value("Nanosecond")
     assert faults(page) == []
     shoot(page, "submit-refused")
 
@@ -82,7 +82,7 @@ def test_upload_progress_bar(page: Page, site: Site, tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl"
     file.write_text('{"id": "none", "predicted_label": "SUPPORTS"}\n' * 10_000)
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label("System name").fill("Slow line")
+    page.get_by_label("Name of the new system").fill("Slow line")
     page.get_by_label("Predictions file").set_input_files(file)
     line = page.context.new_cdp_session(page)
     speed = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 150_000}
@@ -110,7 +110,7 @@ def test_download_from_my_submissions(page: Page, site: Site) -> None:
     log_in(page, site, "emil")
     sent = MIRROR / "predictions" / "dev" / "negation-overlap.jsonl"
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label("System name").fill("Herons")
+    page.get_by_label("Name of the new system").fill("Herons")
     drop(page, sent)
     page.get_by_role("button", name="Check only").click()
     expect(page.get_by_role("heading", name="The file is valid")).to_be_visible()
@@ -166,7 +166,7 @@ def test_submission_without_scripts(chromium: Browser, site: Site) -> None:
     page = context.new_page()
     log_in(page, site, "ada")
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label("System name").fill("By hand")
+    page.get_by_label("Name of the new system").fill("By hand")
     page.get_by_label("Predictions file").set_input_files(MIRROR / "predictions" / "dev" / "claim-only.jsonl")
     page.get_by_role("button", name="Upload and submit").click()
     state = page.locator("#submission-state")
@@ -242,6 +242,6 @@ def publish_split(page: Page) -> None:
 def test_a_forgotten_password_on_a_server_without_mail(page: Page) -> None:
     page.goto("/accounts/login/")
     page.get_by_role("link", name="Forgot your password?").click()
-    expect(page.get_by_role("main")).to_contain_text("This server sends no mail")
+    expect(page.get_by_role("main")).to_contain_text("This site sends no email")
     expect(page.get_by_role("main").get_by_role("textbox")).to_have_count(0)
     shoot(page, "password-reset")

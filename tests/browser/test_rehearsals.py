@@ -78,7 +78,7 @@ def test_rehearsal_with_a_tester_without_scripts(page: Page, site: Site, draft: 
         log_in(tester, site, "ada")
         tester.goto(f"/benchmarks/{SLUG}-test-rehearsal/test/submit/")
         expect(tester.get_by_role("region", name="Rehearsal")).to_contain_text("This is a rehearsal.")
-        tester.get_by_label("System name").fill("Rehearsing")
+        tester.get_by_label("Name of the new system").fill("Rehearsing")
         tester.get_by_label("Predictions file").set_input_files(a_file())
         tester.get_by_role("main").get_by_role("button", name="Submit").press("Enter")
         expect(tester.get_by_role("region", name="Rehearsal")).to_be_visible()

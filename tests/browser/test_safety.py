@@ -21,7 +21,7 @@ def test_script_in_names_does_not_run(page: Page, site: Site, tmp_path: Path) ->
     page.get_by_label("Name").fill("<svg onload=alert(2)>")
     page.get_by_role("button", name="Create team").click()
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label("System name").fill(NASTY)
+    page.get_by_label("Name of the new system").fill(NASTY)
     page.get_by_label("Team of").select_option(label="<svg onload=alert(2)>")
     page.get_by_label("Note").fill("<script>alert(3)</script>")
     file = tmp_path / "<b onclick=alert(4)>.jsonl"
@@ -44,7 +44,7 @@ def test_html_in_a_bad_file_is_escaped(page: Page, site: Site, tmp_path: Path) -
     file = tmp_path / "bad.jsonl"
     file.write_text(json.dumps({"id": NASTY, "predicted_label": NASTY}) + "\n")
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label("System name").fill("Harmless")
+    page.get_by_label("Name of the new system").fill("Harmless")
     page.get_by_label("Predictions file").set_input_files(file)
     page.get_by_role("button", name="Upload and submit").click()
     expect(page.get_by_role("region", name="Problems")).to_contain_text("onerror")

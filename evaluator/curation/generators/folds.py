@@ -82,11 +82,15 @@ GENERATOR = Generator(
             "parts",
             Kind.TEXT,
             "Parts and their folds",
-            "parts and their folds; five folds default to train=1-3,dev=4,test=5, other numbers to one part per fold",
+            "such as train=1-3,dev=4,test=5, the default for 5 folds; otherwise each fold becomes one part",
             metavar="NAME=FOLDS,...",
         ),
         Parameter(
-            "mark", Kind.TEXT, "Write the fold to", "write the fold into each line, under this key", metavar="KEY"
+            "mark",
+            Kind.TEXT,
+            "Key for the fold number",
+            "add the fold's number to each line under this key; without it, none is added",
+            metavar="KEY",
         ),
     ),
 )

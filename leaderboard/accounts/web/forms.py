@@ -37,7 +37,7 @@ class SignUpForm(ShortPasswordRules, SignupForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not settings.SENDS_MAIL:
-            self.fields["email"].help_text = "You can log in with it. This server sends no mail."
+            self.fields["email"].help_text = "You can log in with it. This site sends no email."
 
 
 class SocialSignUpForm(SocialSignupForm):

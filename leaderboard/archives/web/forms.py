@@ -22,7 +22,7 @@ class ExportForm(forms.Form):
         max_length=500,
         strip=False,
         widget=forms.PasswordInput({"autocomplete": "new-password"}),
-        label="The passphrase again",
+        label="Repeat the passphrase",
     )
     recipients = forms.CharField(
         required=False,
@@ -31,6 +31,10 @@ class ExportForm(forms.Form):
         label="Public keys",
         help_text="One per line: age1…, as printed by age-keygen or archive_key. Each can open the archive too.",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["repeated"].is_one_of_two = True  # type: ignore[attr-defined]  # not labelled as optional
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 
 from django.contrib.auth.decorators import login_required
@@ -15,11 +16,12 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.benchmarks.queries import audit_trail
 from leaderboard.benchmarks.queries.audit_trail import AuditTrailEntry
+from leaderboard.benchmarks.web.forms.phase import KINDS
 from leaderboard.boards.api.csv import escape_formula
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.datasets.web.manage_corrections import WORDS
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Phase
 
 A_PAGE = 50
 HEADS = ("at", "by", "action", "what", "read_gold", "detail")
@@ -105,6 +107,17 @@ ACTS = {
 }
 
 
+FLAGS = {
+    "unaudited": "without an audit",
+    "gold_public": "gold is public",
+    "closed": "with an encrypted part",
+    "passphrase": "with a passphrase",
+}
+NAMES = {"disclosure": "kind", "number": "version", "sha256": "SHA-256", "inputs_sha256": "SHA-256 of the inputs"}
+ONLY_IN_CSV = ("parts",)
+DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
+
+
 @login_required
 @require_safe
 def manage_audit_trail(request: PersonRequest, slug: str) -> HttpResponse:
@@ -125,15 +138,32 @@ def manage_audit_trail(request: PersonRequest, slug: str) -> HttpResponse:
     return render(request, "benchmarks/manage_audit_trail.html", context)
 
 
-def _detail(entry: AuditTrailEntry) -> Sequence[tuple[str, str]]:
-    pairs = ((name, _short(value)) for name, value in entry.detail.items() if value not in (None, False, "", [], {}))
-    return [(name.replace("_", " "), text) for name, text in pairs if text]
+def _detail(entry: AuditTrailEntry) -> list[tuple[str, str, str]]:
+    """Return (name, short text, whole text) of each detail of an entry. A flag has only a name.
+
+    Details that are false or empty are left out, and so are those that only the CSV has.
+    """
+    rows = []
+    for name, value in entry.detail.items():
+        if value in (None, False, "", [], {}) or name in ONLY_IN_CSV:
+            continue
+        whole = "" if value is True else _in_words(name, value)
+        if whole or value is True:
+            rows.append((FLAGS.get(name) or NAMES.get(name) or name.replace("_", " "), _short(whole), whole))
+    return rows
 
 
-def _short(value: object) -> str:
+def _in_words(name: str, value: object) -> str:
     if isinstance(value, dict) and value.keys() <= WORDS.keys():
-        value = ", ".join(f"{n} {WORDS[kind]}" for kind, n in value.items() if n)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return ", ".join(f"{n} {WORDS[kind]}" for kind, n in value.items() if n)
+    if name == "disclosure" and isinstance(value, str) and value in KINDS:
+        return KINDS[Phase.Disclosure(value)].title
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _short(text: str) -> str:
+    """Return a text with at most 200 characters, and with 12 of each SHA-256 digest's."""
+    text = DIGEST.sub("\\1\N{HORIZONTAL ELLIPSIS}", text)
     return text if len(text) <= 200 else text[:199] + "\N{HORIZONTAL ELLIPSIS}"
 
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.forms.fields import InvalidJSONInput
 
+from evaluator.tasks.base import Task
 from leaderboard.models import Benchmark, ImageUpload, Phase, Scorer, User
 from leaderboard.submissions.web.forms import ONE_IMAGE
 
-EXAMPLE = [
-    {
-        "name": "strict_accuracy",
-        "title": "Strict accuracy",
-        "doc": "The share of claims with the right label and evidence.",
-        "lower": 0,
-        "upper": 1,
-        "higher_is_better": True,
+
+def example_measure(task: Task) -> dict[str, Any]:
+    """Return the first measure of a task as an example of what a custom scorer declares. A bound of None: unbounded."""
+    measure = task.measures[0]
+    return {
+        "name": measure.name,
+        "title": measure.title,
+        "doc": measure.doc,
+        "lower": measure.low if math.isfinite(measure.low) else None,
+        "upper": measure.high if math.isfinite(measure.high) else None,
+        "higher_is_better": measure.higher_is_better,
     }
-]
 
 
 class WrittenField(forms.JSONField):
@@ -39,7 +43,8 @@ class ScorerForm(forms.Form):
     upload = forms.ModelChoiceField(ImageUpload.objects.none(), required=False, widget=forms.HiddenInput)
     measures = WrittenField(
         widget=forms.Textarea({"rows": 12, "class": "mono", "spellcheck": "false"}),
-        help_text="A JSON list of measures. A bound of null means unbounded. Titles and docs are public.",
+        help_text="A JSON list of measures. <code>null</code> as a bound means no bound. Everyone can see titles and "
+        "descriptions.",
     )
     primary = forms.CharField(max_length=60, label="Ranking measure", help_text="The name of one of the measures.")
     reason = forms.CharField(

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries.lookup import managed_or_404, managed_phase_or_404
 from leaderboard.containers.actions import image_uploads, scorers
-from leaderboard.containers.web.forms_scorer import EXAMPLE, AttachForm, ScorerForm
+from leaderboard.containers.web.forms_scorer import AttachForm, ScorerForm, example_measure
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
@@ -87,11 +87,12 @@ def _add(request: PersonRequest, benchmark: Benchmark, form: dict[str, Any]) -> 
 def _last(benchmark: Benchmark) -> dict[str, Any]:
     """Return initial values of the form for a new scorer: the benchmark's last scorer's `measures` and `primary`.
 
-    Without a scorer, these are an example.
+    Without a scorer, these are an example: the first measure of the benchmark's task.
     """
     last = benchmark.scorers.order_by("-number").first()
     if last is None:
-        return {"measures": EXAMPLE, "primary": EXAMPLE[0]["name"]}
+        example = example_measure(TASKS[benchmark.task])
+        return {"measures": [example], "primary": example["name"]}
     return {"measures": last.measures, "primary": last.primary}
 
 
@@ -112,6 +113,7 @@ def _page(
         "phases": [(phase, AttachForm(phase=phase)) for phase in _phases(benchmark)],
         "failed": failed.order_by("-finished_at")[:SHOWN_FAILURES],
         "workers": worker_status.of(worker_status.SCORERS),
+        "is_off": not settings.SCORERS,
         "form": form,
         "limits": allowed,
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,

@@ -106,7 +106,7 @@ def _with_message(request: HttpRequest, status: int, code: str, message: str) ->
 def _answer(request: HttpRequest, status: int) -> HttpResponse:
     if _is_program(request):
         return problem_details.response(request, status, *MESSAGES[status])
-    context: dict[str, Any] = {"status": status, "message": MESSAGES[status][1]}
+    context: dict[str, Any] = {"status": status, "message": MESSAGES[status][1].rstrip(".")}
     return render(request, f"{status}.html", context, status=status)
 
 

@@ -55,8 +55,8 @@ def why_not(split: Split) -> str:
     open_phase = next((phase for phase in phases if not split.is_draft and not phase.is_to_come()), None)
     if open_phase is not None:
         return (
-            f"The phase {open_phase.title} has opened on {split.name}: baselines with a finished dry run can be "
-            "put on its board here; submit other baselines to the phase, like any system."
+            f"The phase {open_phase.title} has opened, so no new dry run can start. Baselines that were already "
+            "scored can be put on its board here; submit others to the phase like any system."
         )
     return ""
 

@@ -148,7 +148,9 @@ def _page(
         "widths": charts.widths(results["sizes"]),
         "sizes": [(charts.slice_name(row["slice"]), row) for row in results["sizes"]],
         "overlaps": charts.overlaps(results["overlaps"]),
-        "examples": [finding for finding in findings if finding.entry["numbers"].get("texts")],
+        "examples": [
+            (finding, describe(finding.code)) for finding in findings if finding.entry["numbers"].get("texts")
+        ],
         "cues": _cues(results["cues"]),
         "refusal": refusal,
         "steps": steps.steps_of_split(benchmark, split),
@@ -183,9 +185,13 @@ def _earlier_answers(audit: SplitAudit) -> dict[str, str]:
 def _cues(cues: dict[str, Any] | None) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return (label, rows) for each label of the split: a row for each of the n-grams that predict the label best.
 
-    cues: the value of `cues` in the audit's report; None gives an empty list. `lmi` in a returned row is the local
-    mutual information of n-gram and label, in millionths of a nat.
+    N-grams that do not point to the label (`lmi` of 0 or less) are left out. cues: the value of `cues` in the audit's
+    report; None gives an empty list. `lmi` in a returned row is the local mutual information of n-gram and label, in
+    millionths of a nat.
     """
     if not cues:
         return []
-    return [(label, [{**row, "lmi": 1e6 * row["lmi"]} for row in rows]) for label, rows in cues["split"].items()]
+    return [
+        (label, [{**row, "lmi": 1e6 * row["lmi"]} for row in rows if row["lmi"] > 0])
+        for label, rows in cues["split"].items()
+    ]

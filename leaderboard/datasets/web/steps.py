@@ -44,7 +44,11 @@ def steps(
         urls[PUBLISH] = f"{split_url}#publish-title" if split.is_draft else split_url
         if not split.is_draft:
             urls[PHASE] = reverse("manage_phase_create", args=[benchmark.slug]) + f"?split={split.name}"
-    return [Step(name, urls.get(index, ""), index < current, index == current) for index, name in enumerate(NAMES)]
+    has_raws = benchmark.dataset.raw_files.exists()  # the page of a generator can be opened without
+    return [
+        Step(name, urls.get(index, ""), index < current and (index != RAW or has_raws), index == current)
+        for index, name in enumerate(NAMES)
+    ]
 
 
 def steps_of_split(benchmark: Benchmark, split: Split) -> list[Step]:

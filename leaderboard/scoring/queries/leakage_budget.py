@@ -73,9 +73,9 @@ class Spent:
 class Row:
     """A row of the budget table, now or after further results.
 
-    title: `So far` or `After N more`. answers: number of results. n_scored: number of those with scores. in_full:
-    inflation if each result revealed the full score. inflation: upper bound of the inflation under the phase's
-    disclosure policy.
+    title: `So far` or `After N more results`. answers: number of results. n_scored: number of those with scores.
+    in_full: inflation if each result revealed the full score. inflation: upper bound of the inflation under the
+    phase's disclosure policy.
     """
 
     title: str
@@ -124,7 +124,7 @@ class Budget:
     def rows(self) -> Sequence[Row]:
         """The two rows of the table: now, and after FORECAST_RESULTS further results."""
         later = self.after(FORECAST_RESULTS)
-        return [self._row("So far", self.spent), self._row(f"After {FORECAST_RESULTS} more", later)]
+        return [self._row("So far", self.spent), self._row(f"After {FORECAST_RESULTS} more results", later)]
 
     def _row(self, title: str, spent: Spent) -> Row:
         in_full = full_disclosure_inflation(spent.answers, self.n_groups)

@@ -17,7 +17,10 @@
 
     const zone = chosen.closest(".field");
     zone.classList.add("drop-zone");
-    zone.dataset.drop = "or drop the file here";
+    const hint = document.createElement("div");
+    hint.className = "drop-hint";
+    hint.textContent = "or drop the file here";
+    chosen.after(hint);
     const mark = (event, over) => {
       if (!event.dataTransfer.types.includes("Files")) return;
       event.preventDefault();

@@ -36,7 +36,7 @@ class SystemForm(forms.Form):
     new_system = forms.CharField(
         max_length=200,
         required=False,
-        label="System name",
+        label="Name of the new system",
         help_text="Shown on the leaderboard.",
     )
     team = forms.ModelChoiceField(Team.objects.none(), required=False, label="Team of the new system", empty_label=None)

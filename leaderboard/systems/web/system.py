@@ -71,6 +71,7 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
         "system": target,
         "shown": anonymous.shown(target, knows=knows),
         "entries": entries,
+        "is_in_several": len({row.phase.benchmark_id for row in entries}) > 1,
         "entry": entry,
         "team_is_public": target.is_named,
         "verified_members": orcid.verified_members(target.team) if target.is_named else [],

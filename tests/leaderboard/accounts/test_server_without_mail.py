@@ -39,7 +39,7 @@ def test_no_page_claims_that_mail_was_sent(settings: Any, mailoutbox: list[Any])
     for page in pages:
         found = SENT.search(text_of(page).replace("Nothing has been sent yet", ""))
         assert page.status_code == 200 and not found, (page.request["PATH_INFO"], found)
-    assert "This server sends no mail." in text_of(reset) and "mailto:ops@holdout.example" in text_of(reset)
+    assert "This site sends no email." in text_of(reset) and "mailto:ops@holdout.example" in text_of(reset)
     assert EmailAddress.objects.filter(user__username="eve").count() == 2
 
 

@@ -55,3 +55,16 @@ def test_the_page_shows_no_action_codes() -> None:
     page = text(client_of(world.curator).get("/manage/benchmarks/tiny/audit-trail/"))
     for code in ("rehearsal.begun", "rehearsal.ended", "dry_run.begun", "export.downloaded"):
         assert ACTS[code] in page and code not in page
+
+
+@pytest.mark.django_db
+def test_details_are_in_words_and_digests_are_short() -> None:
+    world = build()
+    AuditEntry.record("split.published", world.split, by=world.curator, unaudited=True, inputs_sha256="ab" * 32)
+    AuditEntry.record("phase.created", world.phase, by=world.curator, disclosure="ladder")
+    AuditEntry.record("hosting.began", world.split.dataset, by=world.curator, parts={"slug": "cd" * 32})
+    page = text(client_of(world.curator).get("/manage/benchmarks/tiny/audit-trail/"))
+    assert '<span class="soft">without an audit</span>' in page and "unaudited" not in page
+    assert f'<bdi title="{"ab" * 32}">{"ab" * 6}\N{HORIZONTAL ELLIPSIS}</bdi>' in page
+    assert '<span class="soft">kind</span> <bdi>Ladder</bdi>' in page
+    assert "cdcdcd" not in page

@@ -137,6 +137,23 @@ def test_researchers_get_404_on_management_pages(here: World) -> None:
     assert Client().get("/manage/")["Location"] == "/accounts/login/?next=/manage/"
 
 
+def test_an_operator_is_led_to_the_operations_page(here: World) -> None:
+    User.objects.filter(pk=here.researcher.pk).update(is_staff=True)
+    operator = client_of(User.objects.get(pk=here.researcher.pk))
+    assert 'href="/manage/"' in operator.get("/").content.decode()
+    assert 'href="/manage/operations/"' in operator.get("/manage/").content.decode()
+    assert 'href="/manage/"' not in Client().get("/").content.decode()
+
+
+def test_a_phase_that_never_closes_has_no_form_to_extend_it(here: World, curator: Client) -> None:
+    url = f"/manage/benchmarks/tiny/phases/{here.phase.slug}/deadline/"
+    Phase.objects.filter(pk=here.phase.pk).update(closes_at=None)
+    page = curator.get(url).content.decode()
+    assert "there is no deadline to extend" in page and "Extend</button>" not in page
+    Phase.objects.filter(pk=here.phase.pk).update(closes_at=timezone.now() + timedelta(days=1))
+    assert "Extend</button>" in curator.get(url).content.decode()
+
+
 def test_an_organiser_adds_a_split_to_their_own_benchmark(here: World, organiser: Client) -> None:
     added = organiser.post("/manage/benchmarks/other/splits/create/", split_form(tiny_world.gold_lines()))
     assert added["Location"] == "/manage/benchmarks/other/splits/fold-4/gold/"

@@ -300,12 +300,12 @@ def test_affected_phases_are_listed_before_confirmation(world: World) -> None:
     for phase in (world.phase, *others.values(), others["hidden"]):
         replace(world, phase=phase).insert_run()
     page = f"{MANAGE_URL}corrections/{compared_correction(world).pk}/"
-    ours = "<bdi>Test</bdi> (1 prediction)"
-    theirs = "<bdi>Theirs</bdi> of <bdi>The seen one</bdi> (1 prediction)"
-    assert f"Rescored: {ours}, {theirs}, other benchmarks (2 predictions)." in page_text(client_of(organiser), page)
-    assert f"Rescored: {ours}, <bdi>Theirs</bdi> of <bdi>The hidden one</bdi> (2 predictions), {theirs}." in page_text(
-        client_of(world.curator), page
-    )
+    ours = "1 prediction in <bdi>Test</bdi>"
+    theirs = "1 prediction in <bdi>Theirs</bdi> of <bdi>The seen one</bdi>"
+    starts = f"Rescoring starts: {ours},"
+    assert f"{starts} {theirs}, 2 predictions in other benchmarks." in page_text(client_of(organiser), page)
+    hidden = "2 predictions in <bdi>Theirs</bdi> of <bdi>The hidden one</bdi>"
+    assert f"{starts} {hidden}, {theirs}." in page_text(client_of(world.curator), page)
 
 
 def test_the_audit_trail_describes_the_changes(world: World) -> None:

@@ -309,7 +309,7 @@ def test_a_server_without_mail_has_no_switches(world: World, settings: Any) -> N
     for sends in (True, False):
         settings.SENDS_MAIL = sends
         page = client.get(PAGE).content.decode()
-        assert (f"{PAGE}mail/" in page, "This site sends no mail." in page) == (sends, not sends)
+        assert (f"{PAGE}mail/" in page, "This site sends no email." in page) == (sends, not sends)
 
 
 def test_webhooks_are_called_with_the_new_events(world: World, fan: User) -> None:

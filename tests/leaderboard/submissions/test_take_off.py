@@ -101,7 +101,7 @@ def test_organisers_and_team_hide_independently(world: World) -> None:
     hide.unhide(submission=submission, by=world.curator)
     assert ranks() == [], "nor the organisers what the team decided"
     page = session_of(world.curator).get("/manage/benchmarks/tiny/hidden/").content.decode()
-    assert "taken off by its team" in page and "Show again<" not in page
+    assert "hidden by its team" in page and "Show again<" not in page
     hide.put_back(submission=submission, by=world.researcher)
     assert len(ranks()) == 1
 

@@ -29,8 +29,8 @@ class ContactForm(forms.Form):
     contact = forms.CharField(
         max_length=300,
         required=False,
-        label="Contact",
-        help_text="An email address, or a page's address with https://. It is public. Empty: none.",
+        label="Email address or web page",
+        help_text="Shown on the benchmark's page. Web pages start with https://. Leave it empty to show none.",
     )
 
 
@@ -38,7 +38,7 @@ class ZoneForm(forms.Form):
     """Form to choose the time zone in which a phase's dates are shown in addition to UTC."""
 
     time_zone = forms.ChoiceField(
-        label="Time zone", help_text="Deadlines do not change. AoE: anywhere on Earth (UTC-12)."
+        label="Time zone", help_text="This changes only how dates are shown. AoE: anywhere on Earth (UTC-12)."
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -63,7 +63,7 @@ class ExtensionForm(forms.Form):
     def __init__(self, *args: Any, time_zone: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.time_zone = time_zone
-        self.fields["closes_at"].help_text = f"Local time in {time_zone}."
+        self.fields["closes_at"].help_text = f"Time in {time_zone}."
 
     def clean(self) -> dict[str, Any]:
         """Convert `closes_at` from local time to UTC, and `team` from a name to a Team (None if it is empty)."""

@@ -16,7 +16,11 @@ class BenchmarkForm(forms.Form):
     title = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
     task = forms.ChoiceField(choices=lambda: [(name, task.title) for name, task in TASKS.items()])
-    summary = forms.CharField(max_length=300, help_text="One sentence for the list of benchmarks.")
+    summary = forms.CharField(
+        max_length=300,
+        widget=forms.Textarea({"rows": 2}),
+        help_text="One sentence for the list of benchmarks.",
+    )
     description = forms.CharField(widget=forms.Textarea({"rows": 5}), required=False, help_text="Markdown.")
     rules = forms.CharField(
         widget=forms.Textarea({"rows": 3}), required=False, help_text="What participants agree to. Markdown."

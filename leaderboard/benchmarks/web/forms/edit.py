@@ -26,7 +26,8 @@ class EditForm(BenchmarkForm):
     contact = forms.CharField(
         max_length=300,
         required=False,
-        help_text="An email address, or a page's address with https://. It is public.",
+        label="Public contact",
+        help_text="An email address or a web page, which starts with https://.",
     )
     questions_url = forms.URLField(
         required=False, max_length=200, label="Page for questions", assume_scheme="https", help_text="Such as a forum."

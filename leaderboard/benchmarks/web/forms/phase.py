@@ -363,10 +363,12 @@ def _steps_in_words(dataset: Dataset) -> str:
         if gold is None:
             continue
         partition = PublicPrivatePartition.objects.filter(gold=gold).first()
-        counts = {"all groups": gold.n_groups}
+        counts = {"groups": gold.n_groups}
         if partition is not None:
             counts |= {"public groups": partition.n_public, "private groups": partition.n_private}
-        steps = ", ".join(f"{format_unit_step(n)} on {subset} ({n:,})" for subset, n in counts.items())
-        descriptions.append(f"{split.name}: {steps}")
-    steps = f" A step is 1/√groups: {'; '.join(descriptions)}." if descriptions else ""
-    return f"With all teams, the least of the gold is revealed. A score has to be better by a step.{steps}"
+        descriptions += [f"{format_unit_step(n)} on {split.name} ({n:,} {groups})" for groups, n in counts.items()]
+    steps = f": {', '.join(descriptions)}" if descriptions else ""
+    return (
+        "With all teams, the least of the gold is revealed. A score is shown only if it is better by at least one "
+        f"step. One step is 1/√(number of groups){steps}."
+    )

@@ -20,7 +20,7 @@ class TracksField(forms.CharField):
         kwargs.setdefault(
             "help_text",
             "Each submission declares one of these tracks. One NAME | TITLE | DESCRIPTION per line, such as "
-            "<code>thorough | THOROUGH | learnt from the cleaned triples</code>. Empty: no tracks.",
+            "<code>thorough | Thorough | Trained on the cleaned triples</code>. Empty: no tracks.",
         )
         super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}), **kwargs)
 
