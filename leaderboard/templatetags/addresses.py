@@ -8,6 +8,7 @@ from django import template
 from django.conf import settings
 from django.urls import reverse
 
+from leaderboard.boards.queries import Board
 from leaderboard.boards.web import board_links
 from leaderboard.evaluation.scorer_of_phase import PhaseScorer
 from leaderboard.models import Benchmark, Phase
@@ -46,6 +47,18 @@ def with_query(context: dict[str, Any], **changes: str | None) -> str:
         if value:
             query[name] = value
     return f"?{query.urlencode()}"
+
+
+@register.simple_tag(takes_context=True)
+def path_of_view(context: dict[str, Any], board: Board) -> str:
+    """Return the path of the requested page, without the versions if `board` is current, as tabs link to its views."""
+    path: str = context["request"].path
+    if board.leaderboard is None or board.frozen:
+        return path
+    phase = [board.phase.benchmark.slug, board.phase.slug]
+    version = [board.leaderboard.gold_version.number, board.leaderboard.task_version]
+    versioned = reverse("frozen_board", args=[*phase, *version])
+    return path.replace(versioned, reverse("leaderboard", args=phase), 1)
 
 
 @register.simple_tag(takes_context=True)
