@@ -56,6 +56,18 @@ def board_data(board: Board, slice_: Slice | str, view: str) -> str:
 
 
 @register.simple_tag(takes_context=True)
+def path_of_view(context: dict[str, Any], board: Board) -> str:
+    """Return the path of the requested page, without the versions if `board` is current, as tabs link to its views."""
+    path: str = context["request"].path
+    if board.leaderboard is None or board.frozen:
+        return path
+    phase = [board.phase.benchmark.slug, board.phase.slug]
+    version = [board.leaderboard.gold_version.number, board.leaderboard.task_version]
+    versioned = reverse("frozen_board", args=[*phase, *version])
+    return path.replace(versioned, reverse("leaderboard", args=phase), 1)
+
+
+@register.simple_tag(takes_context=True)
 def phase_links(context: dict[str, Any], phase: Phase) -> list[board_links.PhaseLink]:
     """Return links to the boards of all phases of the phase's benchmark, each to the same view as the requested page.
 

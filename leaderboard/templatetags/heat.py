@@ -44,8 +44,8 @@ def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
 
 @register.filter
 def detail_tds(shown_score: ShownScore, has_intervals: bool) -> SafeString:
-    """Render the table cells of a score: value, confidence interval if the table has intervals, number of units."""
-    parts = [shown_value(shown_score), *[interval(shown_score) or NONE] * has_intervals, f"{shown_score.n:,}"]
+    """Render the table cells of a score: value, and confidence interval if the table has intervals."""
+    parts = [shown_value(shown_score), *[interval(shown_score) or NONE] * has_intervals]
     # Formatted numbers only: nothing to escape.
     return SafeString("".join(f'<td class="num">{part}</td>' for part in parts))
 

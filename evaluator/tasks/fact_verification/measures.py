@@ -38,7 +38,8 @@ EVIDENCE_PRECISION = Ratio(
     empty=1.0,
     source=_FEVER,
     doc="Mean over verifiable claims of the share of the first max_evidence predictions that are in any gold "
-    "set; a claim without predicted evidence counts 1.",
+    "set; a claim without predicted evidence counts 1. On a slice without verifiable claims, such as NOT ENOUGH INFO, "
+    "it is 1 for every system.",
 )
 EVIDENCE_RECALL = Ratio(
     name="evidence_recall",

@@ -69,6 +69,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
     splits = list(benchmark.dataset.splits.visible_to(request.user).prefetch_related(versions))
     main = context["main"]
     shown = main if main and any(split.pk == main.split_id for split in splits) else None
+    errata = errata_of(benchmark, viewer=request.user)
     context |= {
         "tab": "data",
         "splits": splits,
@@ -78,7 +79,8 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
         "site": settings.BASE_URL,
         "is_packed": bool(shown and str(shown.split.inputs.name).endswith(".gz")),
         "downloads": benchmark.dataset.downloads.all(),
-        "errata": errata_of(benchmark, viewer=request.user),
+        "errata": errata,
+        "names_split": len({erratum.gold.split_id for erratum in errata}) > 1,
     }
     return render(request, "benchmarks/data.html", context)
 

@@ -178,6 +178,11 @@ class Board:
         return sorted(declared, key=lambda measure: measure.name != self.primary)
 
     @property
+    def has_wide_ranges(self) -> bool:
+        """True if the rank range of some row includes several ranks."""
+        return self.ranges == Ranges.READY and any(row.rank_low != row.rank_high for row in self.rows)
+
+    @property
     def lacks_outcomes(self) -> bool:
         """True if a custom scorer returned the primary measure without per-unit outcomes, and so without intervals.
 

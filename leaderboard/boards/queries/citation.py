@@ -51,7 +51,7 @@ class Citation:
     def text(self) -> str:
         """The citation as plain text for a reference list."""
         name = f"{one_line(self.benchmark)}, {one_line(self.phase)}: leaderboard"
-        return f"{name}. {self.address} {self._note}."
+        return f"{name}. {self.address}. {self._note}."
 
     @property
     def bibtex(self) -> str:

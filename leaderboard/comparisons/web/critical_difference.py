@@ -36,6 +36,10 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
         return svg_csv_download.as_csv(board, "pairs", HEADS, map(_line, pairs))
     ranked, differ = differences_of(board, pairs)
     valued = [row for row in ranked if row.score(board.primary).value is not None]
+    rows = [
+        (row, row.score(board.primary).value, _links(board, row, [peer for peer in ranked if not differ(row, peer)]))
+        for row in ranked
+    ]
     context = {
         "has_plot": len(valued) > 1,
         "has_bars": bool(indistinguishable_groups(valued, differ)),
@@ -44,14 +48,8 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "rows": [
-            (
-                row,
-                row.score(board.primary).value,
-                _links(board, row, [peer for peer in ranked if not differ(row, peer)]),
-            )
-            for row in ranked
-        ],
+        "rows": rows,
+        "has_peers": any(peers for _, _, peers in rows),
         "n_pairs": len(pairs),
     }
     return render(request, "comparisons/critical_difference.html", context)

@@ -18,6 +18,7 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import conditional_page, require_safe
 from drf_spectacular.generators import SchemaGenerator
@@ -45,6 +46,8 @@ TITLE = re.compile(r"(?:[^.;:,(\n]|\.(?=\d))*")
 """The part of a call's description that is its title."""
 ENUMERATION = re.compile(r"(?:^|\n\n)\* `.*", re.DOTALL)
 """The list of an enumeration's values, which the generator appends to a description; it says nothing more."""
+BLANK = "BlankEnum"
+"""Name of the object with which the generator says that an enumeration may be empty."""
 COMMON_CODES = {
     400: ("invalid", "parse_error"),
     401: ("not_authenticated", "authentication_failed"),
@@ -174,6 +177,11 @@ class Call:
     python: str
     example: str
 
+    @property
+    def breakable_path(self) -> SafeString:
+        """The path with optional line breaks after its slashes."""
+        return format_html_join(SafeString("/<wbr>"), "{}", ((part,) for part in self.path.split("/")))
+
 
 @dataclass(frozen=True)
 class Object:
@@ -181,6 +189,10 @@ class Object:
     text: SafeString
     fields: Sequence[Field]
     values: Sequence[str]
+
+    @property
+    def title(self) -> str:
+        return _title(self.name)
 
 
 @dataclass(frozen=True)
@@ -244,7 +256,7 @@ def _collect(part: Any, names: dict[str, None]) -> None:
     names: the keys are the names, in the order in which they were found; the values are None.
     """
     if isinstance(part, dict):
-        if "$ref" in part and (name := _name(part)) not in names:
+        if "$ref" in part and (name := _name(part)) not in (*names, BLANK):
             names[name] = None
             _collect(schema()["components"]["schemas"][name], names)
         if not part.get("deprecated"):
@@ -257,7 +269,7 @@ def _collect(part: Any, names: dict[str, None]) -> None:
 
 def _object(name: str) -> Object:
     part = schema()["components"]["schemas"][name]
-    values = [str(value) for value in part.get("enum", ())]
+    values = [str(value) for value in part.get("enum", ()) if value != ""]
     return Object(name, _text(part.get("description", "")), _fields(part), values)
 
 
@@ -350,6 +362,11 @@ def _name(part: Json) -> str:
     return str(part["$ref"]).rpartition("/")[2]
 
 
+def _title(name: str) -> str:
+    """Return the name of an object without the suffix that the generator appends to enumerations."""
+    return name.removesuffix("Enum")
+
+
 def _fields(part: Json) -> list[Field]:
     whole = _resolved(part)
     required = whole.get("required", ())
@@ -367,12 +384,17 @@ def _body_fields(part: Json) -> list[Field]:
 
 def _field(name: str, part: Json, text: str, *, note: str = "") -> Field:
     inner = part.get("items", part) if part.get("type") == "array" else part
-    reference = next((_name(choice) for choice in (inner, *inner.get("allOf", ())) if "$ref" in choice), "")
-    kind = reference or (inner.get("type") if inner.get("type") in ("number", "object") else inner.get("format"))
+    choices = (inner, *inner.get("allOf", ()), *inner.get("oneOf", ()))
+    references = [_name(choice) for choice in choices if "$ref" in choice]
+    reference = next((name for name in references if name != BLANK), "")
+    kind = _title(reference) or (
+        inner.get("type") if inner.get("type") in ("number", "object") else inner.get("format")
+    )
     kind = kind or inner.get("type") or "any value"
     notes = [note] if note else []
     notes += ["or null"] if part.get("nullable") else []
-    notes += [f"one of {', '.join(map(str, inner['enum']))}"] if "enum" in inner else []
+    notes += ["or empty"] if BLANK in references else []
+    notes += [f"one of {', '.join(str(value) for value in inner['enum'] if value != '')}"] if "enum" in inner else []
     notes += [f"default {part['default']}"] if part.get("default") not in (None, "") else []
     return Field(
         name=name,

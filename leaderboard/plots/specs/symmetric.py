@@ -46,7 +46,7 @@ def symmetric(board: Board) -> Spec | None:
         return None
     color = {"condition": {"test": "datum.competes", "value": ACCENT}, "value": STRONG}
     scale: Spec = {"domain": [0, 1]}
-    floor = {"data": {"values": [{"floor": CLAIM_ONLY_ACCURACY, "label": "claim only"}]}}
+    floor = {"data": {"values": [{"floor": CLAIM_ONLY_ACCURACY, "label": "claim only, overall"}]}}
     floor_x = {"x": quantitative("floor", **scale)}
     tooltips = [
         {"field": "system", "title": "System"},

@@ -177,7 +177,7 @@ def _shown(item: Example) -> dict[str, Any]:
 def _pairs(text: str) -> list[tuple[str, str]]:
     pairs = json.loads(text).items()
     shown = ((key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)) for key, value in pairs)
-    return [(key, value) for key, value in shown if key not in ("id", "documentId")]
+    return [(key.replace("_", " "), value) for key, value in shown if key not in ("id", "documentId")]
 
 
 def _json_lines(examples: list[Example]) -> str:

@@ -11,7 +11,8 @@ from django.test import Client
 from leaderboard.boards.queries import ShownScore
 from leaderboard.comparisons.queries.head_to_head import Line
 from leaderboard.comparisons.web.head_to_head import Table
-from leaderboard.models import Phase
+from leaderboard.models import Phase, Submission
+from leaderboard.submissions.actions.hide import hide
 from tests.support.rows.board_rows import stand
 from tests.support.rows.tiny_world import World, build
 from tests.support.rows.wide_phase import build_wide, enter, rank_all, score_all
@@ -50,6 +51,18 @@ def test_bars_are_described_as_joining_neighbours(ranked_systems: World) -> None
     page = page_text(f"{BOARD}significance/")
     assert "the table lists every pair without a significant difference" in page
     assert "do not differ significantly. Bars join neighbours only" in page or "All neighbours differ" in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_texts_about_ranges_follow_the_tests(ranked_systems: World) -> None:
+    """Best and Good do not differ significantly until Good is hidden."""
+    assert "ranks that the tests leave open" in page_text(BOARD)
+    hide(submission=Submission.objects.get(system__name="Good"), reason="leaked", by=ranked_systems.curator)
+    rank_all(ranked_systems)
+    assert "ranks that the tests leave open" not in page_text(BOARD)
+    page = page_text(f"{BOARD}significance/")
+    assert "All ranked systems differ significantly from each other." in page
+    assert "Not significantly different from" not in page
 
 
 @pytest.mark.django_db

@@ -248,7 +248,7 @@ def test_a_cell_orders_the_systems_and_shows_its_intervals(populated):
 
 @pytest.mark.parametrize("query", ["sort=%5B%5D", "sort=%00", "sort=" + 900 * "a", "view=3d", "measure=beauty"])
 def test_an_invalid_query_gives_the_default_page(populated, query):
-    assert '<h2 id="selected">All units' in text(f"{ADDRESS}?{query}")
+    assert '<h2 id="selected">Overall' in text(f"{ADDRESS}?{query}")
 
 
 def test_the_margin_is_explained(populated):

@@ -136,6 +136,11 @@ def test_a_frozen_board_has_the_views_of_the_current_one(world: World) -> None:
     assert Client().get(f"{FROZEN}cost/").status_code == 404
 
 
+def test_a_current_board_at_its_permanent_address_marks_the_tab_of_the_view(world: World) -> None:
+    for view in ("", "by/label/", "head-to-head/"):
+        assert f'href="{PAGE}{view}" aria-current="page"' in page(f"{PAGE}gold-2/task-1/{view}")
+
+
 def test_crossed_boards_are_frozen_with_their_numbers(world: World) -> None:
     type(world.phase).objects.update(options={"cross": "label,origin"})
     markup = page(f"{FROZEN}two-way/label/origin/")

@@ -129,9 +129,9 @@ def texts_of(answer: Any) -> tuple[str, list[str]]:
 
 def test_a_badge_shows_rank_and_value(world: World) -> None:
     title, texts = texts_of(badge(system="First", team="Analytical Engines"))
-    assert texts == ["Tiny claims", "rank 1 of 2 · accuracy 0.750"]
-    assert title == "First on Tiny claims, Test: rank 1 of 2, accuracy 0.750"
-    assert texts_of(badge(system="First", measure="group_accuracy"))[1][1] == "rank 1 of 2 · group_accuracy 0.250"
+    assert texts == ["Tiny claims", "rank 1 of 2 · Accuracy 0.750"]
+    assert title == "First on Tiny claims, Test: rank 1 of 2, Accuracy 0.750"
+    assert texts_of(badge(system="First", measure="group_accuracy"))[1][1] == "rank 1 of 2 · Group accuracy 0.250"
     assert texts_of(badge(address=f"{FROZEN}badge.svg", system="First"))[1] == texts
 
 
@@ -140,7 +140,7 @@ def test_a_badge_is_of_exactly_one_system(world: World) -> None:
     stand(world, "First", symmetric_scores(0.25), team="Compilers")
     answer = badge(404, system="First")
     assert answer["Content-Type"].startswith("text/plain") and b"team=" in answer.content
-    assert texts_of(badge(system="First", team="Compilers"))[1][1] == "rank 3 of 3 · accuracy 0.250"
+    assert texts_of(badge(system="First", team="Compilers"))[1][1] == "rank 3 of 3 · Accuracy 0.250"
 
 
 def test_a_badge_fits_any_name(world: World) -> None:

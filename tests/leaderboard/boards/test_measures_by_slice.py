@@ -64,8 +64,8 @@ def test_few_values_open_with_all_measures_grouped_by_value(links):
     markup = text(BY_SIDE)
     assert read(markup).faults == []
     head = head_of(markup)
-    assert [head.index(f"<bdi>{title}</bdi>") for title in ("all", "head", "tail")] == sorted(
-        head.index(f"<bdi>{title}</bdi>") for title in ("all", "head", "tail")
+    assert [head.index(f"<bdi>{title}</bdi>") for title in ("All", "head", "tail")] == sorted(
+        head.index(f"<bdi>{title}</bdi>") for title in ("All", "head", "tail")
     )
     assert head.count(f'colspan="{len(RANKING)}"') == 3
     for measure in TASKS["link-prediction"].measures:
@@ -98,7 +98,7 @@ def test_intervals_are_below_the_table_by_value(links):
 def test_one_measure_is_selected_by_a_link_and_back(links):
     link = next(link for link in read(text(BY_SIDE)).links if "measure=hits%403" in link)
     markup = text(BY_SIDE + link)
-    assert "all measures</a>" in markup
+    assert "All measures</a>" in markup
     assert 'class="board heat"' in markup
     assert ">hits@3<" not in head_of(markup)
     assert "heat grouped" in text(f"{BY_SIDE}?measure=all")
@@ -123,7 +123,7 @@ def test_many_values_open_with_one_measure():
 def test_a_hundred_columns_are_not_shown_as_a_table():
     many("side", 20)
     assert "heat grouped" not in text(f"{BY_SIDE}?measure=all")
-    assert "all measures" not in text(BY_SIDE)
+    assert "All measures" not in text(BY_SIDE)
 
 
 def many(dimension: str, count: int) -> None:

@@ -74,7 +74,7 @@ def test_an_erratum_from_confirmation_to_the_switch(world: World) -> None:
     first = entries()
     score_all()
     for url in PAGES:
-        assert "in force" in table(url) and "Test , gold 1" in table(url)
+        assert "in force" in table(url) and "Test , gold version 1" in table(url)
     (errata,) = api()
     assert errata == {
         "split": "test",

@@ -8,7 +8,7 @@ from leaderboard.boards.actions import tracks
 from tests.support.rows.tiny_world import World, build
 
 TRACKS = [
-    {"name": "simple", "title": "SIMPLE", "description": "without the very triples that are asked"},
+    {"name": "simple", "title": "SIMPLE", "description": "without the triples that are asked for"},
     {"name": "thorough", "title": "THOROUGH", "description": "without whatever says one in other words"},
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from evaluator.measures.base import Measure
 from leaderboard.boards.queries import Board, Row
 from leaderboard.boards.web.tables.number_format import shown_value
 from leaderboard.core.plain_text import one_line, shortened
@@ -52,13 +53,13 @@ class Badge:
         return self.left.width + self.right.width
 
 
-def badge(board: Board, row: Row, measure: str) -> Badge:
+def badge(board: Board, row: Row, measure: Measure) -> Badge:
     """Return the badge with a system's rank among competing systems, and its overall value on a measure."""
-    benchmark, score = one_line(board.phase.benchmark.title), row.score(measure)
+    benchmark, score = one_line(board.phase.benchmark.title), row.score(measure.name)
     n_ranked = sum(other.rank is not None for other in board.rows)
     status = [] if row.rank is None else [f"rank {row.rank}{'=' if row.tied else ''} of {n_ranked}"]
     status = ["disqualified"] if row.disqualified else status
-    facts = [*status, f"{measure} {'none' if score.value is None else shown_value(score)}"]
+    facts = [*status, f"{one_line(measure.title)} {'none' if score.value is None else shown_value(score)}"]
     where = f"{benchmark}, {one_line(board.phase.title)}"
     left = _plate(shortened(benchmark, LONGEST), 0)
     return Badge(f"{one_line(row.system)} on {where}: {', '.join(facts)}", left, _plate(" · ".join(facts), left.width))

@@ -24,8 +24,8 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     `?team=`: its team, needed if several teams have a system of that name. `?measure=`: default: the primary measure.
     """
     board = board_or_404(None, slug, phase, within=(), **version)
-    measure = request.GET.get("measure", board.primary)
-    if board.measure(measure) is None:
+    measure = board.measure(request.GET.get("measure", board.primary))
+    if measure is None:
         raise Http404
     rows = _rows(board, request.GET.get("system", ""), request.GET.get("team"))
     if len(rows) > 1:

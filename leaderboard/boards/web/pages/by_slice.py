@@ -131,6 +131,7 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
     detail = next((i for i, column in enumerate(columns) if column.heading.key == sorting.key), 0)
     # The Ladder reveals no intervals, and some custom scorers return none.
     has_intervals = any(column.source.score(row).low is not None for row in rows for column in columns)
+    scores = [line[detail].score for line in cells]
     return {
         "cut": cut,
         "columns": columns,
@@ -139,7 +140,8 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
         "is_tall": len(values) > MAX_HORIZONTAL_HEADINGS,
         "headings": headings,
         "rows": shown,
-        "detail": (columns[detail], [(row, line[detail].score) for row, line in shown]),
+        "detail": (columns[detail], list(zip(page_rows, scores, strict=True))),
+        "n_varies": any(score.n != columns[detail].n for score in scores),
         "has_intervals": has_intervals,
         "legends": legends([measure]),
         "reasons": reasons(cells),
@@ -149,10 +151,10 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
 def _planned(board: Board, measure: Measure, values: Sequence[SliceValue]) -> dict[str, tuple[str, Source, int | None]]:
     """Return (title, source, n) of each column by sort key: micro, macro if it exists, then the dimension's values."""
     macro = board.measure(f"macro_{measure.name}")
-    planned = {"micro": ("all (micro)" if macro else "all", Source(measure, WHOLE), board.n(measure.name))}
+    planned = {"micro": ("All (micro)" if macro else "All", Source(measure, WHOLE), board.n(measure.name))}
     if macro:
         on_same_scale = replace(macro, low=measure.low, high=measure.high)
-        planned["macro"] = ("macro", Source(on_same_scale, WHOLE), board.n(macro.name))
+        planned["macro"] = ("Macro", Source(on_same_scale, WHOLE), board.n(macro.name))
     for value in values:
         # The prefix distinguishes a value called "micro" or "system" from those keys.
         planned[f"is {value.value}"] = (value.value, Source(measure, value.slice), value.n)

@@ -43,7 +43,7 @@ def measures_table(request: HttpRequest, board: Board, dimension: str, offered: 
     values = list(dict.fromkeys(value.value for value in with_gold))
     slices = [WHOLE, *(value.slice for value in with_gold)]
     offered = [on_scale(request, measure, board.rows, slices) for measure in offered]
-    plan = [("all", [_planned(board, measure, None, WHOLE) for measure in offered])]
+    plan = [("All", [_planned(board, measure, None, WHOLE) for measure in offered])]
     for value in values:
         plan.append((value, [_planned(board, measure, value, ((dimension, value),)) for measure in offered]))
     columns = [column for _, group in plan for column in group]

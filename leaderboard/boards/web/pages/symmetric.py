@@ -18,9 +18,9 @@ CLAIM_ONLY_ACCURACY = 0.5
 ORIGINAL = (("origin", "original"),)
 GENERATED = (("origin", "generated"),)
 COLUMNS: dict[str, tuple[str, str, Slice]] = {
+    "generated": ("Accuracy, generated", "accuracy", GENERATED),
     "accuracy": ("Accuracy, all", "accuracy", WHOLE),
     "original": ("Accuracy, original", "accuracy", ORIGINAL),
-    "generated": ("Accuracy, generated", "accuracy", GENERATED),
     "gap": ("Gap", "symmetric_gap", WHOLE),
     "group": ("Group accuracy", "group_accuracy", WHOLE),
     "claim": ("Claim consistency", "claim_consistency", WHOLE),

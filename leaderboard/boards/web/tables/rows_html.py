@@ -67,10 +67,10 @@ def written(
 
 def _cell(row: Row, column: RowColumn) -> str:
     """Return the cell of a row column, as escaped text if CELLS has no markup for it."""
-    css = {int: ' class="num"', datetime: ' class="date"'}.get(column.kind, "")
+    css = {int: "num", datetime: "date"}.get(column.kind, "") + " of-tracks" * column.of_tracks
     value = column.value(row)
     shown = CELLS[column.name](row) if column.name in CELLS else escape("" if value is None else str(value))
-    return f"<td{css}>{shown}</td>"
+    return f'<td class="{css}">{shown}</td>' if css else f"<td>{shown}</td>"
 
 
 def _fact(row: Row, fact: Fact) -> str:

@@ -55,6 +55,12 @@ def test_a_call_has_parameters_fields_errors_and_examples(pages: dict[str, str])
     assert '<a href="#object-Submission">' in submissions and '<h3 id="object-Submission">' in submissions
 
 
+def test_an_enumeration_that_may_be_empty_is_described_as_one(pages: dict[str, str]) -> None:
+    submissions = re.sub(r"<[^>]+>", "", html.unescape(pages["submissions"]))
+    assert "hidden_by HiddenBy, required, or empty" in submissions
+    assert not re.search(r"\w+Enum\b", submissions) and ", ," not in submissions
+
+
 def test_links_to_objects_lead_to_objects_of_the_same_page(pages: dict[str, str]) -> None:
     for text in pages.values():
         links, ids = set(re.findall(r'href="#([\w-]+)"', text)), set(re.findall(r'id="([\w-]+)"', text))
