@@ -114,13 +114,6 @@ def test_for_selected_systems_only_their_pairs_are_read(world: World) -> None:
     assert rows == [line for line in as_tuples(pairs) if {*line[:2]} <= own] and len(rows) == 3
 
 
-def test_an_index_out_of_range_is_an_error(world: World) -> None:
-    board = compared_board(world)
-    Comparison.objects.filter(pk=Comparison.objects.latest("pk").pk).delete()
-    with pytest.raises(KeyError):
-        ranked_pairs(board)
-
-
 def test_there_are_no_pairs_until_ranges_are_ready(world: World) -> None:
     compared_board(world)
     Ranking.objects.update(changes=2)
