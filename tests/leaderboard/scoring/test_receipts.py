@@ -101,7 +101,7 @@ def test_page_and_api_have_the_complete_receipt(world: World) -> None:
     section = page[page.index('id="receipt-title"') :]
     for name in ("code_sha256", "gold_sha256", "inputs_sha256", "predictions_sha256"):
         assert api_receipt[name] in section, name
-    for words in ("fact-verification, version 1", "1,000 resamples, seed 0", *expected["packages"], "seccomp"):
+    for words in (">Fact verification</a>, version 1", "1,000 resamples, seed 0", *expected["packages"], "seccomp"):
         assert words in section, words
     assert run.outcomes_sha256 not in json.dumps(api_receipt) + page, "guesses about the gold could be tested with it"
 
