@@ -68,7 +68,6 @@ class SystemForm(forms.Form):
             self.fields["new_system"].required = True
         else:
             self.fields["system"].widget.attrs["data-filter"] = ""
-            self.fields["new_system"].label = "Or enter a new system name"
             self._group_systems(list(systems), phase)
         for name in ("system", "new_system"):
             # Exactly one of the two fields is required, so the template must not label them as optional.
