@@ -198,7 +198,7 @@ def test_curator_creates_and_publishes_a_benchmark(page: Page, site: Site, tmp_p
     page.get_by_label("Gold file", exact=True).set_input_files(broken)
     page.get_by_role("button", name="Upload the gold").click()
     expect(page.get_by_role("alert")).to_contain_text("The gold file was not accepted")
-    expect(page.get_by_role("list", name="Problems")).to_contain_text("broken.jsonl:1")
+    expect(page.get_by_role("region", name="Problems")).to_contain_text("broken.jsonl:1")
     assert faults(page) == []
     shoot(page, "manage-split-refused")
     page.get_by_label("Gold file", exact=True).set_input_files(MIRROR / "splits" / "test.jsonl")

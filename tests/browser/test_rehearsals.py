@@ -98,6 +98,7 @@ def test_rehearsal_with_a_tester_without_scripts(page: Page, site: Site, draft: 
 def test_export_of_an_archive_and_its_inspection(page: Page, site: Site, draft: str, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     page.goto(f"{draft}/exports/")
+    page.get_by_text("Encrypt with public keys (age)").click()
     page.get_by_label("Public keys").fill(KEY)
     page.get_by_role("button", name="Export", exact=True).click()
     download = page.get_by_role("button", name="Download")
