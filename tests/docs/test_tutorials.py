@@ -43,7 +43,7 @@ def test_researcher(stack: Stack, live_server: Any, tmp_path: Path, needs: Calla
     assert install.text == walk_of(ROOT / "docs" / "researchers.md", "laptop")[0].text
     commands = tmp_path / "bin"
     commands.mkdir()
-    for name, words in {"holdout": "-m evaluator", "python": ""}.items():
+    for name, words in {"holdout-eval": "-m evaluator", "python": ""}.items():
         (commands / name).write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" {words} "$@"\n')
         (commands / name).chmod(0o755)
     places = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "PATH": f"{commands}:/usr/bin:/bin"}

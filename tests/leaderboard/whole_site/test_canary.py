@@ -340,7 +340,8 @@ def name_of(address: str) -> str | None:
 
 def may_show(role: str, address: str) -> bool:
     """Returns True for the curators' audited page of a gold version."""
-    return role == "curator" and address.startswith("/manage/") and address.rsplit("/gold/", 1)[-1][:-1].isdigit()
+    path = urlsplit(address).path  # the query is the format of a download
+    return role == "curator" and path.startswith("/manage/") and path.rsplit("/gold/", 1)[-1][:-1].isdigit()
 
 
 @pytest.mark.slow
