@@ -203,6 +203,7 @@ def test_curator_creates_and_publishes_a_benchmark(page: Page, site: Site, tmp_p
     shoot(page, "manage-split-refused")
     page.get_by_label("Gold file", exact=True).set_input_files(MIRROR / "splits" / "test.jsonl")
     page.get_by_role("button", name="Upload the gold").click()
+    expect(page.get_by_text("The split test was added, with its gold")).to_be_visible()
     expect(page.get_by_role("heading", name="Public inputs")).to_be_visible()
     shoot(page, "manage-gold")
     page.get_by_role("link", name="View (audited)").click()

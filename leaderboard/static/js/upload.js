@@ -53,6 +53,7 @@
       event.preventDefault();
       const request = new XMLHttpRequest();
       request.open("POST", form.action || window.location.href);
+      request.setRequestHeader("X-Upload", "1"); // a page that it is redirected to is opened again, with its messages
       request.upload.addEventListener("progress", ({ lengthComputable, loaded, total }) => {
         if (!lengthComputable) return bar.removeAttribute("value");
         bar.value = (100 * loaded) / total;

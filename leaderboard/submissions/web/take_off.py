@@ -37,7 +37,7 @@ def put_back(request: PersonRequest, pk: UUID) -> HttpResponse:
     submission = _own_or_404(request, pk)
     try:
         if hide.put_back(submission=submission, by=request.user):
-            messages.success(request, "Your team no longer hides the submission.")
+            messages.success(request, "The submission is back on the board, unless the organisers hide it too.")
         else:
             messages.info(request, "Your team did not hide the submission.")
     except Refused as refused:

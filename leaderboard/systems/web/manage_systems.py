@@ -32,7 +32,8 @@ def disqualify(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRe
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "The system is disqualified. The board shows this with your reason.")
+            changed = "The reason was changed" if current else "The system is disqualified"
+            messages.success(request, f"{changed}. The board shows your reason.")
             return redirect(row)
     context = {
         "benchmark": row.benchmark,
