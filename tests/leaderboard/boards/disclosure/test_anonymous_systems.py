@@ -123,7 +123,7 @@ def response_to(address: str, name: str, query: dict[str, str]) -> tuple[int, st
     """(status, page, headers), without the requested name, the links that repeat it, and the request's id."""
     where = address.format(quote(name)) + "?" + urlencode({key: value.format(name) for key, value in query.items()})
     answer = Client().get(where)
-    body = re.sub(r'href="/accounts/login/[^"]*"', "LOG-IN", answer.content.decode())
+    body = re.sub(r'href="/accounts/(login|signup)/[^"]*"', "ENTRANCE", answer.content.decode())
     body = re.sub(r"#[0-9a-f]{32}", "#REQUEST", body)
     for quote_plu in (name, quote(name), quote_plus(name)):
         body = body.replace(quote_plu, "NAME")
