@@ -34,7 +34,7 @@ class ExportForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["repeated"].is_one_of_two = True  # type: ignore[attr-defined]  # not labelled as optional
+        self.fields["repeated"].is_conditional = True  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

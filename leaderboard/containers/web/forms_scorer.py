@@ -59,7 +59,7 @@ class ScorerForm(forms.Form):
         self.fields["upload"].queryset = ImageUpload.objects.filter(by=user, benchmark=benchmark)  # type: ignore[attr-defined]
         self.fields["file"].widget.attrs["accept"] = ".tar,application/x-tar"
         for name in ("file", "reference"):
-            self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
+            self.fields[name].is_conditional = True  # type: ignore[attr-defined]
         self.fields["reference"].help_text = f"registry/name@sha256:… from {', '.join(settings.REGISTRIES)}"
         self.fields["reference"].widget.attrs["spellcheck"] = "false"
         if not settings.REGISTRIES:

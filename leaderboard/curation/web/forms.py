@@ -29,7 +29,7 @@ class RawForm(forms.Form):
     def __init__(self, *args: Any, user: User, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["upload"].queryset = RawUpload.objects.filter(by=user, dataset=dataset)  # type: ignore[attr-defined]
-        self.fields["file"].is_one_of_two = True  # type: ignore[attr-defined]
+        self.fields["file"].is_conditional = True  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -193,7 +193,7 @@ class DraftForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].is_one_of_two = True  # type: ignore[attr-defined]
+        self.fields["name"].is_conditional = True  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -70,9 +70,9 @@ class SystemForm(forms.Form):
             self.fields["system"].widget.attrs["data-filter"] = ""
             self._group_systems(list(systems), phase)
         for name in ("system", "new_system"):
-            # Exactly one of the two fields is required, so the template must not label them as optional.
+            # Exactly one of the two fields is required: the template must not label a conditional field as optional.
             if name in self.fields:
-                self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
+                self.fields[name].is_conditional = True  # type: ignore[attr-defined]
 
     def _group_systems(self, systems: list[System], phase: Phase) -> None:
         """Group the choices of the field `system` under two headings.
@@ -158,8 +158,8 @@ class ImageForm(SystemForm):
         self.fields["upload"].queryset = uploads  # type: ignore[attr-defined]
         file, reference = self.fields["file"], self.fields["reference"]
         file.widget.attrs["accept"] = ".tar,application/x-tar"
-        file.is_one_of_two = True  # type: ignore[attr-defined]
-        reference.is_one_of_two = True  # type: ignore[attr-defined]
+        file.is_conditional = True  # type: ignore[attr-defined]
+        reference.is_conditional = True  # type: ignore[attr-defined]
         reference.help_text = f"registry/name@sha256:… from {', '.join(settings.REGISTRIES)}"
         reference.widget.attrs["spellcheck"] = "false"
         if not settings.REGISTRIES:
