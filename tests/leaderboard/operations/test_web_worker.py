@@ -238,6 +238,19 @@ def test_too_many_bytes_of_uploads_end_the_largest_of_the_greediest(
         assert response_on(honest).startswith(b"HTTP/1.1 200 ")
 
 
+def test_the_bytes_of_a_refused_upload_no_longer_count(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the next check would end another upload, before a thread has sent the response to the first."""
+    monkeypatch.setattr(site.server, "add_task", lambda channel: None)
+    head = f"POST /echo HTTP/1.1\r\nHost: x\r\n{SESSION}Content-Length: 900000\r\n\r\n"
+    with site.connect() as client:
+        client.sendall(head.encode() + b"x" * 600_000)
+        while not (channels := [one for one in [*site.server.active_channels.values()] if one.buffered_bytes()]):
+            threading.Event().wait(0.01)
+        (channel,) = channels
+        channel.refuse(web_worker.RequestTimeout("too slow"))
+        assert channel.buffered_bytes() == 0
+
+
 @pytest.mark.usefixtures("impatient")
 def test_small_requests_are_received_while_too_much_is_buffered(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_worker, "WINDOW_SECONDS", PATIENCE)
