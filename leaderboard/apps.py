@@ -12,12 +12,13 @@ class LeaderboardConfig(AppConfig):
     verbose_name = "Holdout"
 
     def ready(self) -> None:
-        from leaderboard.core import tracing
+        from leaderboard.core import db_schema, tracing
         from leaderboard.operations import error_reports
 
         # Django loads its middleware later, and workers fork later.
         tracing.set_up()
         error_reports.set_up()
+        db_schema.known()
 
 
 @register

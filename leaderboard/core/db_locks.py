@@ -9,6 +9,8 @@ pause is shorter (`idle_limit`). SQLite has a timeout for its only lock (setting
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -124,6 +126,29 @@ def locked(rows: QuerySet[Any], seconds: str | None = None) -> QuerySet[Any]:
 
 RANKING = 1
 """Kind of `try_lock`: the process that ranks the new releases of a phase."""
+MIGRATING = 2
+"""Kind of `migration_lock`: the process that migrates the database."""
+
+
+@contextmanager
+def migration_lock(database: BaseDatabaseWrapper, *, wait: Callable[[], object]) -> Iterator[None]:
+    """Lock the schema of a database during the `with` block, so that one process at a time migrates it.
+
+    wait: called as long as another process holds the lock; it pauses, or raises an exception. The lock ends with the
+    session, which must not be one of PgBouncer. Has no effect on SQLite, where a migration is a transaction that locks
+    the whole database.
+    """
+    if database.vendor != "postgresql":
+        yield
+        return
+    with database.cursor() as cursor:
+        while not cursor.execute("SELECT pg_try_advisory_lock(%s, 0)", [MIGRATING]).fetchone()[0]:
+            wait()
+    try:
+        yield
+    finally:
+        with database.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s, 0)", [MIGRATING])
 
 
 def try_lock(kind: int, key: int) -> bool:

@@ -1,6 +1,7 @@
 """Health checks for monitors: `/health/live`, `/health/ready` and `/health/disk` return 200 if all is well, else 503.
 
-`live`: this process responds. `ready`: database, broker, sandbox and file store respond too, and the disk is not full.
+`live`: this process responds. `ready`: database, broker, sandbox and file store respond too, the database's schema fits
+this code, and the disk is not full.
 `disk`: at least HOLDOUT_DISK_ALARM_MB are free. The checks run before host validation, redirects and sessions, because
 monitors use an IP address and plain HTTP.
 """
@@ -17,19 +18,26 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
 from leaderboard.celery import app
-from leaderboard.core import disk
+from leaderboard.core import db_schema, disk
 from leaderboard.core.storage import check_stores
+from leaderboard.core.web import error_pages
 from leaderboard.evaluation import sandbox_client
 
 log = structlog.get_logger()
+UPGRADING = "The site is being upgraded. Nothing from this request was saved; try again in a moment."
 PATIENCE = 2.0
 """Seconds after which a dependency that has not responded counts as away."""
+
+
+class UnfitSchemaError(Exception):
+    """Error: the database's schema does not fit this code; the message says which migration, and what to do."""
 
 
 def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Return a middleware that responds to `/health/live`, `/health/ready` and `/health/disk`.
 
-    It passes on all other requests.
+    It passes on all other requests, unless the last check has found that the database's schema does not fit this code:
+    these get a 503.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
@@ -37,10 +45,14 @@ def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -
             return HttpResponse("ok\n", content_type="text/plain")
         if request.path == "/health/ready":
             responding = results()
-            return JsonResponse(responding, status=200 if all(responding.values()) else 503)
+            # What is wrong with the schema is not secret, and whoever upgrades has to know it.
+            reason = {"reason": found} if (found := db_schema.last_found()) else {}
+            return JsonResponse({**responding, **reason}, status=200 if all(responding.values()) else 503)
         if request.path == "/health/disk":
             low = disk.is_low()
             return JsonResponse({"low": low}, status=503 if low else 200)
+        if db_schema.last_found():
+            return error_pages.unavailable(request, "busy", UPGRADING)
         return get_response(request)
 
     return middleware
@@ -53,6 +65,15 @@ def _database() -> None:
             cursor.execute("SELECT 1")
     finally:
         connection.close()
+
+
+def _schema() -> None:
+    try:
+        found = db_schema.check()
+    finally:
+        connection.close()
+    if found:
+        raise UnfitSchemaError(found)
 
 
 def _broker() -> None:
@@ -69,7 +90,14 @@ def _disk() -> None:
         raise OSError("less than a tenth of HOLDOUT_DISK_ALARM_MB is free on the disk: uploads may fail")
 
 
-CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk": _disk, "store": check_stores}
+CHECKS = {
+    "database": _database,
+    "schema": _schema,
+    "broker": _broker,
+    "sandbox": _sandbox,
+    "disk": _disk,
+    "store": check_stores,
+}
 _running: dict[str, Future[None]] = {}
 _running_lock = Lock()
 

@@ -1,6 +1,6 @@
 """Termination of a child process when its parent ends, even if the parent is killed, which could not stop the child.
 
-This module is also gunicorn's configuration, for its hook `post_fork`. Celery does the same for its pool processes.
+This module is also gunicorn's configuration, for its hooks. Celery ends its pool processes in the same way.
 """
 
 from __future__ import annotations
@@ -28,3 +28,10 @@ def end_with(parent: int) -> None:
 def post_fork(arbiter: Any, worker: Any) -> None:
     """Make a new worker process of the web server end when gunicorn's main process ends."""
     end_with(worker.ppid)
+
+
+def post_worker_init(worker: Any) -> None:
+    """Let a worker process of the web server report its code, by which `manage.py migrate` knows of it."""
+    from leaderboard.work_queue import worker_status  # the supervisor's processes need no more than this module
+
+    worker_status.report_periodically("web")

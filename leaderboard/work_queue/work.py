@@ -33,7 +33,7 @@ from django.db.models import Q
 from django.utils import timezone
 from structlog.contextvars import bound_contextvars
 
-from leaderboard.core import db_clock, db_locks, process_metrics
+from leaderboard.core import db_clock, db_locks, db_schema, process_metrics
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.storage import AlteredError, store_responds
 from leaderboard.core.store_errors import StoreUnavailableError
@@ -195,6 +195,9 @@ class Work:
         row. An exception of the work is not raised: it is logged, and the row queued again or failed.
         """
         logger = log.bind(kind=self.name, id=str(key))
+        if not db_schema.fits():
+            logger.warning("schema_unfit")
+            return
         if not self.is_ready():
             # While the sandbox restarts, attempts would fail until none is left. The sweep enqueues the row again.
             logger.warning("sandbox_unavailable")

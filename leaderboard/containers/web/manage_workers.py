@@ -49,7 +49,7 @@ class _Worker:
     @property
     def details(self) -> list[tuple[str, Any]]:
         """Return (name, value) of each isolation layer of the engine, and of its processors, sorted by name."""
-        return sorted(self.report.detail.items())
+        return sorted(item for item in self.report.detail.items() if item[0] != worker_status.MIGRATIONS)
 
 
 @needs(manages_workers)

@@ -78,11 +78,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """
     error = sys.exception()
     if message := db_locks.transient_message(error):
-        return _unavailable(request, "busy", message)
+        return unavailable(request, "busy", message)
     if isinstance(error, StoreUnavailableError):
-        return _unavailable(request, "store_unavailable", str(error))
+        return unavailable(request, "store_unavailable", str(error))
     if isinstance(error, MissingTaskError):
-        return _unavailable(request, "task_missing", str(error))
+        return unavailable(request, "task_missing", str(error))
     if disk.is_full_error(error):
         refused = disk.full_refusal()
         return _with_message(request, refused.code.status, refused.code.text, refused.message)
@@ -91,7 +91,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return HttpResponse(loader.get_template("500.html").render({}), status=500)
 
 
-def _unavailable(request: HttpRequest, code: str, message: str) -> HttpResponse:
+def unavailable(request: HttpRequest, code: str, message: str) -> HttpResponse:
+    """Return a 503 with Retry-After. code, message: of the problem details of API paths; pages show the message."""
     response = _with_message(request, 503, code, message)
     response["Retry-After"] = str(db_locks.RETRY_AFTER)
     return response

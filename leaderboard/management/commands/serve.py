@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
 from leaderboard.boards.queries import prepared_board
 from leaderboard.operations import demo, embedded, parent_process, processes
@@ -84,7 +85,9 @@ class Command(BaseCommand):
 
     def prepare(self) -> None:
         self.say(f"preparing the database and static files in {settings.DATA}")
-        call_command("migrate", verbosity=0, interactive=False)
+        # The data folder is locked: no other process uses its SQLite database, whatever the last ones reported.
+        alone = connection.vendor == "sqlite"
+        call_command("migrate", verbosity=0, interactive=False, stop_older_code=alone)
         embedded.collect_static()
 
     def welcome(self, supervisor: Supervisor, listener: socket.socket, address: str, *, seed: bool) -> None:

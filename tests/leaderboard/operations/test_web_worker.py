@@ -365,6 +365,7 @@ def test_a_stopping_server_finishes_requests(tmp_path: Path) -> None:
 
 LOADING = """
 import os, socket
+import leaderboard.wsgi
 try:
     socket.create_connection(("127.0.0.1", int(os.environ["TEST_PORT"])), 60).close()
     listened = b"it listened"

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from leaderboard.containers.actions import engine, images, run_system, workers
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.evaluation.container_limits import Resources
 from leaderboard.models import (
     HiddenSubmission,
     Phase,
@@ -103,6 +104,7 @@ def test_a_report_of_a_worker_with_another_clock_is_fresh(clock, monkeypatch, of
     monkeypatch.setattr(engine, "health_check", lambda: {"runtime": "runc"})
     monkeypatch.setattr(engine, "reap", lambda keep: [])
     monkeypatch.setattr(engine, "forget", lambda images: None)
+    monkeypatch.setattr(engine, "offer", lambda: Resources(cpus=4, memory_bytes=10**10))
     with clock(off):
         workers.report()
     assert worker_status.of().ready
