@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
 
+from tests.several_hosts.services import ROOT
 from tests.several_hosts.site import LEASE_SECONDS, SWEEP_SECONDS, TAKEN_BACK_SECONDS
 
 if TYPE_CHECKING:
@@ -162,3 +165,96 @@ class ClockOff(OfHost):
 
     def end(self, run: Run) -> None:
         run.hosts[self.host].restart_with_clock({})
+
+
+def copy_of_code(folder: Path) -> Path:
+    """Return a folder with a copy of the site's code, which may be changed; everything else is shared."""
+    folder.mkdir()
+    for entry in ROOT.iterdir():
+        if entry.name in ("leaderboard", "evaluator", "manage.py"):
+            copy = shutil.copytree if entry.is_dir() else shutil.copy
+            copy(entry, folder / entry.name)
+        elif entry.name not in (".git", "var"):
+            (folder / entry.name).symlink_to(entry)
+    return folder
+
+
+class OtherCode(OfHost):
+    """A worker runs other code than the sandbox of its host, as after an upgrade that stopped half-way."""
+
+    name = "other code on host"
+    seconds = 20.0
+
+    def prepare(self, run: Run) -> None:
+        self.tree = copy_of_code(run.folder / "other-code")
+        with (self.tree / "evaluator" / "errors.py").open("a") as file:
+            file.write("# Other code has another digest.\n")
+
+    def begin(self, run: Run) -> None:
+        run.hosts[self.host].restart(self.tree, "worker")
+
+    def end(self, run: Run) -> None:
+        run.hosts[self.host].restart(ROOT, "worker")
+
+
+MIGRATION = """
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("leaderboard", {last!r})]
+    operations = [
+        migrations.AddField(model, "rehearsed", models.IntegerField(default=7{default}))
+        for model in ("phase", "submission", "prediction", "run")
+    ]
+"""
+"""Columns of the tables that every submission writes, and that workers and `beat` lock."""
+MODELS = """
+from django.db import models as _models
+
+for _model in (Phase, Submission, Prediction, Run):
+    _model.add_to_class("rehearsed", _models.IntegerField(default=7, db_default=7))
+"""
+
+
+class RollingUpgrade(Fault):
+    """A release with migrations replaces the code of one host after the other, as docs/operators.md describes.
+
+    Before, it is tried with migrations beside which the older code could insert nothing.
+    """
+
+    name = "rolling upgrade"
+    seconds = 60.0
+
+    def prepare(self, run: Run) -> None:
+        self.tree = copy_of_code(run.folder / "release")
+        migrations = self.tree / "leaderboard" / "migrations"
+        last = max(path.stem for path in migrations.glob("0*.py"))
+        self.file = migrations / "9999_rehearsed.py"
+        self.file.write_text(MIGRATION.format(last=last, default=""))
+        self.later = MIGRATION.format(last=last, default=", db_default=7")
+        with (self.tree / "leaderboard" / "models" / "__init__.py").open("a") as file:
+            file.write(MODELS)
+
+    def begin(self, run: Run) -> None:
+        host = run.hosts["a"]
+        migrate = (sys.executable, "manage.py", "migrate", "--noinput")
+        refused = host.run(*migrate, cwd=self.tree)
+        assert refused.returncode and "Nothing was migrated" in refused.stderr, refused
+        run.say(f"refused: {refused.stderr.strip().splitlines()[-1]}")
+        self.file.write_text(self.later)
+        began = time.monotonic()
+        done = host.run(*migrate, cwd=self.tree)
+        assert done.returncode == 0, done
+        waited = done.stderr.count("trying again")
+        run.say(
+            f"migrated beside the older code in {time.monotonic() - began:.1f} s; {waited} times a table was in use"
+        )
+        for host in run.hosts.values():
+            began = time.monotonic()
+            host.stop()
+            host.use(self.tree)
+            host.start()
+            if "web" in host.processes:
+                run.wait_until_host_is_ready(host)
+            run.say(f"host {host.name} runs the release after {time.monotonic() - began:.1f} s")

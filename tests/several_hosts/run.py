@@ -141,11 +141,17 @@ class Run:
             faults.ClockOff("a", +1),
             faults.ClockOff("b", -1),
             faults.HostKilled("c"),
+            faults.OtherCode("c"),
+            faults.RollingUpgrade(),
         ]
         return [fault for fault in every if self.options.only in fault.name or type(fault) is faults.Fault]
 
     def wait_until_ready(self, path: str = "/health/ready") -> None:
         eventually(lambda: self._is_ready(path), "the site, on all hosts", seconds=START_PATIENCE)
+
+    def wait_until_host_is_ready(self, host: site.Host) -> None:
+        url = f"http://{host.link.address}:{site.WEB_PORT}/health/ready"
+        eventually(lambda: _status(url) == 200, f"host {host.name}", seconds=START_PATIENCE)
 
     def _is_ready(self, path: str) -> bool:
         return (

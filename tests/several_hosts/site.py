@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -69,6 +70,18 @@ class Host:
         command = [sys.executable, "manage.py", "serve", role, "--host", self.link.address, "--port", str(WEB_PORT)]
         self.add(role, command, times=times, env=env, cwd=ROOT)
 
+    def use(self, tree: Path, *roles: str) -> None:
+        """Let the host's processes, or only some, run the code in a folder from their next start on."""
+        for role, process in self.processes.items():
+            if role in (roles or ROLES[self.name]):
+                process.cwd = tree
+
+    def run(self, *command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """Run a command on the host with the site's environment, and return its result."""
+        return subprocess.run(
+            self.link.command(*command), cwd=cwd, env=self.env, capture_output=True, text=True, check=False
+        )
+
     def add(self, role: str, command: list[str], **options: object) -> None:
         log = self.folder / f"{role}.log"
         self.processes[role] = Process(self.link.command(*command), kind=role, log=log, **options)
@@ -118,6 +131,13 @@ class Host:
             while self.link.pids() and time.monotonic() < deadline:
                 time.sleep(0.1)
         self.kill()
+
+    def restart(self, tree: Path, role: str) -> None:
+        """Restart one process of the host with the code in a folder."""
+        with self._lock:
+            self.processes[role].stop()
+            self.use(tree, role)
+            self._start(role)
 
     def restart_with_clock(self, clock: dict[str, str]) -> None:
         """Restart the host's processes with another clock."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -95,7 +95,7 @@ class Command(migrate.Command):
             if not older:
                 break
             if any(seen_at > began for seen_at in older.values()):
-                raise CommandError(_refusal(needed, sorted(name for name, at in older.items() if at > began)))
+                raise CommandError(_refusal(needed, older))
             if older.keys() - said:
                 said |= older.keys()
                 self.stdout.write(f"Waiting up to {FRESH.seconds} s until these have ended: {', '.join(older)}")
@@ -155,7 +155,7 @@ def _settings(connection: BaseDatabaseWrapper) -> Iterator[None]:
                 cursor.execute(f"RESET {name}")
 
 
-def _refusal(needed: dict[str, db_schema.Key], running: list[str]) -> str:
+def _refusal(needed: Iterable[str], running: Iterable[str]) -> str:
     return (
         f"Nothing was migrated. Processes of an earlier release run, and cannot work beside {', '.join(needed)}: "
         f"{', '.join(running)}. Stop them, and run manage.py migrate again. With --stop-older-code the database is "

@@ -155,7 +155,7 @@ def test_a_process_can_be_started_by_its_former_name(
 
 def test_it_leaves_no_process_and_restarts_over_a_stale_socket(serving: Serving, data: Path) -> None:
     """Exits by SIGKILL clean nothing up, and the socket's file remains. A process of the web server is busy."""
-    assert len(serving.children()) == len(ROLES) - 1, "scorers of organisers are off unless they are asked for"
+    assert len(serving.children()) == len(ROLES) - 2, "scorers and systems-gpu are off unless they are asked for"
     with unfinished_request(address(serving)):
         watched = {pid: os.pidfd_open(pid) for pid in descendants(serving.process.pid)}
         assert len(watched) > len(ROLES) + 4, "processes of the pools and of the web server"
