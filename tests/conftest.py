@@ -10,6 +10,7 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -76,8 +77,14 @@ LONG = (
 )
 """What a parallel run begins with: few tests that take long would be left to one process in the end."""
 DATA = ROOT.parent / "shared" / "data"
-BROWSER = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-"""Chromium without a window needs half of the processor time of the whole browser."""
+BROWSER = os.environ.get("TEST_BROWSER", shutil.which("chromium-headless-shell") or shutil.which("chromium"))
+"""Chromium without a window needs half of the processor time of the whole browser.
+
+TEST_BROWSER names another one; empty: the tests run as on a machine without a browser.
+"""
+DAY_SECONDS = 86_400.0
+MIDNIGHT_SECONDS = 20.0
+"""No test begins so shortly before midnight: quotas, boards and pages are of a day (UTC), and a test expects one day."""
 
 MAX_GARBAGE = 2_000_000
 """Objects of which a test process leaves at most so many uncollected, about 300 MB."""
@@ -156,6 +163,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput"):
         many = Counter(item.path for item in items)
         items.sort(key=lambda item: (not item.nodeid.startswith(LONG), -many[item.path], str(item.path)))
+
+
+def pytest_runtest_setup() -> None:
+    left = DAY_SECONDS - time.time() % DAY_SECONDS
+    if left < MIDNIGHT_SECONDS:
+        time.sleep(left)
 
 
 def pytest_collection_finish() -> None:

@@ -118,6 +118,7 @@ def shoot(page: Page, name: str) -> None:
         # Django's admin and furo have styles of their own; for these axe checks targets and the space around them.
         if "/admin/" in page.url or "/docs/" in page.url:
             continue
+        page.evaluate("document.fonts.ready.then(() => true)")
         for spacing in ("normal", "-0.12em"):
             page.evaluate(NARROW_LETTERS, spacing)
             assert page.evaluate(SMALL_TARGETS) == [], f"{name} at {width} px has targets of less than 24 px"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.several_hosts.run import Run
 
 LOCK_PATIENCE = 60.0
+BALANCER_SECONDS = 11.0
+"""The next host is stopped so much later, since nginx sends a host that was away nothing for ten seconds."""
 
 
 class Fault:
@@ -257,4 +259,5 @@ class RollingUpgrade(Fault):
             host.start()
             if "web" in host.processes:
                 run.wait_until_host_is_ready(host)
+                time.sleep(BALANCER_SECONDS)
             run.say(f"host {host.name} runs the release after {time.monotonic() - began:.1f} s")
