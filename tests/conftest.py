@@ -84,7 +84,7 @@ TEST_BROWSER names another one; empty: the tests run as on a machine without a b
 """
 DAY_SECONDS = 86_400.0
 MIDNIGHT_SECONDS = 20.0
-"""No test begins so shortly before midnight: quotas, boards and pages are of a day (UTC), and a test expects one day."""
+"""No test begins so shortly before midnight (UTC): quotas, boards and pages are of a day, and a test expects one."""
 
 MAX_GARBAGE = 2_000_000
 """Objects of which a test process leaves at most so many uncollected, about 300 MB."""
