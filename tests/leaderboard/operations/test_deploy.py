@@ -106,6 +106,15 @@ def test_compose_accepts_the_overlay(tmp_path: Path) -> None:
     assert services["web"]["environment"]["HOLDOUT_PROXY"] == "true", "the settings of compose.yaml stay"
 
 
+def test_migrations_have_a_session_of_their_own() -> None:
+    """`manage.py migrate` refuses PgBouncer, whose sessions serve others between two transactions."""
+    compose = OVERLAY["services"]["migrate"]["environment"]
+    job = yaml.safe_load((DEPLOY / "kubernetes" / "migrate.yaml").read_text())["spec"]["template"]["spec"]
+    kubernetes = {row["name"]: row.get("value") for row in job["containers"][0]["env"]}
+    assert compose["HOLDOUT_PGBOUNCER"] == kubernetes["HOLDOUT_PGBOUNCER"] == "false"
+    assert compose["HOLDOUT_DATABASE_URL"] != OVERLAY["services"]["worker"]["environment"]["HOLDOUT_DATABASE_URL"]
+
+
 # --- systemd
 
 
