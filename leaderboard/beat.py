@@ -13,7 +13,7 @@ from django.conf import settings
 from leaderboard import jobs
 from leaderboard.core import db_schema
 from leaderboard.operations import periodic, stored_files
-from leaderboard.work_queue import worker_status
+from leaderboard.work_queue import process_reports
 
 ENDING = (signal.SIGTERM, signal.SIGINT)
 
@@ -29,7 +29,7 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     stored_files.report_missing()
     steps = {name: partial(_unless_unfit, step) for name, step in jobs.steps().items()}
-    worker_status.report_periodically("beat")
+    process_reports.report_periodically("beat")
     periodic.run(steps, seconds=settings.SWEEP_SECONDS, wait=lambda seconds: bool(signal.sigtimedwait(ENDING, seconds)))
 
 

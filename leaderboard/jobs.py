@@ -30,7 +30,7 @@ from leaderboard.plots.actions import pictures
 from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.scoring.actions import releases, runs, sealed_phases
 from leaderboard.submissions.actions import validation
-from leaderboard.work_queue import worker_status
+from leaderboard.work_queue import process_reports, worker_status
 from leaderboard.work_queue.enqueue import request_context, task_name
 from leaderboard.work_queue.work import Work
 
@@ -154,7 +154,7 @@ def report_alive(sender: Any = None, **_: object) -> None:
     """Let a worker that runs no containers report periodically that it is alive."""
     for queue in worker_status.SELF_REPORTING:
         if queue in sender.app.amqp.queues.consume_from:
-            worker_status.report_periodically(queue)
+            process_reports.report_periodically(queue)
 
 
 @worker_ready.connect

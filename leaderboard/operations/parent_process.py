@@ -32,6 +32,6 @@ def post_fork(arbiter: Any, worker: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """Let a worker process of the web server report its code, by which `manage.py migrate` knows of it."""
-    from leaderboard.work_queue import worker_status  # the supervisor's processes need no more than this module
+    from leaderboard.work_queue import process_reports  # the supervisor's processes need no more than this module
 
-    worker_status.report_periodically("web")
+    process_reports.report_periodically("web")

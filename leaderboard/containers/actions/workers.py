@@ -15,7 +15,7 @@ from leaderboard.containers.actions import engine, image_cache, placement, score
 from leaderboard.core import db_clock, db_schema
 from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.models import AuditEntry, GoldVersion, Image, Prediction, Run, State, User, WorkerReport
-from leaderboard.work_queue import enqueue, worker_status
+from leaderboard.work_queue import enqueue, process_reports
 
 log = structlog.get_logger(__name__)
 SYSTEMS, SYSTEMS_GPU, SCORERS = "systems", "systems-gpu", "scorers"
@@ -200,6 +200,6 @@ def under_way() -> frozenset[str]:
 def _say(*, queue: str, ready: bool, **columns: Any) -> WorkerReport:
     fields = {"message": "", "detail": {}, "disk_low": False, "gpus": 0, "gpu_memory_gb": 0, "ready": ready}
     fields |= {"seen_at": db_clock.read(), **columns}
-    fields["detail"] = {**fields["detail"], worker_status.MIGRATIONS: db_schema.newest()}
+    fields["detail"] = {**fields["detail"], process_reports.MIGRATIONS: db_schema.newest()}
     stored, _ = WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=fields)
     return stored

@@ -15,7 +15,7 @@ from leaderboard.containers.actions import placement, workers
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.models import Prediction, Run, State, Submission, WorkerReport
 from leaderboard.permissions import manages_workers
-from leaderboard.work_queue import worker_status
+from leaderboard.work_queue import process_reports, worker_status
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class _Worker:
     @property
     def details(self) -> list[tuple[str, Any]]:
         """Return (name, value) of each isolation layer of the engine, and of its processors, sorted by name."""
-        return sorted(item for item in self.report.detail.items() if item[0] != worker_status.MIGRATIONS)
+        return sorted(item for item in self.report.detail.items() if item[0] != process_reports.MIGRATIONS)
 
 
 @needs(manages_workers)

@@ -22,7 +22,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from leaderboard.core import db_clock, db_locks, db_schema
 from leaderboard.models.worker import FRESH
-from leaderboard.work_queue import worker_status
+from leaderboard.work_queue import process_reports
 
 LOCK_MILLISECONDS = 500
 """Longest wait of a migration for a table. Requests that need the table wait as long; web processes give up after 5 s.
@@ -91,7 +91,7 @@ class Command(migrate.Command):
         began = db_clock.read()
         said: set[str] = set()
         while needed and not stop:
-            older = worker_status.lacking(needed.values(), since=db_clock.read() - FRESH)
+            older = process_reports.lacking(needed.values(), since=db_clock.read() - FRESH)
             if not older:
                 break
             if any(seen_at > began for seen_at in older.values()):

@@ -19,7 +19,7 @@ from leaderboard.core import db_clock, db_schema
 from leaderboard.management.commands import migrate
 from leaderboard.models import Team, User, WorkerReport
 from leaderboard.models.worker import FRESH
-from leaderboard.work_queue import worker_status
+from leaderboard.work_queue import process_reports
 
 pytestmark = pytest.mark.django_db(transaction=True)
 on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)")
@@ -45,7 +45,7 @@ def unsafe(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def report(host: str, *, age: float = 0.0, newest: str = "0053_similarity_checks") -> None:
     values = {"ready": True, "seen_at": db_clock.read() - timedelta(seconds=age)}
-    detail = {worker_status.MIGRATIONS: {"leaderboard": newest}}
+    detail = {process_reports.MIGRATIONS: {"leaderboard": newest}}
     WorkerReport.objects.update_or_create(queue="web", host=host, defaults={**values, "detail": detail})
 
 
@@ -102,15 +102,15 @@ def test_questions_wait_for_nobody(migrated: list[str], option: str) -> None:
 
 
 def test_processes_report_their_code() -> None:
-    thread = worker_status.report_periodically("web")
+    thread = process_reports.report_periodically("web")
     try:
         stored = WorkerReport.objects.get(queue="web")
-        assert stored.ready and stored.detail == {worker_status.MIGRATIONS: db_schema.newest()}
+        assert stored.ready and stored.detail == {process_reports.MIGRATIONS: db_schema.newest()}
         needed = [("leaderboard", db_schema.newest()["leaderboard"])]
         since = db_clock.read() - FRESH
-        assert worker_status.lacking(needed, since) == {}
-        assert worker_status.lacking([*needed, LATER], since) == {f"web on {stored.host}": stored.seen_at}
-        assert worker_status.lacking([LATER], db_clock.read()) == {}
+        assert process_reports.lacking(needed, since) == {}
+        assert process_reports.lacking([*needed, LATER], since) == {f"web on {stored.host}": stored.seen_at}
+        assert process_reports.lacking([LATER], db_clock.read()) == {}
     finally:
         thread.__exit__(None, None, None)
 
