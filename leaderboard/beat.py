@@ -2,8 +2,6 @@
 
 import os
 import signal
-from collections.abc import Callable
-from functools import partial
 
 # A step that waits for a lock would hold up its rows: it is tried again at the next sweep.
 os.environ.setdefault("HOLDOUT_DATABASE_LOCK_SECONDS", "5")
@@ -18,19 +16,19 @@ from leaderboard.work_queue import process_reports
 ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
-def _unless_unfit(step: Callable[[], object]) -> None:
-    """Call a step, unless the code does not fit the database; then the steps of another release's `beat` do it."""
-    if db_schema.fits():
-        step()
-
-
 def main() -> None:
     """Run the steps of a sweep every SWEEP_SECONDS, until SIGTERM or SIGINT."""
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     stored_files.report_missing()
-    steps = {name: partial(_unless_unfit, step) for name, step in jobs.steps().items()}
+    steps = jobs.steps()
     process_reports.report_periodically("beat")
-    periodic.run(steps, seconds=settings.SWEEP_SECONDS, wait=lambda seconds: bool(signal.sigtimedwait(ENDING, seconds)))
+    periodic.run(
+        steps,
+        seconds=settings.SWEEP_SECONDS,
+        wait=lambda seconds: bool(signal.sigtimedwait(ENDING, seconds)),
+        # Otherwise `beat` of the release that the database was migrated to sweeps.
+        is_ready=db_schema.fits,
+    )
 
 
 if __name__ == "__main__":

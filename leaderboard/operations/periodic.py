@@ -20,10 +20,17 @@ COMPLETED = "sweep-completed-at"
 Step = Callable[[], object]
 
 
-def run(steps: Mapping[str, Step], *, seconds: float, wait: Callable[[float], bool]) -> None:
+def run(
+    steps: Mapping[str, Step],
+    *,
+    seconds: float,
+    wait: Callable[[float], bool],
+    is_ready: Callable[[], bool] = lambda: True,
+) -> None:
     """Call each step every `seconds`, except while its last call is still running. steps: name -> function.
 
     wait: waits for the number of seconds that it gets; returns True, perhaps earlier, if this process is to end.
+    is_ready: called before each step, which is left out if it returns False.
     """
     started = time.time()
     completed: dict[str, float] = {}
@@ -34,7 +41,7 @@ def run(steps: Mapping[str, Step], *, seconds: float, wait: Callable[[float], bo
                 if name in calls and not calls[name].done():
                     log.warning("sweep_slow", sweep=name, seconds=round(time.time() - completed.get(name, started)))
                 else:
-                    calls[name] = pool.submit(_call, name, step, completed)
+                    calls[name] = pool.submit(_call, name, step, completed, is_ready)
             if wait(seconds):
                 pool.shutdown(cancel_futures=True)
                 return
@@ -53,10 +60,11 @@ def last_completed() -> float | None:
     return at
 
 
-def _call(name: str, step: Step, completed: dict[str, float]) -> None:
+def _call(name: str, step: Step, completed: dict[str, float], is_ready: Callable[[], bool]) -> None:
     try:
-        step()
-        completed[name] = time.time()
+        if is_ready():
+            step()
+            completed[name] = time.time()
     except Exception as error:  # noqa: BLE001  logged at each sweep; the other steps must run too
         log_failure(name, error)
     finally:
