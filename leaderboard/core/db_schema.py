@@ -112,12 +112,20 @@ def _misfit(applied: set[Key]) -> str:
             "Run manage.py migrate of this release."
         )
     required = {tuple(name.split(".", 1)) for app, name in applied if app == REQUIRED}
-    for app, name in sorted(key for key in required & applied if key not in known()):
+    unknown = (required & applied) - known()
+    for app, name in sorted(unknown - _replaced() if unknown else ()):
         return (
             f"The database has the migration {app}.{name}, beside which this older code cannot work. "
             "Replace the code of this host by that of the release that was migrated to."
         )
     return ""
+
+
+@functools.cache
+def _replaced() -> frozenset[Key]:
+    """Return the migrations that squashed migrations of this code replace; it knows them without their files."""
+    loaded = MigrationLoader(None).disk_migrations.values()
+    return frozenset((app, name) for migration in loaded for app, name in migration.replaces)
 
 
 def require(keys: Iterable[Key]) -> None:

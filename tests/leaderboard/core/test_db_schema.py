@@ -150,6 +150,19 @@ def test_beat_sweeps_nothing_while_its_code_does_not_fit(monkeypatch: pytest.Mon
     assert (sweeps, completed) == ([], [None])
 
 
+@pytest.mark.usefixtures("rows_of_migrations")
+def test_code_knows_what_its_squashed_migrations_replace(monkeypatch: pytest.MonkeyPatch) -> None:
+    squashed = migration(name="0001_squashed_9999_later", replaces=[LATER])
+    monkeypatch.setattr(MigrationLoader, "load_disk", lambda loader: setattr(loader, "disk_migrations", {1: squashed}))
+    monkeypatch.setattr(MigrationLoader, "build_graph", MigrationLoader.load_disk)
+    db_schema._replaced.cache_clear()
+    apply_later(is_safe=False)
+    try:
+        assert db_schema.check() == ""
+    finally:
+        db_schema._replaced.cache_clear()
+
+
 def migration(*operations: Any, name: str = "9999_later", **attributes: Any) -> migrations.Migration:
     kind = type("Migration", (migrations.Migration,), {"operations": list(operations), **attributes})
     made: migrations.Migration = kind(name, "leaderboard")
