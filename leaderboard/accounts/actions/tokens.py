@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from knox.models import AuthToken
 
+from leaderboard.accounts.actions import account_mails
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, TokenDetails, User
@@ -36,6 +37,11 @@ def issue(
         )
     token, secret = AuthToken.objects.create(user=by, expiry=timedelta(days=days))
     TokenDetails.objects.create(token=token, name=name, scope=scope)
+    account_mails.tell(
+        by,
+        f"An API token was created, which begins with {token.token_key}. Its scope is: "
+        f"{TokenDetails.Scope(scope).label}. It expires on {token.expiry:%Y-%m-%d}.",
+    )
     AuditEntry.record("token.issued", by, by=by, key=token.token_key, scope=scope, until=token.expiry.isoformat())
     return token, secret
 
