@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "leaderboard.core.web.reauthentication.reauthentication_middleware",
+    "leaderboard.core.web.third_party_views.third_party_views_middleware",
     "simple_history.middleware.HistoryRequestMiddleware",
     "leaderboard.core.web.upload.body_limit_middleware",
 ]
