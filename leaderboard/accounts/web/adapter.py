@@ -27,7 +27,8 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import known_networks, usernames
 from leaderboard.core.login_providers import LoginProvider
-from leaderboard.core.mail_text import unlinked
+from leaderboard.core.mail_text import quoted, without_links
+from leaderboard.core.plain_text import one_line
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.client_network import network_of
 
@@ -55,7 +56,9 @@ class AccountAdapter(DefaultAccountAdapter):
             if name.endswith("_url")
         }
         site = SimpleNamespace(name="Holdout", domain=urlsplit(settings.BASE_URL).netloc)
-        common = {"request": self.request, "email": email, "current_site": site}
+        # The address may be a stranger's, and the name is what somebody chose.
+        name = quoted(str(getattr(context.get("user"), "username", "") or context.get("username", "")))
+        common = {"request": self.request, "email": email, "current_site": site, "quoted_username": name}
         self.render_mail(template_prefix, email, {**common, **context, **links}).send()
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
@@ -114,7 +117,7 @@ class AccountAdapter(DefaultAccountAdapter):
         origin: dict[str, Any] = {"timestamp": timezone.now()}
         if self.request is not None:  # None in a command of the operator
             origin["network"] = network_of(self.request)
-            origin["user_agent"] = unlinked(self.get_http_user_agent(self.request))[:200]
+            origin["user_agent"] = without_links(one_line(self.get_http_user_agent(self.request)))[:200]
         try:
             self.send_mail(template_prefix, address, origin | (context or {}))
         except OSError as error:  # includes smtplib's exceptions
