@@ -18,6 +18,11 @@ LIFETIMES = (30, 90, 365)
 DEFAULT_DAYS = 90
 
 
+def check_name(name: str) -> None:
+    """Raise Refused INVALID_NAME for a token's name with control characters."""
+    names.check_signs(name, of="token's name")
+
+
 @transaction.atomic
 def issue(
     *, by: User, name: str = "", scope: str = TokenDetails.Scope.SUBMIT, days: int = DEFAULT_DAYS
@@ -27,7 +32,7 @@ def issue(
     days: one of LIFETIMES. Raises Refused: INVALID_NAME for a name with control characters; NOT_ACCEPTED if the
     password has changed since `by` was loaded from the database.
     """
-    names.check_signs(name, of="token's name")
+    check_name(name)
     # Without the lock, a token that is requested with the old password could outlive the change.
     if User.objects.select_for_update(no_key=True).filter(pk=by.pk, password=by.password).first() is None:
         raise Refused(
