@@ -77,6 +77,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "leaderboard.core.web.reauthentication.reauthentication_middleware",
+    "leaderboard.core.web.third_party_views.third_party_views_middleware",
     "simple_history.middleware.HistoryRequestMiddleware",
     "leaderboard.core.web.upload.body_limit_middleware",
 ]
@@ -311,6 +313,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 # Only mandatory verification hides whether an address is known; without a mail server no address could be verified.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env("EMAIL_URL") else "none"
 ACCOUNT_FORMS = {
+    "add_email": "leaderboard.accounts.web.forms.AddAddressForm",
     "signup": "leaderboard.accounts.web.forms.SignUpForm",
     "change_password": "leaderboard.accounts.web.forms.NewPasswordForm",
     "set_password": "leaderboard.accounts.web.forms.FirstPasswordForm",
@@ -322,6 +325,7 @@ SOCIALACCOUNT_ADAPTER = "leaderboard.accounts.web.social_adapter.SocialAccountAd
 SOCIALACCOUNT_PROVIDERS = login_providers.allauth_settings(LOGIN_PROVIDERS)
 SOCIALACCOUNT_AUTO_SIGNUP = SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
 SOCIALACCOUNT_FORMS = {
+    "add_email": "leaderboard.accounts.web.forms.AddAddressForm",
     "signup": "leaderboard.accounts.web.forms.SocialSignUpForm",
     "disconnect": "leaderboard.accounts.web.forms.UnlinkForm",
 }
@@ -338,6 +342,11 @@ MFA_FORMS = {"add_webauthn": "leaderboard.accounts.web.forms.AddPasskeyForm"}
 MFA_ADAPTER = "leaderboard.accounts.web.adapter.SecondFactorAdapter"
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
+# What outlives a session or changes who gets in needs a log-in or password of the last 15 minutes, and is mailed to the
+# user (core/web/reauthentication.py).
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
+ACCOUNT_EMAIL_NOTIFICATIONS = bool(env("EMAIL_URL"))
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]
 # Failed log-ins are limited by account and network together (key), so that they lock out neither others behind the same
 # NAT nor the owner elsewhere; by network alone, against attempts on many accounts (ip); and by account from networks

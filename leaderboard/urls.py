@@ -1,16 +1,45 @@
 """URLs of the site."""
 
+from collections.abc import Iterable, Iterator
+
 from allauth.urls import urlpatterns as allauth_patterns
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.decorators.debug import sensitive_post_parameters
 
+from leaderboard.accounts.web.social_adapter import links_account
+from leaderboard.core.web.reauthentication import is_change, reauthentication_required
 from leaderboard.operations import metrics
 from leaderboard.web_urls.moved import urlpatterns as moved
 from leaderboard.web_urls.people import urlpatterns as people
 from leaderboard.web_urls.public import urlpatterns as public
 
+ASKING = {
+    "account_email": is_change,
+    "account_set_password": None,
+    "socialaccount_connections": is_change,
+    "github_login": links_account,
+    "openid_connect_login": links_account,
+}
+"""URL names of django-allauth's views that ask too late or not at all, with the requests of which the site asks."""
+
+
+def asking(entries: Iterable[URLPattern | URLResolver]) -> Iterator[URLPattern | URLResolver]:
+    """Decorate the views of ASKING in these URLs, and yield the URLs."""
+    for entry in entries:
+        if isinstance(entry, URLResolver):
+            entry.url_patterns[:] = asking(entry.url_patterns)
+        elif entry.name in ASKING:
+            view = reauthentication_required(entry.callback, of=ASKING[entry.name])
+            # Their forms are not stored in the session: one has a password.
+            entry.callback = sensitive_post_parameters()(view)
+        yield entry
+
+
 ACCOUNTS = [entry for entry in allauth_patterns if not str(entry.pattern).startswith("social/")]
 """URLs of django-allauth without those of its earlier releases."""
+
+ACCOUNTS = list(asking(ACCOUNTS))
 
 urlpatterns = [
     *public,

@@ -117,7 +117,11 @@ def pytest_configure() -> None:
 
 
 def _log_in(self: Any, user: Any, backend: str | None = None) -> None:
-    """Log in as Django's test client does, without first storing an empty session: half as many statements."""
+    """Log in as Django's test client does, without first storing an empty session: half as many statements.
+
+    The session has the record of a log-in by password at this moment.
+    """
+    from allauth.account.internal.flows.login import record_authentication
     from django.conf import settings
     from django.contrib.auth import login
     from django.contrib.sessions.backends.db import SessionStore
@@ -127,6 +131,7 @@ def _log_in(self: Any, user: Any, backend: str | None = None) -> None:
     request = HttpRequest()
     request.session = SessionStore(cookie.value if cookie else None)
     login(request, user, backend)
+    record_authentication(request, user, "password")
     request.session.save()
     self._set_login_cookies(request)
 

@@ -62,7 +62,6 @@ class ScorerAdmin(ReadOnlyAdmin):
 class ImageUploadAdmin(ReadOnlyAdmin):
     list_display = ("name", "by", "phase", "received", "bytes", "began_at", "touched_at")
     list_select_related = ("by", "phase__benchmark")
-    exclude = ("pieces",)
 
 
 @admin.register(WorkerReport)

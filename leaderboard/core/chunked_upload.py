@@ -10,18 +10,22 @@ import contextlib
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.db import transaction
+from django.db.models import F, Sum
 from django.utils import timezone
 
+from leaderboard.core import disk
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, ImageUpload, RawUpload, User
-from leaderboard.models.chunked_upload import RETENTION, ChunkedUpload
+from leaderboard.models.chunked_upload import RETENTION, ChunkedUpload, UploadPiece
 
 Upload = TypeVar("Upload", ImageUpload, RawUpload)
 Kind = type[ImageUpload] | type[RawUpload]
@@ -34,6 +38,12 @@ AT_ONCE = 3
 
 Each may take the disk space of a whole file.
 """
+AT_ONCE_ON_SITE = 200
+"""Maximum number of unfinished uploads of a kind that got a chunk within an hour, from everybody."""
+FEW_PIECES = 100
+"""Number of pieces that any upload may have, however small they are."""
+SMALLEST_PIECE = 1_000_000
+"""Bytes of a further piece, on average: each is a file, and costs a request."""
 
 
 def begin(
@@ -43,11 +53,12 @@ def begin(
 
     sha256: the file's digest if the client has announced it, else empty. metadata: text that is returned to the client
     on request (tus: Upload-Metadata). whose: values of further fields of the upload, such as its dataset or phase.
-    Raises Refused: with the code `refuse` for a malformed sha256, and QUOTA_EXCEEDED if the user already has AT_ONCE
-    unfinished uploads of this kind.
+    Raises Refused: with the code `refuse` for a malformed sha256; QUOTA_EXCEEDED if the user already has AT_ONCE
+    unfinished uploads of this kind, or the site AT_ONCE_ON_SITE; DISK_FULL if the disk has no space for it.
     """
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
         raise Refused(refuse, f"The sha256 is {sha256[:80]!r}; expected 64 lower-case hexadecimal digits.")
+    _check_site(kind, size)
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=by.pk)
         if kind._default_manager.filter(by=by).count() >= AT_ONCE:
@@ -59,12 +70,36 @@ def begin(
         )
 
 
+def most_pieces(size: int) -> int:
+    """Return the maximum number of pieces of an upload of `size` bytes."""
+    return FEW_PIECES + size // SMALLEST_PIECE
+
+
+def _check_site(kind: Kind, size: int) -> None:
+    """Raise Refused if the site has no room for another upload of `size` bytes.
+
+    The disk needs room for what the uploads that are under way still lack, and once more for the file that is joined.
+    """
+    recent = timezone.now() - timedelta(hours=1)
+    under_way = [other._default_manager.filter(touched_at__gt=recent) for other in (ImageUpload, RawUpload)]
+    if kind._default_manager.filter(touched_at__gt=recent).count() >= AT_ONCE_ON_SITE:
+        raise Refused(
+            Code.QUOTA_EXCEEDED,
+            f"{AT_ONCE_ON_SITE} uploads are under way on this site, the maximum; try again later.",
+            retry_at=timezone.now() + timedelta(minutes=10),
+        )
+    missing = sum(rows.aggregate(n=Sum(F("bytes") - F("received")))["n"] or 0 for rows in under_way)
+    if disk.free_bytes() - settings.DISK_ALARM_BYTES * disk.FULL < missing + 2 * size:
+        raise disk.full_refusal()
+
+
 def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
     """Store the next chunk of an upload, add its length to `upload.received`, and return the upload.
 
-    Raises Refused: WRONG_OFFSET if `offset` is not `upload.received` (the message names the right offset), TOO_LARGE
-    for a chunk over CHUNK_BYTES, UPLOAD_GONE if another request has finished or cancelled the upload, and with the code
-    `refuse` for a chunk that is empty or ends beyond the announced size.
+    Raises Refused: DISK_FULL; QUOTA_EXCEEDED if the upload has as many chunks as it may; WRONG_OFFSET if `offset` is
+    not `upload.received` (the message names the right offset), TOO_LARGE for a chunk over CHUNK_BYTES, UPLOAD_GONE if
+    another request has finished or cancelled the upload, and with the code `refuse` for a chunk that is empty or ends
+    beyond the announced size.
     """
     rows = type(upload)._default_manager
     if offset != upload.received:
@@ -77,13 +112,21 @@ def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
         )
     if len(chunk) > CHUNK_BYTES:
         raise Refused(Code.TOO_LARGE, f"The chunk has {len(chunk):,} bytes; expected at most {CHUNK_BYTES:,}.")
+    if UploadPiece.objects.filter(upload=upload.pk).count() >= most_pieces(upload.bytes):
+        raise Refused(
+            Code.QUOTA_EXCEEDED,
+            f"The upload came in {most_pieces(upload.bytes):,} chunks, the maximum for its size. Cancel it, and begin "
+            f"again with chunks of {SMALLEST_PIECE:,} to {CHUNK_BYTES:,} bytes.",
+        )
+    if disk.is_full():
+        raise disk.full_refusal()
     storage = upload.storage()
     stored = storage.save(f"{CHUNKS_FOLDER}/{upload.pk.hex}/{offset:014d}", ContentFile(chunk))
-    pieces = [*upload.pieces, stored]
     now = timezone.now()
-    updated = rows.filter(pk=upload.pk, received=offset).update(
-        received=offset + len(chunk), pieces=pieces, touched_at=now
-    )
+    with transaction.atomic():
+        updated = rows.filter(pk=upload.pk, received=offset).update(received=offset + len(chunk), touched_at=now)
+        if updated:
+            UploadPiece.objects.create(upload=upload.pk, offset=offset, name=stored)
     if not updated:
         storage.delete(stored)
         current = rows.filter(pk=upload.pk).first()
@@ -91,7 +134,7 @@ def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
             delete_chunks(storage, upload.pk)  # saving this chunk created the deleted folder again
             raise gone_error()
         raise _elsewhere(current, offset)
-    upload.received, upload.pieces, upload.touched_at = offset + len(chunk), pieces, now
+    upload.received, upload.touched_at = offset + len(chunk), now
     return upload
 
 
@@ -119,7 +162,9 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code
     # A named file, so that file system storage can move it instead of copying it.
     with TemporaryUploadedFile(name, "application/octet-stream", upload.bytes, None) as file:
         try:
-            sha256 = _joined(upload.storage(), upload.pieces, file)
+            if not (pieces := upload.pieces):
+                raise FileNotFoundError
+            sha256 = _joined(upload.storage(), pieces, file)
         except FileNotFoundError:
             # Another request may have finished or cancelled the upload and deleted the chunks.
             if type(upload)._default_manager.filter(pk=upload.pk).exists():
@@ -153,8 +198,9 @@ def discard(upload: ChunkedUpload) -> None:
 def delete_chunks(storage: Storage, key: UUID) -> None:
     """Delete the folder that has the chunks of the upload with the id `key`, and no other files.
 
-    This includes a chunk whose request died before it recorded the chunk in the upload's row.
+    This includes a chunk whose request died before it recorded the chunk.
     """
+    UploadPiece.objects.filter(upload=key).delete()
     folder = f"{CHUNKS_FOLDER}/{key.hex}"
     with contextlib.suppress(FileNotFoundError):
         for name in storage.listdir(folder)[1]:
@@ -173,6 +219,8 @@ def delete_idle(kind: Kind) -> int:
         AuditEntry.record(f"{prefix}.forgotten", upload, received=upload.received, bytes=upload.bytes)
         discard(upload)
     _delete_strays(kind)
+    uploads = [other._default_manager.values("pk") for other in (ImageUpload, RawUpload)]
+    UploadPiece.objects.exclude(upload__in=uploads[0]).exclude(upload__in=uploads[1]).delete()
     return len(old)
 
 

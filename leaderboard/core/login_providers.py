@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from leaderboard.core.login_claims import is_web_address
+
 ORCID = "orcid"
 RESERVED = (ORCID, "google", "github")
 REQUIRED, OPTIONAL = ("id", "name", "server", "client_id", "secret"), ("origins",)
@@ -111,7 +113,7 @@ def _others(value: str) -> Iterator[LoginProvider]:
             )
         ids.add(entry["id"])
         addresses = [entry["server"], *entry.get("origins", [])]
-        if not all(_is_web_address(address) for address in addresses):
+        if not all(is_web_address(address) for address in addresses):
             raise ImproperlyConfigured(f"{where} has the addresses {addresses}, expected each to begin with https://")
         yield LoginProvider(
             id=entry["id"],
@@ -122,14 +124,6 @@ def _others(value: str) -> Iterator[LoginProvider]:
             origins=tuple(dict.fromkeys(_origin(address) for address in addresses)),
             settings={"server_url": entry["server"]},
         )
-
-
-def _is_web_address(address: Any) -> bool:
-    """Return whether the address is an https:// URL with a host, or an http:// URL of localhost or 127.0.0.1."""
-    parts = urlsplit(str(address))
-    return bool(parts.hostname) and (
-        parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1"))
-    )
 
 
 def _origin(address: str) -> str:

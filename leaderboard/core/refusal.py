@@ -28,6 +28,7 @@ class Code(Enum):
     NOT_A_MEMBER = ("not_a_member", 403)
     NOT_AN_OWNER = ("not_an_owner", 403)
     NOT_INVITED = ("not_invited", 403)
+    NOT_CONFIRMED = ("reauthentication_required", 403)
     LAST_OWNER = ("last_owner", 409)
     OTHER_TEAM = ("other_team", 409)
     INVALID_TRACK = ("invalid_track", 422)

@@ -4,6 +4,7 @@ from .announcement import Announcement, Extension
 from .archive import ArchiveExport, ArchiveImport
 from .audit_log import AuditEntry
 from .benchmark import Benchmark, Phase, Teaser
+from .chunked_upload import UploadPiece
 from .comparison import Comparison, HeadToHead, Ranking
 from .correction import ChangedItem, Correction, RankChange
 from .dataset import Dataset, GoldVersion, PublicPrivatePartition, Split
@@ -97,6 +98,7 @@ __all__ = [
     "Team",
     "Teaser",
     "TokenDetails",
+    "UploadPiece",
     "User",
     "Webhook",
     "WorkerReport",

@@ -12,6 +12,23 @@ RETENTION = timedelta(days=2)
 """An unfinished upload is deleted if it gets no chunk for this long."""
 
 
+class UploadPiece(models.Model):
+    """A stored piece of a chunked upload: a row of its own, so that each costs the same, however many came before.
+
+    upload: primary key of a ChunkedUpload of any kind. offset: position of its first byte. name: of its file.
+    """
+
+    upload = models.UUIDField()
+    offset = models.PositiveBigIntegerField()
+    name = models.CharField(max_length=255)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["upload", "offset"], name="one_piece_at_an_offset")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ChunkedUpload(models.Model):
     """Abstract model of a chunked upload; `core/chunked_upload.py` has the actions on it.
 
@@ -24,7 +41,6 @@ class ChunkedUpload(models.Model):
     bytes = models.PositiveBigIntegerField(help_text="announced")
     sha256 = models.CharField(max_length=64, blank=True, help_text="announced, if the sender knows it")
     received = models.PositiveBigIntegerField(default=0)
-    pieces = models.JSONField(default=list, help_text="stored names, in order")
     metadata = models.TextField(
         blank=True, default="", db_default="", help_text="the header Upload-Metadata, as it was sent"
     )
@@ -41,6 +57,12 @@ class ChunkedUpload(models.Model):
     def storage() -> Storage:
         """Return the storage in which the chunks are kept until the upload is complete and they are joined."""
         raise NotImplementedError
+
+    @property
+    def pieces(self) -> list[str]:
+        """Names of the stored files, in order."""
+        rows = UploadPiece.objects.filter(upload=self.pk).order_by("offset")
+        return list(rows.values_list("name", flat=True))
 
     @property
     def expires_at(self) -> datetime:

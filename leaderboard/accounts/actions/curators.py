@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from leaderboard.accounts.actions import account_mails
 from leaderboard.models import AuditEntry, User
 
 
@@ -17,5 +18,6 @@ def appoint(*, username: str, is_curator: bool = True) -> bool:
     if user.is_curator == is_curator:
         return False
     User.objects.filter(pk=user.pk).update(is_curator=is_curator)
+    account_mails.tell(user, "You are a curator." if is_curator else "You are no longer a curator.")
     AuditEntry.record("curator.appointed" if is_curator else "curator.dismissed", user)
     return True

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F
 from knox.models import AuthToken
 
-from leaderboard.accounts.actions import membership
+from leaderboard.accounts.actions import account_mails, membership
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -87,6 +87,9 @@ def delete(*, user: User) -> None:
         _leave(membership.held(team), user, number)
     for benchmark in user.benchmarks.all():
         benchmark.organisers.remove(user)
+    account_mails.tell(
+        user, "Your account was deleted.", address=EmailAddress.objects.get_primary_email(user) or user.email
+    )
     addresses = [user.email, *EmailAddress.objects.filter(user=user).values_list("email", flat=True)]
     # A new user name waits for all transactions that insert rows of the user: after the teams, for which submissions
     # hold locks, and before the rows are deleted.

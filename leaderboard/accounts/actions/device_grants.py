@@ -83,10 +83,13 @@ def decide(*, by: User, device_code: str, allow: bool) -> bool:
 def redeem(request: Any, *, name: str) -> Issued:
     """Issue an API token named `name` for the device code in a request, once the user of the code has allowed it.
 
-    Raises oauthlib's OAuth2Error until then, or if the code is invalid; Refused as `tokens.issue` does.
+    Raises oauthlib's OAuth2Error until then, or if the code is invalid; Refused as `tokens.issue` does, for an invalid
+    name without using up the code.
     """
     from oauthlib.oauth2.rfc8628.errors import AccessDenied
 
+    # Before the code is used up, so that the command can ask again with another name.
+    tokens.check_name(name)
     user, data = _codes().poll_device_code(request)
     if not constant_time_compare(data["session"], user.get_session_auth_hash()):
         raise AccessDenied

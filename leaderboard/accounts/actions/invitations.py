@@ -23,9 +23,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from leaderboard.accounts.actions import membership
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.mail_text import quoted
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Invitation, Membership, Team, User
 
@@ -33,8 +34,10 @@ log = structlog.get_logger(__name__)
 LASTS = timedelta(days=7)
 MOST_OPEN = 20
 """Maximum number of a team's unanswered invitations, so that few mails are sent to strangers."""
-MOST_A_DAY = 40
-"""Maximum number of a user's invitations in 24 hours, over all teams, answered or not."""
+MOST_A_DAY = 20
+"""Maximum number of a user's invitations in 24 hours, over all teams, answered or not, also of deleted teams."""
+MOST_TO_ADDRESS = 3
+"""Maximum number of mailed invitations to an address in 24 hours, from everybody."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ def invite(*, team: Team, address: str, by: User) -> NewInvitation:
     """Invite a person, by mail address, to a team.
 
     Raises Refused: NOT_AN_OWNER unless `by` owns the team, INVALID_NAME for an invalid address, NOT_ACCEPTED if the
-    team has MOST_OPEN unanswered invitations or `by` has sent MOST_A_DAY within 24 hours.
+    team has MOST_OPEN unanswered invitations, `by` has sent MOST_A_DAY within 24 hours, or the address got
+    MOST_TO_ADDRESS within 24 hours.
     """
     token = secrets.token_urlsafe(32)
     invitation = _invite(team=team, address=address.strip(), by=by, token=token)
@@ -78,7 +82,19 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
             f"The team has {MOST_OPEN} unanswered invitations, the maximum; withdraw one first.",
             heading="No invitation was sent",
         )
-    if Invitation.objects.filter(invited_by=by, created_at__gt=at - timedelta(days=1)).count() >= MOST_A_DAY:
+    day = at - timedelta(days=1)
+    to = salted_hmac("invited-address", _mailbox(address), algorithm="sha256").hexdigest()[:32]
+    # The audit log, since the invitations of a team are deleted with it.
+    sent = AuditEntry.objects.filter(actor=by, action="team.invited", at__gt=day)
+    of_day = Invitation.objects.filter(created_at__gt=day, address__iendswith=address[address.rindex("@") :])
+    received = sum(_mailbox(other) == _mailbox(address) for other in of_day.values_list("address", flat=True))
+    if settings.SENDS_MAIL and max(received, sent.filter(detail__to=to).count()) >= MOST_TO_ADDRESS:
+        raise Refused(
+            Code.NOT_ACCEPTED,
+            f"This address was sent {MOST_TO_ADDRESS} invitations within 24 hours, the maximum; try again later.",
+            heading="No invitation was sent",
+        )
+    if sent.count() >= MOST_A_DAY:
         raise Refused(
             Code.NOT_ACCEPTED,
             f"You have sent {MOST_A_DAY} invitations within 24 hours, the maximum; try again later.",
@@ -92,8 +108,14 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
         created_at=at,
         expires_at=at + LASTS,
     )
-    AuditEntry.record("team.invited", team, by=by, invitation=invitation.pk)
+    AuditEntry.record("team.invited", team, by=by, invitation=invitation.pk, to=to)
     return invitation
+
+
+def _mailbox(address: str) -> str:
+    """Return an address without what most mail servers ignore: case, and what follows a plus sign before the @."""
+    local, _, domain = address.lower().rpartition("@")
+    return f"{local.partition('+')[0]}@{domain}"
 
 
 def open_ones(team: Team) -> QuerySet[Invitation]:
@@ -187,14 +209,14 @@ def _digest(token: str) -> str:
 
 
 def _mail(invitation: Invitation, link: str) -> bool:
-    team, inviter = one_line(invitation.team.name), one_line(invitation.invited_by.username)
     text = (
-        f"{inviter} invites you to the team {team}.\n\n{link}\n\n"
+        f"A user of {settings.BASE_URL}/ invites you to a team there. User and team are called:\n\n"
+        f"{quoted(invitation.invited_by.username)}\n{quoted(invitation.team.name)}\n\n{link}\n\n"
         f"The link works once, until {invitation.expires_at:%Y-%m-%d %H:%M} UTC. If you did not expect this, "
         "ignore this mail: nothing happens unless you use the link.\n"
     )
     try:
-        send_mail(f"Invitation to the team {team}"[:200], text, None, [invitation.address])
+        send_mail("Invitation to a team", text, None, [invitation.address])
     except OSError as error:  # includes smtplib's exceptions
         log.warning("invitation_mail_failed", kind="invitation", id=str(invitation.pk), error=type(error).__name__)
         return False

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from leaderboard.accounts.actions import account_mails
+from leaderboard.core.mail_text import quoted
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Membership, Notice, Submission, Team, User
 
@@ -60,6 +62,7 @@ def remove(*, team: Team, member: User, by: User) -> None:
     if row.user_id == by.pk:
         raise Refused(Code.LAST_OWNER, "You cannot remove yourself; leave the team instead.")
     end(row)
+    account_mails.tell(by, f"You removed a member of a team:\n\n{quoted(f'{member.username} of {team}')}")
     AuditEntry.record("team.removed", team, by=by, member=member.pk)
 
 
@@ -78,6 +81,7 @@ def transfer(*, team: Team, to: User, by: User) -> None:
             Code.NOT_A_MEMBER, f"{to.username} is not a member of {team}; expected a member as the new owner."
         )
     Membership.objects.filter(team=team, user=by).update(is_owner=False)
+    account_mails.tell(by, f"You transferred a team to another member:\n\n{quoted(f'{team} to {to.username}')}")
     AuditEntry.record("team.transferred", team, by=by, to=to.pk)
 
 
@@ -98,6 +102,7 @@ def close(*, team: Team, by: User) -> None:
         )
     end(Membership.objects.get(team=team, user=by))
     team.invitations.all().delete()
+    account_mails.tell(by, f"You closed a team:\n\n{quoted(team.name)}")
     AuditEntry.record("team.closed", team, by=by)
 
 
@@ -112,6 +117,7 @@ def delete(*, team: Team, by: User) -> None:
             "The team has submissions, which are kept. Transfer ownership and leave the team instead.",
             heading="The team was not deleted",
         )
+    account_mails.tell(by, f"You deleted a team:\n\n{quoted(team.name)}")
     AuditEntry.record("team.deleted", team, by=by, name=team.name)
     team.systems.all().delete()
     team.delete()

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from knox.models import AuthToken
 
+from leaderboard.accounts.actions import account_mails
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, TokenDetails, User
@@ -15,6 +16,11 @@ from leaderboard.models import AuditEntry, TokenDetails, User
 LIFETIMES = (30, 90, 365)
 """Days after which a token may expire."""
 DEFAULT_DAYS = 90
+
+
+def check_name(name: str) -> None:
+    """Raise Refused INVALID_NAME for a token's name with control characters."""
+    names.check_signs(name, of="token's name")
 
 
 @transaction.atomic
@@ -26,7 +32,7 @@ def issue(
     days: one of LIFETIMES. Raises Refused: INVALID_NAME for a name with control characters; NOT_ACCEPTED if the
     password has changed since `by` was loaded from the database.
     """
-    names.check_signs(name, of="token's name")
+    check_name(name)
     # Without the lock, a token that is requested with the old password could outlive the change.
     if User.objects.select_for_update(no_key=True).filter(pk=by.pk, password=by.password).first() is None:
         raise Refused(
@@ -36,6 +42,11 @@ def issue(
         )
     token, secret = AuthToken.objects.create(user=by, expiry=timedelta(days=days))
     TokenDetails.objects.create(token=token, name=name, scope=scope)
+    account_mails.tell(
+        by,
+        f"An API token was created, which begins with {token.token_key}. Its scope is: "
+        f"{TokenDetails.Scope(scope).label}. It expires on {token.expiry:%Y-%m-%d}.",
+    )
     AuditEntry.record("token.issued", by, by=by, key=token.token_key, scope=scope, until=token.expiry.isoformat())
     return token, secret
 

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from allauth.core import ratelimit
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -95,7 +96,7 @@ class DeviceCodeView(_GrantView):
             raise exceptions.Throttled(wait=60, detail="Too many log-ins from your address.")
         fields = DeviceCodeRequest(data=request.data)
         fields.is_valid(raise_exception=True)
-        page = request.build_absolute_uri(reverse("device"))
+        page = settings.BASE_URL + reverse("device")
         response = device_grants.begin(scope=fields.validated_data["scope"], page=page)
         return Response(response, headers=NO_STORE)
 

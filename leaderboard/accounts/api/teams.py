@@ -18,6 +18,7 @@ from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.parsers import JSONParser
 from leaderboard.core.api.serializers import errors
 from leaderboard.core.refusal import NotFound
+from leaderboard.core.web.reauthentication import check_reauthenticated
 from leaderboard.models import Invitation, Membership, Team, User
 from leaderboard.models.submission import systems_visible_to
 
@@ -66,6 +67,7 @@ class InviteView(OwnView):
     )
     def post(self, request: Request, pk: int) -> Response:
         """Invite a person to a team that you own. The link works once; it is mailed, or returned for you to pass on."""
+        check_reauthenticated(request, page="my_teams")
         params, team = _read(serializers.Invite, request), _own_or_404(request, pk)
         invited = invitations.invite(team=team, address=params["address"], by=_user(request))
         content = {**serializers.invitation(invited.invitation, request), "link": invited.link}
@@ -89,6 +91,7 @@ class OwnerView(OwnView):
     )
     def post(self, request: Request, pk: int) -> Response:
         """Transfer your ownership of a team to another member. You stay as a member."""
+        check_reauthenticated(request, page="my_teams")
         params, team = _read(serializers.Member, request), _own_or_404(request, pk)
         to = get_object_or_404(team.members, username=params["username"])
         membership.transfer(team=team, to=to, by=_user(request))

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
+import structlog
+from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records, record_authentication
+from allauth.account.internal.flows.reauthentication import get_reauthentication_flows
+from allauth.account.models import EmailAddress
 from allauth.account.utils import filter_users_by_email, filter_users_by_username
 from allauth.core import ratelimit
+from allauth.core.exceptions import ReauthenticationRequired
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.accounts.actions import known_networks, usernames
+from leaderboard.core.login_providers import LoginProvider
+from leaderboard.core.mail_text import quoted, without_links
+from leaderboard.core.plain_text import one_line
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.client_network import network_of
+
+log = structlog.get_logger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -41,7 +56,10 @@ class AccountAdapter(DefaultAccountAdapter):
             if name.endswith("_url")
         }
         site = SimpleNamespace(name="Holdout", domain=urlsplit(settings.BASE_URL).netloc)
-        super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
+        # The address may be a stranger's, and the name is what somebody chose.
+        name = quoted(str(getattr(context.get("user"), "username", "") or context.get("username", "")))
+        common = {"request": self.request, "email": email, "current_site": site, "quoted_username": name}
+        self.render_mail(template_prefix, email, {**common, **context, **links}).send()
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Return the name; raise ValidationError if a new user may not take it. shallow: ignore similar names."""
@@ -52,11 +70,58 @@ class AccountAdapter(DefaultAccountAdapter):
             raise ValidationError(refused.message) from refused
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Return whether users must enter their password again before a change that django-allauth's part `app` makes.
+        """Return whether a change needs a confirmation: the user's last log-in or confirmation is not recent.
 
-        They must also before they link an account of another provider, since it is one more way to log in.
+        Raises ReauthenticationRequired for accounts without password and second factor, of which django-allauth would
+        ask nothing: their users log in again at another provider.
         """
-        return app == "allauth.socialaccount" or super().is_reauthentication_required(app=app)
+        records = get_authentication_records(self.request, self.request.user)
+        oldest = time.time() - app_settings.REAUTHENTICATION_TIMEOUT
+        if any(record["at"] > oldest for record in records):
+            return False
+        if not get_reauthentication_flows(self.request.user):
+            raise ReauthenticationRequired
+        return True
+
+    def post_login(self, request: HttpRequest, user: Any, *, signup: bool, **kwargs: Any) -> Any:
+        """Count a sign-up as a log-in, and return the response."""
+        if signup:
+            record_authentication(request, user, "signup")
+        return super().post_login(request, user, signup=signup, **kwargs)
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """Return the pages on which the user can confirm who they are; the first is the one to begin with.
+
+        Without password and second factor, these are log-ins at linked providers, or else a new password by mail.
+        """
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        if methods or not user.is_authenticated:
+            return methods
+        linked = set(SocialAccount.objects.filter(user=user).values_list("provider", flat=True))
+        return [
+            {"id": provider.id, "description": f"Log in with {provider.name}", "url": login_url(provider)}
+            for provider in settings.LOGIN_PROVIDERS
+            if provider.id in linked
+        ] or [{"id": "password", "description": "Set a password", "url": reverse("account_reset_password")}]
+
+    def send_notification_mail(
+        self, template_prefix: str, user: Any, context: dict[str, Any] | None = None, email: str | None = None
+    ) -> None:
+        """Mail a user that their account was changed. The change stands if the mail cannot be sent.
+
+        email: to which it goes; None: the primary address.
+        """
+        address = email or EmailAddress.objects.get_primary_email(user)
+        if not app_settings.EMAIL_NOTIFICATIONS or not address:
+            return
+        origin: dict[str, Any] = {"timestamp": timezone.now()}
+        if self.request is not None:  # None in a command of the operator
+            origin["network"] = network_of(self.request)
+            origin["user_agent"] = without_links(one_line(self.get_http_user_agent(self.request)))[:200]
+        try:
+            self.send_mail(template_prefix, address, origin | (context or {}))
+        except OSError as error:  # includes smtplib's exceptions
+            log.warning("account_mail_failed", user=user.pk, kind=template_prefix, error=type(error).__name__)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count an attempt to log in; raises ValidationError if there were too many (ACCOUNT_RATE_LIMITS)."""
@@ -103,6 +168,11 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     def generate_authenticator_name(self, user: Any, type: Any) -> str:
         """Return the suggested name of a new passkey."""
         return "Passkey"
+
+
+def login_url(provider: LoginProvider) -> str:
+    """Return the path of the page that begins a log-in at another provider."""
+    return reverse(f"{provider.app}_login", args=[provider.id] if provider.app == "openid_connect" else [])
 
 
 def _login(credentials: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.accounts.actions import device_grants, tokens
 from leaderboard.core.web.access import PersonRequest
+from leaderboard.core.web.reauthentication import reauthentication_required_to_change
 
 
 class CodeForm(ConfirmCodeForm):
@@ -23,6 +24,7 @@ class CodeForm(ConfirmCodeForm):
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@reauthentication_required_to_change
 def device(request: PersonRequest) -> HttpResponse:
     """Ask for the code, and then for permission; a POST with the code allows or denies the log-in."""
     given = request.POST if request.method == "POST" else request.GET

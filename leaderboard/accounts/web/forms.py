@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm, SetPasswordForm, SignupForm
+from allauth.account.forms import AddEmailForm, ChangePasswordForm, ResetPasswordKeyForm, SetPasswordForm, SignupForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from allauth.socialaccount.forms import DisconnectForm
 from allauth.socialaccount.forms import SignupForm as SocialSignupForm
 from django import forms
 from django.conf import settings
+from django.http import HttpRequest
 
-from leaderboard.accounts.actions import tokens
+from leaderboard.accounts.actions import account_mails, tokens
 from leaderboard.core.login_providers import ORCID
 from leaderboard.models import TokenDetails
 
@@ -85,6 +86,15 @@ class AddPasskeyForm(AddWebAuthnForm):
         passwordless.help_text = "Otherwise it is only a second factor. Old security keys can only be that."
 
 
+class AddAddressForm(AddEmailForm):
+    """django-allauth's form to add an email address, which tells the primary one."""
+
+    def save(self, request: HttpRequest) -> Any:
+        row = super().save(request)
+        account_mails.tell(self.user, f"The email address {self.cleaned_data['email']} was added to your account.")
+        return row
+
+
 class FirstPasswordForm(ShortPasswordRules, SetPasswordForm):
     """django-allauth's form to set a password, for accounts without one."""
 
@@ -97,16 +107,8 @@ class ResetPasswordForm(ShortPasswordRules, ResetPasswordKeyForm):
     """django-allauth's form to set a password with a mailed link."""
 
 
-class PasswordForm(forms.Form):
-    """Form that asks for the user's password again."""
-
-    password = forms.CharField(
-        label="Your password", strip=False, widget=forms.PasswordInput({"autocomplete": "current-password"})
-    )
-
-
 class UsernameForm(forms.Form):
-    """Form in which users without a password confirm with their user name."""
+    """Form in which users confirm with their user name that they want to delete their account."""
 
     username = forms.CharField(label="Your username", widget=forms.TextInput({"autocomplete": "off"}))
 

@@ -17,6 +17,7 @@ from leaderboard.accounts.actions.invitations import NewInvitation
 from leaderboard.accounts.web.forms import InviteForm, TeamForm
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
+from leaderboard.core.web.reauthentication import reauthentication_required
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Invitation, Membership, Submission, Team
 from leaderboard.models.submission import systems_visible_to
@@ -57,6 +58,7 @@ def team(request: PersonRequest, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
+@reauthentication_required
 def invite(request: PersonRequest, pk: int) -> HttpResponse:
     """Invite a person to a team: the link is mailed, or shown once in the response."""
     own_team, form = own_or_404(request, pk), InviteForm(request.POST)
@@ -91,6 +93,7 @@ def leave(request: PersonRequest, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
+@reauthentication_required
 def close(request: PersonRequest, pk: int) -> HttpResponse:
     own_team = own_or_404(request, pk)
     message = f"The team {own_team} is closed."
@@ -99,6 +102,7 @@ def close(request: PersonRequest, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
+@reauthentication_required
 def transfer(request: PersonRequest, pk: int, member: int) -> HttpResponse:
     own_team = own_or_404(request, pk)
     person = get_object_or_404(own_team.members, pk=member)
@@ -108,6 +112,7 @@ def transfer(request: PersonRequest, pk: int, member: int) -> HttpResponse:
 
 @login_required
 @require_POST
+@reauthentication_required
 def remove(request: PersonRequest, pk: int, member: int) -> HttpResponse:
     own_team = own_or_404(request, pk)
     person = get_object_or_404(own_team.members, pk=member)
@@ -117,6 +122,7 @@ def remove(request: PersonRequest, pk: int, member: int) -> HttpResponse:
 
 @login_required
 @require_POST
+@reauthentication_required
 def delete(request: PersonRequest, pk: int) -> HttpResponse:
     own_team = own_or_404(request, pk)
     return _done(

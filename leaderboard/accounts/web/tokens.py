@@ -15,10 +15,12 @@ from leaderboard.accounts.actions import tokens
 from leaderboard.accounts.web.forms import TokenForm
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.web.access import PersonRequest
+from leaderboard.core.web.reauthentication import reauthentication_required_to_change
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@reauthentication_required_to_change
 def my_tokens(request: PersonRequest) -> HttpResponse:
     """List the user's valid tokens; a POST issues a token and shows its secret once."""
     secret, form = "", TokenForm(request.POST or None)

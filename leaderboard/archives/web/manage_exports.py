@@ -16,6 +16,7 @@ from leaderboard.archives.web.forms import ExportForm
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest, needs
+from leaderboard.core.web.reauthentication import reauthentication_required
 from leaderboard.core.web.refusals import Refusal, add_to
 from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN
 from leaderboard.models import ArchiveExport, Benchmark, State
@@ -26,6 +27,7 @@ from leaderboard.permissions import is_curator
 @sensitive_post_parameters("passphrase", "repeated")
 @needs(is_curator)
 @require_http_methods(["GET", "POST"])
+@reauthentication_required
 def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
     """List the user's own archive exports of a benchmark; a POST requests one."""
     benchmark = managed_or_404(request.user, slug)
@@ -56,6 +58,7 @@ def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 
 @needs(is_curator)
 @require_POST
+@reauthentication_required
 def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
     """Return the archive to the user who requested it."""
     export = _own_export_or_404(request, slug, pk)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from leaderboard.accounts.actions import account_mails
+from leaderboard.core.mail_text import quoted
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Benchmark, User
@@ -37,6 +39,7 @@ def add(*, benchmark: Benchmark, username: str, by: User) -> User:
         )
     for row in _with_rehearsals(locked):
         row.organisers.add(user)
+    account_mails.tell(by, f"You added an organiser:\n\n{quoted(f'{user.username} to {locked.title}')}")
     AuditEntry.record("organiser.added", locked, by=by, user=user.username)
     return user
 
@@ -58,6 +61,8 @@ def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
         )
     for row in _with_rehearsals(locked):
         row.organisers.remove(user)
+    for person in {by, user}:
+        account_mails.tell(person, f"An organiser was removed:\n\n{quoted(f'{user.username} of {locked.title}')}")
     AuditEntry.record("organiser.removed", locked, by=by, user=user.username)
 
 

@@ -13,6 +13,7 @@ from leaderboard.benchmarks.actions import organisers as actions
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
+from leaderboard.core.web.reauthentication import reauthentication_required, reauthentication_required_to_change
 from leaderboard.core.web.refusals import Refusal, add_to
 from leaderboard.models import Benchmark
 
@@ -29,6 +30,7 @@ class OrganiserForm(forms.Form):
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@reauthentication_required_to_change
 def organisers(request: PersonRequest, slug: str) -> HttpResponse:
     """List the organisers; a POST adds one."""
     benchmark = managed_or_404(request.user, slug)
@@ -45,6 +47,7 @@ def organisers(request: PersonRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
+@reauthentication_required
 def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Remove an organiser. Organisers who remove themselves no longer manage the benchmark."""
     benchmark = managed_or_404(request.user, slug)

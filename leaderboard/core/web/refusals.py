@@ -21,6 +21,7 @@ HEADLINES = {
     Code.NOT_A_MEMBER: "Not a member of the team",
     Code.NOT_AN_OWNER: "Only team owners may do this",
     Code.NOT_INVITED: "This invitation is for somebody else",
+    Code.NOT_CONFIRMED: "Confirm that it is you",
     Code.LAST_OWNER: "A team needs an owner",
     Code.OTHER_TEAM: "You compete for another team in this phase",
     Code.INVALID_TRACK: "The track is not valid",

@@ -22,6 +22,7 @@ from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
+from leaderboard.core.web.reauthentication import reauthentication_required
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import corrections
 from leaderboard.datasets.web.forms import ConfirmForm
@@ -76,6 +77,7 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 
 @login_required
 @require_safe
+@reauthentication_required
 def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Show a page of the changed items; `?kind=` filters by kind of change. Each view is recorded as a view of gold.
 

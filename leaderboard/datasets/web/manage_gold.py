@@ -16,6 +16,7 @@ from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
+from leaderboard.core.web.reauthentication import reauthentication_required
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.datasets.actions import corrections, gold_tables, splits
@@ -82,6 +83,7 @@ def _generation_of(split: Split) -> Generation | None:
 
 @login_required
 @require_GET
+@reauthentication_required
 def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResponse:
     """Show the first lines of the inputs with the answers that a gold version adds. Curators only (404 for others).
 

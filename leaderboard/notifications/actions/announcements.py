@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from leaderboard.core.mail_text import quoted
 from leaderboard.core.plain_text import one_line
 from leaderboard.models import Notice
 
@@ -14,6 +15,5 @@ def words(notice: Notice) -> tuple[str, str]:
     Line breaks are those of the organisers' text.
     """
     title, benchmark, page = (one_line(str(notice.body[name])) for name in ("title", "benchmark", "page"))
-    lines = [one_line(line) for line in str(notice.body["text"]).splitlines()]
-    body = "\n".join([title, "", *lines, "", page, ""])
+    body = "\n".join([title, "", quoted(str(notice.body["text"])), "", page, ""])
     return f"{benchmark}: {title}", body

@@ -21,6 +21,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.core import http_client
+from leaderboard.core.mail_text import without_links
 from leaderboard.models import Notice
 from leaderboard.notifications.actions import kinds, webhook_signature
 from leaderboard.work_queue import enqueue
@@ -119,7 +120,8 @@ def _call(notice: Notice, at: datetime) -> tuple[bool, str]:
 def _mail(notice: Notice) -> tuple[bool, str]:
     subject, text = kinds.words(notice)
     try:
-        send_mail(subject[:200], text + _footer(), None, [notice.user.email])
+        # Names and messages in it were written by others.
+        send_mail(without_links(subject)[:200], without_links(text) + _footer(), None, [notice.user.email])
     except OSError as error:  # includes smtplib's exceptions
         log.warning("mail_failed", kind="notice", id=str(notice.pk), error=type(error).__name__)
         return False, "the mail server did not accept the mail"

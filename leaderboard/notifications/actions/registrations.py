@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
+from leaderboard.core.mail_text import quoted
 from leaderboard.core.plain_text import one_line
 from leaderboard.models import Notice, Registration
 from leaderboard.notifications.actions import recipients
@@ -43,7 +44,8 @@ def is_for(notice: Notice) -> bool:
 def words(notice: Notice) -> tuple[str, str]:
     """Return (subject, text) of the mail about a requested registration, without the footer that all mails get."""
     team, benchmark, page = (one_line(str(notice.body[name])) for name in ("team", "benchmark_title", "page"))
-    text = f"The team {team} asks to take part in {benchmark}. Approve or decline it here:\n\n{page}\n"
+    text = f"A team asks to take part in {benchmark}. Its name is:\n\n{quoted(team)}\n\nApprove or decline it here:\n"
+    text += f"\n{page}\n"
     return f"{team} asks to register for {benchmark}", text
 
 

@@ -12,7 +12,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.accounts.actions import account_mails
 from leaderboard.core import http_client
+from leaderboard.core.mail_text import quoted
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Notice, User, Webhook
 from leaderboard.models.notice import new_salt
@@ -52,6 +54,9 @@ def add(*, url: str, by: User) -> Webhook:
             heading="The webhook was not added",
         )
     webhook = Webhook.objects.create(user=by, url=url, created_at=timezone.now())
+    account_mails.tell(
+        by, f"A webhook was added, which tells another server what you are notified of:\n\n{quoted(url)}"
+    )
     AuditEntry.record("webhook.added", webhook, by=by, host=target.host)
     return webhook
 
@@ -69,6 +74,7 @@ def rotate_secret(*, webhook: Webhook, by: User) -> Webhook:
     webhook = Webhook.objects.select_for_update().get(pk=webhook.pk)
     webhook.previous_salt, webhook.salt, webhook.rotated_at = webhook.salt, new_salt(), timezone.now()
     webhook.save(update_fields=["previous_salt", "salt", "rotated_at"])
+    account_mails.tell(by, f"A webhook has a new secret:\n\n{quoted(webhook.url)}")
     AuditEntry.record("webhook.secret_changed", webhook, by=by)
     return webhook
 

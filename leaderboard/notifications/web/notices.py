@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
+from leaderboard.core.web.reauthentication import reauthentication_required, reauthentication_required_to_change
 from leaderboard.models import Benchmark, Notice, User, Webhook
 from leaderboard.notifications.actions import deliver, follows, kinds, webhook_signature, webhooks
 from leaderboard.notifications.actions.recipients import Switch
@@ -47,6 +48,7 @@ class Listed:
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@reauthentication_required_to_change
 def my_notices(request: PersonRequest) -> HttpResponse:
     """Show the notices and settings; a POST adds a webhook, and its response alone shows the secret."""
     form, added, status = WebhookForm(request.POST or None), None, 200
@@ -153,6 +155,7 @@ def test(request: PersonRequest, pk: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
+@reauthentication_required
 def rotate_secret(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Give a webhook a new secret; the response alone shows it."""
     webhook = webhooks.rotate_secret(webhook=get_object_or_404(Webhook, user=request.user, pk=pk), by=request.user)

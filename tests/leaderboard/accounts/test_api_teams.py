@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.actions import invitations, teams
-from leaderboard.models import Invitation, Membership, Team
+from leaderboard.models import Invitation, Membership, Team, User
 from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
@@ -26,14 +26,21 @@ TEAMS = f"{ROOT}/teams/"
 world, _django_db_helper = shared_states(world=build)
 
 
+def session_of(user: User) -> Client:
+    """A session that has just begun: a token changes neither members nor owners."""
+    client = Client(raise_request_exception=False)
+    client.force_login(user)
+    return client
+
+
 @pytest.fixture
 def ada(world: World) -> Client:
-    return client_of(world.researcher)
+    return session_of(world.researcher)
 
 
 @pytest.fixture
 def bob(world: World) -> Client:
-    return client_of(person("bob"))
+    return session_of(person("bob"))
 
 
 @pytest.fixture

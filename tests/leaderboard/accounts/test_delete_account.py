@@ -25,8 +25,8 @@ from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 BOARD = "/benchmarks/tiny/test/"
-PASSWORD = {"password": "correct horse"}
 NAME = "zyxomma"
+CONFIRMED = {"username": NAME}
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ def test_names_and_addresses_go_and_scores_stay(world: World) -> None:
     before = Client().get(BOARD)
     page = browser.get("/me/delete/").content.decode()
     assert "The team is closed and renamed" in page and "/me/data.zip" in page
-    assert "not your password" in browser.post("/me/delete/", {"password": "wrong"}).content.decode()
+    assert "Your username is" in browser.post("/me/delete/", {"username": "ada"}).content.decode()
     assert User.objects.get(pk=ada.pk).is_active
-    assert "Your account was deleted." in browser.post("/me/delete/", PASSWORD, follow=True).content.decode()
+    assert "Your account was deleted." in browser.post("/me/delete/", CONFIRMED, follow=True).content.decode()
     after = Client().get(BOARD)
     assert before["ETag"] != after["ETag"] and "0.750" in after.content.decode()
     assert f"Deleted account {ada.pk}" in after.content.decode() and "Engine" in after.content.decode()
@@ -113,7 +113,7 @@ def test_who_runs_the_site_cannot_and_nobody_takes_such_a_name(world: World) -> 
         with pytest.raises(Refused) as refused:
             delete_account.delete(user=user)
         assert refused.value.code is Code.NOT_ACCEPTED
-        answer = session_of(user).post("/me/delete/", PASSWORD)
+        answer = session_of(user).post("/me/delete/", {"username": user.username})
         assert answer.status_code == 409 and User.objects.get(pk=user.pk).is_active
     for name in ("deleted-account-7", "De1eted account", "DELETED ACC0UNT 12"):
         for act in (lambda name: teams.create(name=name, by=world.researcher), usernames.checked):

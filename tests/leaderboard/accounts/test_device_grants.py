@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 from knox.models import AuthToken
@@ -57,7 +58,7 @@ def decide(user: User, code: dict[str, Any], action: str = "allow", **options: A
 def test_an_account_with_a_second_factor_gets_a_token(ada: User) -> None:
     Authenticator.objects.create(user=ada, type=Authenticator.Type.TOTP, data={"secret": "x"})
     code = begin().json()
-    assert code["verification_uri"] == "http://testserver/device/" and code["expires_in"] == 600
+    assert code["verification_uri"] == f"{settings.BASE_URL}/device/" and code["expires_in"] == 600
     assert code["verification_uri_complete"].endswith(f"?code={code['user_code']}")
     assert error_of(redeem(code)) == (400, "authorization_pending")
     assert Client().get("/device/", {"code": code["user_code"]})["Location"].startswith("/accounts/login/")
@@ -78,6 +79,21 @@ def test_an_account_with_a_second_factor_gets_a_token(ada: User) -> None:
     assert error_of(redeem(code)) == (400, "invalid_grant")
     assert "wrong or has expired" in decide(ada, code)
     assert AuthToken.objects.count() == 1
+
+
+def test_a_name_that_is_refused_does_not_use_up_the_code(ada: User) -> None:
+    code = begin().json()
+    decide(ada, code)
+    assert error_of(redeem(code, name="a\x01b")) == (422, "invalid_name")
+    assert redeem(code, name="laptop").status_code == 200 and TokenDetails.objects.get().name == "laptop"
+
+
+def test_links_are_those_of_the_site_whatever_host_was_asked() -> None:
+    fields = urlencode({"client_id": "holdout-eval"})
+    headers = {"Host": "testserver:1234"}
+    response = Client().post(f"{ROOT}/auth/device/", fields, "application/x-www-form-urlencoded", headers=headers)
+    code = response.json()
+    assert "1234" not in response.content.decode() and code["verification_uri"] == f"{settings.BASE_URL}/device/"
 
 
 def test_a_log_in_that_only_reads(ada: User) -> None:

@@ -137,21 +137,13 @@ def test_a_second_factor_is_asked_for_after_the_provider() -> None:
     assert response["Location"].startswith("/accounts/2fa/authenticate/") and not is_logged_in(client)
 
 
-def confirmed(user: User) -> Client:
-    client = session_of(user)
-    client.post("/accounts/reauthenticate/", {"password": "correct horse"})
-    return client
-
-
 def test_linking_and_unlinking() -> None:
     ada = person("ada")
-    _, response = come("zyx", session_of(ada), process="connect")
-    assert response["Location"].startswith("/accounts/reauthenticate/") and not SocialAccount.objects.exists()
-    client = confirmed(ada)
+    client = session_of(ada)
     come("zyx", client, process="connect")
     linked = SocialAccount.objects.get()
     assert linked.user == ada and "zyx@uni.example" in client.get(LINKED).content.decode()
-    come("zyx", other := confirmed(person("bob")), process="connect")
+    come("zyx", other := session_of(person("bob")), process="connect")
     assert "another account" in other.get(LINKED).content.decode() and SocialAccount.objects.get().user == ada
     other.post(LINKED, {"account": linked.pk})
     assert SocialAccount.objects.exists()
@@ -249,7 +241,7 @@ def test_the_pages_are_valid_html() -> None:
     client, _ = come("zyx")
     for page in ("/accounts/login/", "/accounts/signup/", SIGN_UP):
         assert read(client.get(page).content.decode()).faults == [], page
-    ada = confirmed(person("ada"))
+    ada = session_of(person("ada"))
     key = {"name": "phone", "credential": {"clientExtensionResults": {"credProps": {"rk": True}}}}
     row = Authenticator.objects.create(user=User.objects.get(), type=Authenticator.Type.WEBAUTHN, data=key)
     pages = ["", "webauthn/", f"webauthn/keys/{row.pk}/remove/", f"webauthn/keys/{row.pk}/edit/", "totp/activate/"]

@@ -12,17 +12,19 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.files.storage import filesystem
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import parse_http_date
 
 from leaderboard.containers.actions import image_uploads
-from leaderboard.core import chunked_upload
+from leaderboard.core import chunked_upload, disk
 from leaderboard.core.api import tus
-from leaderboard.models import Image, ImageUpload, RawUpload
+from leaderboard.models import Image, ImageUpload, RawUpload, UploadPiece
 from leaderboard.models.chunked_upload import RETENTION
-from tests.support.api_calls import ROOT, client_of, error_of, person
+from tests.support.api_calls import ROOT, client_of, error_of, person, stored_files
 from tests.support.rows.container_rows import engine_is_there, takes_images
 from tests.support.rows.tiny_world import World, build
 from tests.support.simultaneous_calls import together
@@ -249,6 +251,52 @@ def test_the_first_chunk_may_come_with_the_creation(ada: Client) -> None:
     for body, headers, status in ((ARCHIVE + b"!", {}, 413), (ARCHIVE, {"Upload_Checksum": wrong}, 460)):
         assert create(ada, body=body, **headers).status_code == status
     assert ImageUpload.objects.count() == 1, "what was refused leaves no upload"
+
+
+def test_many_small_pieces_are_refused_and_each_costs_the_same(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunked_upload, "FEW_PIECES", 4)
+    url, size = begun(ada, 3_000_000), []
+    for offset in range(7):
+        with CaptureQueriesContext(connection) as queries:
+            assert append(ada, url, offset, b"x").status_code == 204
+        size.append(sum(len(query["sql"]) for query in queries if "UPDATE" in query["sql"] or "INSERT" in query["sql"]))
+    assert max(size) - min(size) < 20, "no statement grows"
+    response = append(ada, url, 7, b"x")
+    assert (response.status_code, error_of(response)["code"]) == (429, "quota_exceeded")
+    assert response["Content-Type"] == "application/problem+json" and "1,000,000" in response.json()["detail"]
+    assert offset_of(ada, url) == 7 and len(ImageUpload.objects.get().pieces) == 7
+    ada.delete(url)
+    assert not UploadPiece.objects.exists()
+
+
+def test_an_upload_needs_room_on_the_disk(ada: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    reserve = settings.DISK_ALARM_BYTES * disk.FULL
+    monkeypatch.setattr(disk, "free_bytes", lambda: reserve + 2_500)
+    url = begun(ada, 1_000)
+    other = client_of(world.curator)
+    response = create(other, 1_000, at=RAW)
+    assert (response.status_code, error_of(response)["code"]) == (507, "disk_full"), "the first one lacks 1,000 bytes"
+    assert create(other, 700, at=RAW).status_code == 201
+    monkeypatch.setattr(disk, "free_bytes", lambda: reserve - 1)
+    assert append(ada, url, 0, b"x").status_code == 507 and offset_of(ada, url) == 0
+    assert stored_files() == []
+
+
+def test_the_site_has_a_limit_of_uploads(ada: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunked_upload, "AT_ONCE_ON_SITE", 2)
+    begun(ada)
+    begun(ada)
+    response = create(client_of(world.curator))
+    assert (response.status_code, error_of(response)["code"]) == (429, "quota_exceeded")
+    assert int(response["Retry-After"]) > 60
+    ImageUpload.objects.update(touched_at=timezone.now() - timedelta(hours=2))
+    assert create(client_of(world.curator)).status_code == 201
+
+
+def test_pieces_of_lost_uploads_are_swept(ada: Client) -> None:
+    append(ada, begun(ada), 0, ARCHIVE[:4])
+    ImageUpload.objects.all().delete()
+    assert chunked_upload.delete_idle(ImageUpload) == 0 and not UploadPiece.objects.exists()
 
 
 def test_an_upload_expires(ada: Client) -> None:

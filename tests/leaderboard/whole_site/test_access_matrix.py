@@ -6,11 +6,14 @@ import hashlib
 import re
 import uuid
 from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.core.files.base import ContentFile
 from django.db import connection, transaction
 from django.test import Client
@@ -35,7 +38,7 @@ from leaderboard.models import (
     Split,
     WorkerReport,
 )
-from tests.leaderboard.whole_site import access_table
+from tests.leaderboard.whole_site import access_table, reauthentication_table
 from tests.leaderboard.whole_site.access_table import Row
 from tests.support import custom_scorers
 from tests.support.api_calls import person
@@ -332,6 +335,58 @@ def test_another_organisers_draft_looks_like_a_missing_one(everybody, url):
     existing, absent = client.get(url), client.get(url.replace("draft", "quite"))
     assert existing.status_code == 404
     assert _without_tokens(existing).replace("draft", "quite") == _without_tokens(absent)
+
+
+OF_LOGGED_IN = [
+    row
+    for row in (*access_table.PEOPLE, *access_table.MANAGE, *access_table.ACCOUNTS, *access_table.API)
+    if not row.name.startswith("former_")
+]
+
+
+def test_every_page_of_a_user_says_whether_it_asks_again():
+    names = {row.name for row in OF_LOGGED_IN}
+    assert names == set(reauthentication_table.ASKS) | reauthentication_table.DOES_NOT_ASK
+    assert not set(reauthentication_table.ASKS) & reauthentication_table.DOES_NOT_ASK
+
+
+@pytest.fixture
+def old_sessions(everybody) -> dict[str, Any]:
+    """Cookies of sessions that began two hours ago, of users with every way to confirm who they are."""
+    people = everybody.people
+    for person_ in (people["A"], people["curator"]):
+        for kind, data in (("totp", {"secret": "x"}), ("recovery_codes", {"seed": "x", "used_mask": 0})):
+            Authenticator.objects.create(user=person_, type=kind, data=data)
+    keys = {"name": "key", "credential": {"clientExtensionResults": {}}}
+    THINGS["passkey"] = Authenticator.objects.create(user=people["A"], type="webauthn", data=keys).pk
+    clients = {role: everybody.client(role) for role in ("A", "curator")}
+    for client in clients.values():
+        session = client.session
+        for record in session["account_authentication_methods"]:
+            record["at"] -= 7200
+        session.save()
+    return {role: client.cookies for role, client in clients.items()}
+
+
+def test_an_old_session_is_asked_again_for_what_outlives_it(everybody, old_sessions):
+    wrong = []
+    for row in {row.name: row for row in reversed(OF_LOGGED_IN)}.values():
+        key = {"pk": str(THINGS["passkey"])} if row.name.startswith("mfa_") else row.where
+        url = address(replace(row, where=key), everybody)
+        expected = {"GET": row.get, "POST": row.post, "PATCH": row.patch, "DELETE": row.delete}
+        asking = reauthentication_table.ASKS.get(row.name, "").split()
+        assert set(asking) <= {verb for verb, outcomes in expected.items() if outcomes}, row.name
+        for verb in (verb for verb, outcomes in expected.items() if outcomes):
+            # Each request gets the cookies anew: a session has a new key once it was asked.
+            client = Client(raise_request_exception=False)
+            client.cookies = deepcopy(old_sessions["curator" if row in access_table.MANAGE else "A"])
+            _, answer = ask(client, verb, url)
+            where = answer.get("Location", "")
+            is_asked = where.startswith(("/accounts/reauthenticate/?next", "/accounts/2fa/reauthenticate/?next"))
+            is_asked = is_asked or b'"reauthentication_required"' in b"".join(answer)
+            if is_asked != (verb in asking):
+                wrong.append((row.name, verb, answer.status_code, where))
+    assert not wrong
 
 
 WITHOUT_SESSION = {"api_tokens", "api_device_code", "api_device_token"}

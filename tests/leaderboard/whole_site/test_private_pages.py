@@ -68,6 +68,9 @@ def test_public_pages_keep_their_caching(everybody: Cast, role: str) -> None:
     client = everybody.client(role)
     board = client.get(BOARD)
     assert board.status_code == 200 and board["ETag"] and "no-store" not in board.get("Cache-Control", "")
+    if role != "anonymous":
+        for address in ("/", "/benchmarks/tiny/", BOARD, f"{BOARD}progress/", "/tasks/", "/about/"):
+            assert "private" in client.get(address).get("Cache-Control", ""), address
     revalidated = client.get(BOARD, headers={"If-None-Match": board["ETag"]})
     # The form that logs a user out has a token that differs in each response.
     assert revalidated.status_code == (304 if role == "anonymous" else 200)
