@@ -79,8 +79,11 @@ VARIABLES = {
     "DISK_ALARM_MB": Variable(
         int, 2000, "free space for data below which the disk alarm is raised; below a tenth of it the site is not ready"
     ),
-    "REQUESTS_PER_MINUTE": Variable(
-        int, 1200, "requests a minute of one network without log-in, of one API token and of one session; 0: no limit"
+    "SECONDS_PER_MINUTE": Variable(
+        int,
+        30,
+        "seconds of processor and database that the requests of one network without log-in, of one API token and of "
+        "one session may take each minute; 0: no limit",
     ),
     "METRICS_TOKEN": Variable(
         str, "", "bearer token for /metrics, at least 20 characters; empty: /metrics answers 404"

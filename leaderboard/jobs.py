@@ -28,7 +28,7 @@ from leaderboard.operations import disk_alarm, periodic
 from leaderboard.operations import sweep as housekeeping
 from leaderboard.plots.actions import pictures
 from leaderboard.rehearsals import actions as rehearsals
-from leaderboard.scoring.actions import releases, runs, sealed_phases
+from leaderboard.scoring.actions import board_histories, releases, runs, sealed_phases
 from leaderboard.submissions.actions import validation
 from leaderboard.work_queue import process_reports, worker_status
 from leaderboard.work_queue.enqueue import request_context, task_name
@@ -46,6 +46,7 @@ SWEEPS: tuple[Part, ...] = (
     sealed_phases.sweep,
     rehearsals.sweep,
     releases.sweep,
+    board_histories.sweep,
     rank_ranges.WORK,
     *((notices.sweep,) if settings.NOTIFICATIONS else ()),
     head_to_head.WORK,

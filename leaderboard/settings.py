@@ -365,7 +365,7 @@ IDP_OIDC_DEVICE_CODE_EXPIRES_IN, IDP_OIDC_DEVICE_CODE_INTERVAL = 600, 2
 IDP_OIDC_RATE_LIMITS = {"device_user_code": "60/m/ip"}
 
 # Of a network without log-in, of a token and of a session; 0: no limit (core/web/throttle.py).
-REQUESTS_PER_MINUTE = env("REQUESTS_PER_MINUTE")
+SECONDS_PER_MINUTE = env("SECONDS_PER_MINUTE")
 
 # --- operations
 CONTACT = env("CONTACT")

@@ -13,7 +13,17 @@ from .dry_run import DryRun
 from .generation import GeneratedFrom, GeneratedPart, Generation
 from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
-from .leaderboard import Disqualification, Leaderboard, Release, ReleasePlot, ReleaseSlice, Representative, Standing
+from .leaderboard import (
+    BoardHistory,
+    Disqualification,
+    Leaderboard,
+    PastStanding,
+    Release,
+    ReleasePlot,
+    ReleaseSlice,
+    Representative,
+    Standing,
+)
 from .near_duplicate import NearDuplicate, SimilarityCheck
 from .notice import Follow, Notice, RankSnapshot, Webhook
 from .plot_picture import PlotPicture, PlotRendering
@@ -39,6 +49,7 @@ __all__ = [
     "AuditAnswer",
     "AuditEntry",
     "Benchmark",
+    "BoardHistory",
     "ChangedItem",
     "Comparison",
     "Correction",
@@ -62,6 +73,7 @@ __all__ = [
     "Membership",
     "NearDuplicate",
     "Notice",
+    "PastStanding",
     "Phase",
     "Placement",
     "PlotPicture",

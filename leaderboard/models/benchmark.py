@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -26,9 +27,21 @@ FIXED_ONCE_SUBMITTED = ("split", "options", "disclosure", "scope", "subset")
 """Fields of a phase on which its scores, and what is shown of them, depend: they do not change after a submission."""
 
 
+SEARCHED = ("title", "summary", "description", "slug", "paper_url")
+SEARCHED_OF_DATASET = ("title", "citation")
+
+
 class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
     def public(self) -> BenchmarkQuerySet:
         return self.filter(state=Benchmark.State.PUBLIC)
+
+    def search(self, words: Iterable[str]) -> BenchmarkQuerySet:
+        """Return the benchmarks in whose texts, names of papers included, each of the words occurs."""
+        found = self
+        for word in words:
+            fields = (*SEARCHED, *(f"dataset__{name}" for name in SEARCHED_OF_DATASET))
+            found = found.filter(Q(*((f"{name}__icontains", word) for name in fields), _connector=Q.OR))
+        return found
 
     def visible_to(self, user: object) -> BenchmarkQuerySet:
         """Return the benchmarks whose pages the user may open.

@@ -103,6 +103,7 @@ class Standing(models.Model):
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="standings")
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="standings")
     value = models.FloatField(null=True, help_text="the primary measure, as revealed")
+    received_at = models.DateTimeField(null=True, help_text="when the release's submission was received; orders ties")
     rank = models.PositiveIntegerField(null=True, help_text="shared by ties; none for rows that do not compete")
     rank_low = models.PositiveIntegerField(
         null=True, help_text="1 + number of significantly better systems; see Ranking"
@@ -127,6 +128,51 @@ class Standing(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rank}. {self.system}"
+
+
+class PastStanding(models.Model):
+    """A period in which a release represented a system on a leaderboard; ongoing while `until` is null.
+
+    Boards as of a past day are read from these rows, which are derived from releases, hidden submissions and the audit
+    trail (boards/actions/past_standings.py).
+    """
+
+    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="past_standings")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="+")
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="+")
+    value = models.FloatField(null=True, help_text="the primary measure, as revealed")
+    received_at = models.DateTimeField(help_text="when the release's submission was received; orders ties")
+    disqualified = models.CharField(max_length=300, blank=True, help_text="the public reason; empty: not disqualified")
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["leaderboard", "system", "since"]
+        constraints = [
+            models.UniqueConstraint(fields=["leaderboard", "system", "since"], name="one_past_standing_at_a_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system} since {self.since:%Y-%m-%d %H:%M}"
+
+
+class BoardHistory(models.Model):
+    """How far the past standings of a leaderboard have been derived.
+
+    release, entry: primary keys of the last release and the last audit entry that were read. is_complete: once all had
+    been read; from then on each change of the board reads what is new.
+    """
+
+    leaderboard = models.OneToOneField(Leaderboard, on_delete=models.CASCADE, related_name="history")
+    is_complete = models.BooleanField(default=False)
+    release = models.PositiveBigIntegerField(default=0)
+    entry = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        ordering = ["leaderboard"]
+
+    def __str__(self) -> str:
+        return f"history of {self.leaderboard}"
 
 
 class Disqualification(models.Model):

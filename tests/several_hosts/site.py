@@ -39,7 +39,7 @@ def environment(folder: Path, services: Mapping[str, str]) -> dict[str, str]:
         "HOLDOUT_HOSTS": ",".join([LAN, *(f"{SUBNET}.{10 + number}" for number in range(1, 10))]),
         "HOLDOUT_BASE_URL": HTTP,
         "HOLDOUT_PROXY": "true",
-        "HOLDOUT_REQUESTS_PER_MINUTE": "0",
+        "HOLDOUT_SECONDS_PER_MINUTE": "0",
         "HOLDOUT_LEASE_SECONDS": str(LEASE_SECONDS),
         "HOLDOUT_SWEEP_SECONDS": str(SWEEP_SECONDS),
         "HOLDOUT_RESAMPLES": str(RESAMPLES),

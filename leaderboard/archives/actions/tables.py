@@ -16,6 +16,7 @@ from leaderboard.models import (
     AuditAnswer,
     AuditEntry,
     Benchmark,
+    BoardHistory,
     ChangedItem,
     Comparison,
     Correction,
@@ -39,6 +40,7 @@ from leaderboard.models import (
     Membership,
     NearDuplicate,
     Notice,
+    PastStanding,
     Phase,
     Placement,
     PlotPicture,
@@ -193,6 +195,8 @@ LEFT_OUT: dict[type[Model], str] = {
     WorkerReport: "it describes this server's own processes",
     Placement: "it names this server's own hosts",
     PlotRendering: "rendered again by the server that imports the archive",
+    PastStanding: "derived again by the server that imports the archive",
+    BoardHistory: "derived again by the server that imports the archive",
     PlotPicture: "rendered again by the server that imports the archive",
     # django-simple-history's copies of Benchmark, Dataset, Phase and ReportedResult, made as those are saved.
     **{

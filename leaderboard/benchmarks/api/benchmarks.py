@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from django.db.models import Prefetch, Q
+from django.db.models import Prefetch
 from django.http import FileResponse, Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import conditional_page, etag
@@ -41,9 +41,7 @@ class BenchmarksView(View):
         rows = Benchmark.objects.visible_to(request.user).order_by("title", "pk")
         if params["task"]:
             rows = rows.filter(task=params["task"])
-        for word in params["search"].split():
-            names = ("title", "summary", "slug", "dataset__title")
-            rows = rows.filter(Q(*((f"{name}__icontains", word) for name in names), _connector=Q.OR))
+        rows = rows.search(params["search"].split())
         pages = Pages()
         page = pages.paginate_queryset(rows, request, view=self) or []
         return pages.get_paginated_response(

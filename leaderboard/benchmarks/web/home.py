@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Count, Max, Q, QuerySet, Subquery, Sum, Value
+from django.db.models import Count, Max, QuerySet, Subquery, Sum, Value
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -77,15 +77,7 @@ def _home(request: HttpRequest) -> HttpResponse:
     task = request.GET.get("task", "")
     order = request.GET.get("sort", "")
     order = order if order in ORDER_TITLES else "active"
-    found = Benchmark.objects.visible_to(request.user)
-    for word in words.split():
-        found = found.filter(
-            Q(title__icontains=word)
-            | Q(summary__icontains=word)
-            | Q(description__icontains=word)
-            | Q(slug__icontains=word)
-            | Q(dataset__title__icontains=word)
-        )
+    found = Benchmark.objects.visible_to(request.user).search(words.split())
     counts = dict(found.order_by().values_list("task").annotate(n=Count("pk", distinct=True)))
     of_task = found.filter(task=task) if task in counts else found
     page = Paginator(cards.listed(of_task, order), PAGE).get_page(request.GET.get("page"))

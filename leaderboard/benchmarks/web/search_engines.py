@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -15,12 +15,12 @@ from django.views.decorators.http import require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.core.web.public_responses import SECONDS
-from leaderboard.models import Benchmark, Leaderboard, Phase, System
+from leaderboard.models import Benchmark, Leaderboard, Phase, Standing, System
 
 PRIVATE = ("/accounts/", "/admin/", "/manage/", "/api/")
 """Beginnings of the addresses that no search engine should index. What is secret is protected by its own page."""
-MAX_ADDRESSES = 50_000
-"""Maximum number of addresses in a sitemap (sitemaps.org)."""
+MAX_SYSTEMS = 5_000
+"""Maximum number of systems in the sitemap: the newest ones. Boards link to all."""
 
 
 @require_safe
@@ -36,7 +36,7 @@ def robots(request: HttpRequest) -> HttpResponse:
 @cache_control(public=True, max_age=SECONDS)
 def sitemap(request: HttpRequest) -> HttpResponse:
     """Render the sitemap: the home page, docs, tasks, public benchmarks, their boards, and the systems on these."""
-    urls = [f"<url><loc>{escape(settings.BASE_URL + path)}</loc></url>" for path in _paths()][:MAX_ADDRESSES]
+    urls = [f"<url><loc>{escape(settings.BASE_URL + path)}</loc></url>" for path in _paths()]
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
     return HttpResponse(head + "\n".join(urls) + "\n</urlset>\n", content_type="application/xml")
 
@@ -50,5 +50,8 @@ def _paths() -> Iterator[str]:
     yield from (reverse("leaderboard", args=names) for names in phases)
     shown = Leaderboard.objects.filter(state=Leaderboard.State.CURRENT, phase__benchmark__in=benchmarks.values("pk"))
     named = Q(anonymous_until=None) | Q(anonymous_until__lte=timezone.now())
-    systems = System.objects.filter(named, standings__leaderboard__in=shown.values("pk")).distinct().order_by("pk")
-    yield from (reverse("system", args=[pk]) for pk in systems.values_list("pk", flat=True))
+    on_boards = Exists(Standing.objects.filter(system=OuterRef("pk"), leaderboard__in=shown.values("pk")))
+    newest = System.objects.filter(named, on_boards).order_by("-pk").values_list("pk", flat=True)[:MAX_SYSTEMS]
+    # `reverse` would take most of the time.
+    pattern = reverse("system", args=[0]).replace("0", "{}")
+    yield from (pattern.format(pk) for pk in sorted(newest))

@@ -8,7 +8,7 @@ from django.db import connection, models
 from django.db.models import F, Window
 from django.db.models.functions import Rank
 
-from leaderboard.boards.actions import rank_changes
+from leaderboard.boards.actions import past_standings, rank_changes
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, represented
 from leaderboard.core import db_clock
@@ -114,12 +114,12 @@ def update_standings(board: Leaderboard, releases: Sequence[Release]) -> set[str
             changed.append(standing)
         else:
             continue
-        standing.release_id, standing.value = run.release, run.value
+        standing.release_id, standing.value, standing.received_at = run.release, run.value, run.received_at
         if run.value is None:
             # `rank` leaves such standings out.
             standing.rank = standing.rank_low = standing.rank_high = None
     Standing.objects.bulk_create(created)
-    Standing.objects.bulk_update(changed, ["release", "value", *NO_RANK], batch_size=500)
+    Standing.objects.bulk_update(changed, ["release", "value", "received_at", *NO_RANK], batch_size=500)
     return {best[standing.system_id].kind for standing in (*created, *changed)}
 
 
@@ -139,15 +139,12 @@ def recompute_standing(board: Leaderboard, system: System) -> bool:
     best = represented(candidates, chosen=chosen, sign=sign)[system.pk]
     if standing is not None and standing.release_id == best.release:
         return False
+    shown = {"release": releases[best.release], "value": best.value, "received_at": best.received_at}
     # Clear the ranks: a standing without a value must not have any, and `rank` ranks all standings with a value.
     board.standings.update_or_create(
         system=system,
-        defaults={"release": releases[best.release], "value": best.value, **NO_RANK},
-        create_defaults={
-            "release": releases[best.release],
-            "value": best.value,
-            "disqualified": out.get(system.pk, ""),
-        },
+        defaults={**shown, **NO_RANK},
+        create_defaults={**shown, "disqualified": out.get(system.pk, "")},
     )
     return True
 
@@ -155,9 +152,11 @@ def recompute_standing(board: Leaderboard, system: System) -> bool:
 def rank(board: Leaderboard) -> None:
     """Rank a board's competing systems by the value of the primary measure; equal values share a rank (1, 1, 3).
 
-    The board's revision is incremented. One SQL statement updates the ranks, and only those that change.
+    The board's revision is incremented, and its past standings are brought up to date. One SQL statement updates the
+    ranks, and only those that change.
     """
     revise(Leaderboard.objects.filter(pk=board.pk))
+    past_standings.catch_up(board)
     competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, disqualified="")
     primary = competing.values_list("release__primary", flat=True).first()
     if primary is None:

@@ -17,7 +17,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from leaderboard.boards.api import csv, query_parameters
-from leaderboard.boards.api.request import requested_page, stem
+from leaderboard.boards.api.request import file_response, file_stem, page_url, requested_page
 from leaderboard.boards.api.serializers import ReportedSerializer, reported
 from leaderboard.boards.queries import Key, Ranges, Row, ShownScore, columns, facts
 from leaderboard.boards.queries.columns import RowColumn
@@ -151,8 +151,8 @@ class BoardView(View):
             "slice": dict(page.query.slice_),
             "as_of": board.as_of,
             "count": page.n,
-            "next": _page_url(request, page.after),
-            "previous": _page_url(request, page.before),
+            "next": page_url(request, page.after),
+            "previous": page_url(request, page.before),
             "rows": _rows(board.rows, keys),
             "reported": reported(reported_of(board.phase.benchmark)),
         }
@@ -177,20 +177,9 @@ class BoardTableView(View):
         """
         page, keys = requested_page(request, slug, phase)
         board = page.board
-        return HttpResponse(
-            csv.written(board.rows, keys, board.cost_kinds, facts.of(board.phase.benchmark)),
-            content_type="text/csv; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{stem(board, slug, phase)}.csv"'},
-        )
-
-
-def _page_url(request: Request, page: int | None) -> str | None:
-    """Return the request's URL with another page number; None if `page` is None."""
-    if page is None:
-        return None
-    query = request.query_params.copy()
-    query["page"] = str(page)
-    return request.build_absolute_uri(f"?{query.urlencode()}")
+        content = csv.written(board.rows, keys, board.cost_kinds, facts.of(board.phase.benchmark))
+        name = f"{file_stem(page, slug, phase)}.csv"
+        return file_response(request, page, content, media="text/csv", name=name)
 
 
 def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:

@@ -8,12 +8,12 @@ from django.http import HttpResponse
 from django.utils.decorators import method_decorator
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, NotAuthenticated
 from rest_framework.request import Request
 
 from leaderboard.boards.api import latex, markdown, query_parameters, text_table
-from leaderboard.boards.api.request import requested_page, stem
-from leaderboard.boards.queries import Board, citation, lookup
+from leaderboard.boards.api.request import file_response, file_stem, requested_page, stem
+from leaderboard.boards.queries import MOST_ROWS, Board, citation, lookup
 from leaderboard.boards.web.etag import with_etag
 from leaderboard.core.api.base import View
 from leaderboard.core.api.serializers import errors
@@ -54,9 +54,10 @@ class LatexView(View):
         The table needs the package booktabs.
         """
         page, keys = requested_page(request, slug, phase)
-        name = stem(page.board, slug, phase)
-        text = latex.written(text_table.build(page.board, page.board.rows, keys), name)
-        return _file(text, "application/x-tex", f"{name}.tex")
+        name = file_stem(page, slug, phase)
+        # The label within the table does not change with the number of files.
+        text = latex.written(text_table.build(page.board, page.board.rows, keys), stem(page.board, slug, phase))
+        return file_response(request, page, text, media="application/x-tex", name=f"{name}.tex")
 
 
 @CONDITIONAL
@@ -66,7 +67,8 @@ class MarkdownView(View):
         """Export the board as a Markdown table. Scores have three decimals and their confidence interval."""
         page, keys = requested_page(request, slug, phase)
         text = markdown.written(text_table.build(page.board, page.board.rows, keys))
-        return _file(text, "text/markdown", f"{stem(page.board, slug, phase)}.md")
+        name = f"{file_stem(page, slug, phase)}.md"
+        return file_response(request, page, text, media="text/markdown", name=name)
 
 
 @CONDITIONAL
@@ -90,6 +92,11 @@ class CanonicalView(View):
         A citation states the SHA-256 of these bytes. They hold every revealed score, but no rank ranges or costs.
         """
         board = _whole(request, slug, phase)
+        if board.is_cut:
+            raise NotAuthenticated(
+                f"This board has {board.summary.n_rows:,} systems. The canonical JSON of a board with more than "
+                f"{MOST_ROWS:,} systems is made for requests with a token."
+            )
         return _file(citation.canonical(board), "application/json", f"{stem(board, slug, phase)}.json")
 
 

@@ -41,7 +41,7 @@ class PageQuery(serializers.Serializer[Any]):
 
 
 class BenchmarkQuery(PageQuery):
-    search = OptionalText(help_text="words that all occur in the benchmark's title, summary, slug or dataset")
+    search = OptionalText(help_text="words that all occur in texts of the benchmark, its dataset or its paper")
     task = OptionalText(help_text="the name of a task")
 
 

@@ -1,120 +1,125 @@
-"""A board as of the end of a past day, reconstructed from the releases until then.
+"""A board as of the end of a past day, read from past standings.
 
 The rules are in docs/boards.md, section "As of a day".
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from array import array
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from django.db.models import (
+    Aggregate,
     Case,
-    DateTimeField,
+    Count,
     F,
     FilteredRelation,
     FloatField,
     IntegerField,
     Q,
     QuerySet,
+    TextField,
     Value,
     When,
-    Window,
 )
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
-from django.db.models.functions import Cast, NullIf, RowNumber
+from django.db.models.functions import Cast, NullIf
 from django.utils import timezone
 
-from leaderboard.boards.disclosure.policies import lets_choose
 from leaderboard.boards.queries import board_state
-from leaderboard.boards.queries.board import Board, Version
-from leaderboard.boards.queries.ladder_bounds import with_parts
-from leaderboard.boards.queries.reading import (
-    FIELDS,
-    TEXTS,
-    as_text,
-    build_rows,
-    scores_of,
-    shared_by,
-    track_ranks_of,
-)
-from leaderboard.boards.queries.representative import ShownRun, ranked
+from leaderboard.boards.queries.board import Board, Summary, Version
+from leaderboard.boards.queries.reading import cost_kinds
+from leaderboard.boards.queries.representative import ShownRun
 from leaderboard.boards.queries.request import InvalidQuery
-from leaderboard.boards.queries.rows import Row
-from leaderboard.boards.queries.visible_boards import shown_board
+from leaderboard.boards.queries.track_ranks import ranks_of
+from leaderboard.boards.queries.visible_boards import read_once, shown_board
 from leaderboard.models import (
     AuditEntry,
+    BoardHistory,
     Disqualification,
-    HiddenSubmission,
     Leaderboard,
+    PastStanding,
     Phase,
     Release,
     Representative,
+    System,
 )
 
 ACTS = ("system.disqualified", "system.reinstated", "system.represented")
-_SYSTEM = "submission__system__"
 
 
-def _of_release(path: str) -> str:
-    """Convert a field path that starts at Standing to the path of the same field that starts at Release."""
-    if path == "release_id":
-        return "pk"
-    return path.removeprefix("release__") if path.startswith("release__") else f"submission__{path}"
+@dataclass(frozen=True)
+class PastBoard(Board):
+    """A board as of a past day.
 
+    merits: those of the ranked systems, in ascending order. A system's merit is its value, with the sign by which less
+    is better.
+    """
 
-_FIELDS = tuple(_of_release(path) for path in FIELDS[FIELDS.index("system_id") :])
-_TEXTS = tuple(_of_release(path) for path in TEXTS)
+    merits: Sequence[float] = ()
+
+    def rank(self, merit: float | None) -> int | None:
+        """Return the rank of a system that competes and has this merit; None without one."""
+        return None if merit is None else 1 + bisect_left(self.merits, merit)
 
 
 def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
-    """Return a phase's board as of the end of a day (UTC), without its rows, which `rows_at` reads.
+    """Return a phase's board as of the end of a day (UTC), without its rows, which `paging.page_of` reads.
 
     version: (gold version's number, task version) of the board; None: the board that was current at the end of the day.
     `leaderboard` of the result is None if no board was current then, or if the board of the version was never public.
+    Raises InvalidQuery while the past standings of the board are being derived.
     """
     leaderboard = shown_board(phase, version) if version else _shown_at(phase, end_of_day(day))
-    gold = leaderboard.gold_version if leaderboard else None
-    return Board(phase, leaderboard, gold, [], as_of=day)
+    if leaderboard is None:
+        return Board(phase, None, None, [], as_of=day)
+    if not BoardHistory.objects.filter(leaderboard=leaderboard, is_complete=True).exists():
+        raise InvalidQuery("as_of", "The past days of this board are being prepared. Try again in a few minutes.")
+    sign = board_state.direction(leaderboard, board_state.primary_of(leaderboard))
+    summary, merits = _counted(leaderboard, day, sign, bool(phase.tracks))
+    gold = leaderboard.gold_version
+    return PastBoard(phase, leaderboard, gold, [], stored_summary=summary, as_of=day, merits=merits)
 
 
-def end_of_day(day: date) -> datetime:
-    """Return the end of a day in UTC, which is the midnight at which the next day begins."""
-    return datetime.combine(day + timedelta(days=1), time(), UTC)
-
-
-def rows_at(board: Board, *, within: Collection[str] | None, viewer: Any) -> list[Row]:
-    """Return all rows of a board from `head_at`, unordered.
-
-    within: dimensions whose slices are read as well as the overall scores; None: all.
-    viewer: the user who reads the board; None: the public. Names are those that this viewer is shown today: a name that
-    has become public since is shown, and a name that is hidden today is not.
-    """
-    assert board.leaderboard is not None and board.as_of is not None
-    at = end_of_day(board.as_of)
-    sign = board_state.direction(board.leaderboard, board.primary)
-    systems = {*board.leaderboard.standings.values_list("system", flat=True), *_ever_hidden(board.phase)}
-    chosen, out = decided(board.leaderboard, systems, at)
-    best = _represented(board, at, chosen=chosen if lets_choose(board.phase) else {}, sign=sign)
-    ranks = ranked(best, out=out, sign=sign)
-    releases = [representative.release for representative in best.values()]
-    lines = [
-        (ranks.get(line[0]), None, None, out.get(line[0], ""), *line)
-        for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text(*_TEXTS))
-    ]
-    track_ranks = track_ranks_of(board.phase, lines)
-    scores = scores_of(releases, with_parts(board.leaderboard, within))
-    return build_rows(
-        board.leaderboard,
-        board.phase,
-        lines,
-        scores,
-        shared=shared_by(lines),
-        track_ranks=track_ranks,
-        viewer=viewer,
+@read_once(8)
+def _counted(board: int, day: date, sign: int, has_tracks: bool) -> tuple[Summary, Sequence[float]]:
+    """Return the summary of a board's rows at the end of a day, and the merits of its ranked systems in order."""
+    standings = _at(PastStanding.objects.filter(leaderboard=board), day, sign)
+    # One text is read faster than a row for each system, and Python sorts faster than the database does.
+    numbers = _Joined("rank", filter=Q(rank__isnull=False))
+    n = standings.aggregate(rows=Count("pk"), competing=Count("pk", filter=_COMPETES), merits=numbers)
+    merits = array("d", sorted(msgspec.json.decode(f"[{n['merits'] or ''}]", type=list[float])))
+    ranks = {1 + bisect_left(merits, a) for a, b in pairwise(merits) if a == b}
+    has_costs = Release.objects.filter(phase__leaderboards=board, cost__isnull=False).exists()
+    by_track = standings.exclude(rank=None).values_list("release__submission__track", "rank") if has_tracks else ()
+    summary = Summary(
+        n_rows=n["rows"],
+        n_ranked=len(merits),
+        n_competing=n["competing"],
+        tied_ranks=frozenset(ranks),
+        cost_kinds=cost_kinds(standings) if has_costs else (),
+        track_ranks=ranks_of((track, 1 + bisect_left(merits, merit)) for track, merit in by_track),
     )
+    return summary, merits
+
+
+class _Joined(Aggregate):
+    """SQL function: numbers as one text, separated by commas, from which they can be read exactly."""
+
+    output_field = TextField()
+    template = "STRING_AGG((%(expressions)s)::text, ',')"
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        joined = self.copy()
+        joined.template = "GROUP_CONCAT(PRINTF('%%%%!.17g', %(expressions)s))"
+        return joined.as_sql(compiler, connection, **extra)
 
 
 def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
@@ -125,121 +130,133 @@ def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
     return board
 
 
-def _until_then(board: Leaderboard, at: datetime) -> QuerySet[Release]:
-    released = Release.objects.filter(
-        phase=board.phase_id,
-        run__gold_version=board.gold_version_id,
-        run__task_version=board.task_version,
-        released_at__lt=at,
-    )
-    hidden = HiddenSubmission.objects.at(at).filter(submission__phase=board.phase_id)
-    return released.exclude(submission__in=hidden.values("submission")).order_by()
+def end_of_day(day: date) -> datetime:
+    """Return the end of a day in UTC, which is the midnight at which the next day begins."""
+    return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
-def _ever_hidden(phase: Phase) -> set[int]:
-    """Return ids of systems with a submission that is or was hidden in the phase; they may have no standing today."""
-    hidden = HiddenSubmission.objects.filter(submission__phase=phase).order_by()
-    return set(hidden.values_list("submission__system", flat=True))
+def standings_at(board: Leaderboard, day: date) -> QuerySet[PastStanding]:
+    """Return the standings at the end of a day, with the columns `rank`, `rank_low` and `rank_high` of present ones.
 
-
-def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
-    """Return, by system id, the release that represented the system at the datetime `at`.
-
-    A release that represents its system today and existed at that time represented it then, too, unless the team has
-    chosen a submission or the organisers have hidden one. So older releases are searched only for systems with such a
-    decision, and for systems whose current release was published at `at` or later.
-
-    chosen: by system id, the id of the submission that its team had chosen at that time. sign: +1 if higher values of
-    the primary measure are better, else -1.
+    `rank` is the merit of a ranked system (see `PastBoard`), by which rows are in the order of their ranks; null of
+    other systems. The two others are null.
     """
-    leaderboard = board.leaderboard
-    assert leaderboard is not None
-    subjects = [f"system:{pk}" for pk in leaderboard.standings.values_list("system", flat=True)]
-    choices = AuditEntry.objects.filter(action="system.represented", subject__in=subjects)
-    hidden = _ever_hidden(leaderboard.phase)
-    chose = {int(subject.removeprefix("system:")) for subject in choices.values_list("subject", flat=True).distinct()}
-    unchanged = Q(release__released_at__lt=at) & ~Q(system__in=chose | hidden)
-    fields = ("system__kind", "release__submission_id", "release__submission__received_at", "value")
-    rows = leaderboard.standings.filter(unchanged).values_list("release_id", "release__sequence", "system_id", *fields)
-    current = {release.system: release for release in (ShownRun(*row) for row in rows)}
-    others = {*leaderboard.standings.exclude(unchanged).values_list("system_id", flat=True), *hidden}
-    releases = _until_then(leaderboard, at).filter(submission__system__in=others)
-    return current | _best(releases, board.primary, chosen=chosen, sign=sign)
+    sign = board_state.direction(board, board_state.primary_of(board))
+    return _at(board.past_standings.all(), day, sign)
 
 
-def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
-    """Return, by system id, the release that represents each system: the chosen submission's, else the best one.
+def _at(standings: QuerySet[PastStanding], day: date, sign: int) -> QuerySet[PastStanding]:
+    at = end_of_day(day)
+    merit = Case(When(_COMPETES, then=F("value") * Value(-float(sign))), default=None, output_field=FloatField())
+    none = Value(None, output_field=IntegerField())
+    current = standings.filter(Q(until=None) | Q(until__gte=at), since__lt=at)
+    return current.order_by().annotate(rank=merit, rank_low=none, rank_high=none)
 
-    These are the rules of `representative.represented`, applied by the database, which returns one row per system.
-    chosen, sign: as for `_represented`.
-    """
+
+_COMPETES = Q(disqualified="") & ~Q(system__in=System.objects.exclude(kind=System.Kind.PARTICIPANT).values("pk"))
+
+
+def shown_runs(board: Leaderboard, systems: Collection[int]) -> Iterator[tuple[datetime, ShownRun]]:
+    """Yield (time of release, run) of all releases of these systems on a board, in the order of their release."""
     # SQLite returns JSON null as the text "null".
+    primary = board_state.primary_of(board)
     text = NullIf(KeyTextTransform("0", KeyTransform(primary, F("whole__scores"))), Value("null"))
-    received = F("submission__received_at")
-    valued = releases.alias(whole=FilteredRelation("slices", condition=Q(slices__slice_key=""))).annotate(
-        value=Cast(text, FloatField())
+    releases = (
+        Release.objects.filter(
+            phase=board.phase_id,
+            run__gold_version=board.gold_version_id,
+            run__task_version=board.task_version,
+            submission__system__in=systems,
+        )
+        .alias(whole=FilteredRelation("slices", condition=Q(slices__slice_key="")))
+        .annotate(primary_value=Cast(text, FloatField()))
+        .order_by("released_at", "sequence")
     )
-    by_merit = Window(
-        RowNumber(),
-        partition_by=F(f"{_SYSTEM}id"),
-        order_by=[
-            Case(When(submission__in=list(chosen.values()), then=0), default=1, output_field=IntegerField()).asc(),
-            (F("value") * sign).desc(nulls_last=True),
-            # Releases without a value are in order of their sequence, whenever they were received.
-            Case(When(value__isnull=False, then=received), default=None, output_field=DateTimeField()).asc(),
-            F("sequence").asc(),
-        ],
-    )
-    fields = ("pk", "sequence", f"{_SYSTEM}id", f"{_SYSTEM}kind", "submission_id", "submission__received_at", "value")
-    best = valued.annotate(rank_in_system=by_merit).filter(rank_in_system=1).values_list(*fields)
-    return {release.system: release for release in (ShownRun(*row) for row in best)}
+    system = "submission__system__"
+    fields = (f"{system}id", f"{system}kind", "submission_id", "submission__received_at", "primary_value")
+    for released_at, *run in releases.values_list("released_at", "pk", "sequence", *fields):
+        yield released_at, ShownRun(*run)
 
 
-def _until(board: Leaderboard, at: datetime) -> datetime:
-    """Return the earlier of `at` and the time at which the board was frozen: later decisions do not affect it."""
-    if board.shown_from is None:
-        return at
-    later = board.phase.leaderboards.filter(state__in=Leaderboard.PUBLIC, shown_from__gt=board.shown_from)
-    frozen = later.order_by("shown_from").values_list("shown_from", flat=True).first()
-    return min(at, frozen) if frozen else at
+@dataclass(frozen=True)
+class Decision:
+    """A decision about a system on a board. choice: (chosen submission,), with None for the best; None: none is made.
+
+    reason: why the system is disqualified from then on; empty: it is reinstated; None: neither.
+    """
+
+    at: datetime
+    choice: tuple[UUID | None] | None = None
+    reason: str | None = None
+
+    def apply(self, chosen: UUID | None, reason: str) -> tuple[UUID | None, str]:
+        """Return the chosen submission and the reason of the disqualification after the decision."""
+        return self.choice[0] if self.choice else chosen, reason if self.reason is None else self.reason
 
 
-def decided(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
-    """Return the chosen submissions and the disqualifications that applied at the datetime `at`, from the audit trail.
+def decisions_of(board: Leaderboard, systems: Collection[int], before: datetime | None) -> dict[int, list[Decision]]:
+    """Return the decisions about systems on a board from the audit trail, by system id, in the order of time.
 
-    systems: ids. Both mappings are by system id: to the submission that the team had chosen, and to the public reason
-    for which the system was disqualified. Systems without a choice or a disqualification are missing. If the board was
-    frozen before `at`, the decisions at the time of freezing are returned.
+    before: decisions from this time on are left out; None: none is. Systems without decisions are missing.
     """
     subjects = {f"system:{pk}": pk for pk in systems}
-    until = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects, at__lt=_until(board, at))
-    ordered = until.order_by("at", "pk")
-    entries = list(ordered.values_list("action", "subject", "detail"))
-    submissions = {detail.get("submission") for _, _, detail in entries} - {None}
+    entries = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects)
+    if before is not None:
+        entries = entries.filter(at__lt=before)
+    lines = list(entries.order_by("at", "pk").values_list("at", "action", "subject", "detail"))
+    submissions = {detail.get("submission") for *_, detail in lines} - {None}
     of_phase = {str(pk) for pk in board.phase.submissions.filter(pk__in=submissions).values_list("pk", flat=True)}
-    chosen: dict[int, UUID] = {}
-    out: dict[int, str] = {}
-    for action, subject, detail in entries:
-        system = subjects[subject]
+    decisions: dict[int, list[Decision]] = {}
+    for at, action, subject, detail in lines:
+        decision = None
         if action == "system.represented":
             if detail["submission"] in of_phase:
-                chosen[system] = UUID(detail["submission"])
+                decision = Decision(at, choice=(UUID(detail["submission"]),))
             elif detail.get("phase") == str(board.phase_id):
-                chosen.pop(system, None)
+                decision = Decision(at, choice=(None,))
         elif detail["phase"] == board.phase_id:
-            out.pop(system, None)
-            if action == "system.disqualified":
-                out[system] = detail["reason"]
-    return chosen, out
+            decision = Decision(at, reason=detail["reason"] if action == "system.disqualified" else "")
+        if decision is not None:
+            decisions.setdefault(subjects[subject], []).append(decision)
+    return decisions
+
+
+def frozen_at(board: Leaderboard) -> datetime | None:
+    """Return the time at which a board was frozen: later decisions do not affect it. None: it is not frozen."""
+    if board.shown_from is None:
+        return None
+    later = board.phase.leaderboards.filter(state__in=Leaderboard.PUBLIC, shown_from__gt=board.shown_from)
+    return later.order_by("shown_from").values_list("shown_from", flat=True).first()
 
 
 def decided_now(board: Leaderboard, systems: Collection[int]) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
-    """Return the mappings of `decided` as of now; for a frozen board, as of the time at which it was frozen."""
+    """Return the chosen submissions and the disqualifications of systems on a board; of a frozen board, when it froze.
+
+    systems: ids. Both mappings are by system id: to the submission that the team has chosen, and to the public reason
+    for which the system is disqualified. Systems without a choice or a disqualification are missing.
+    """
     if board.state == Leaderboard.State.FROZEN:
-        return decided(board, systems, timezone.now())
+        return _decided(board, systems, frozen_at(board))
     of_them = {"phase": board.phase_id, "system__in": systems}
     chosen = Representative.objects.filter(**of_them).values_list("system", "submission")
     return dict(chosen), dict(Disqualification.objects.filter(**of_them).values_list("system", "reason"))
+
+
+def _decided(
+    board: Leaderboard, systems: Collection[int], before: datetime | None
+) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
+    chosen: dict[int, UUID] = {}
+    out: dict[int, str] = {}
+    for system, decisions in decisions_of(board, systems, before).items():
+        choice: UUID | None = None
+        reason = ""
+        for decision in decisions:
+            choice, reason = decision.apply(choice, reason)
+        if choice is not None:
+            chosen[system] = choice
+        if reason:
+            out[system] = reason
+    return chosen, out
 
 
 def day_in(text: str) -> date | None:

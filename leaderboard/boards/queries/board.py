@@ -93,6 +93,7 @@ class Board:
     rows: all rows, or those of one page, or none if the board was read without rows.
     stored_summary: summary of all rows, if `rows` may be incomplete; None: it is computed from `rows`.
     as_of: the board is reconstructed as of the end of this day, UTC; None: it is read as it is now.
+    is_cut: the board has more rows than one request may read, and `rows` are the best of them.
     """
 
     phase: Phase
@@ -101,6 +102,7 @@ class Board:
     rows: Sequence[Row]
     stored_summary: Summary | None = None
     as_of: date | None = None
+    is_cut: bool = False
 
     @cached_property
     def summary(self) -> Summary:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.core.latex_text import escaped
 from leaderboard.core.plain_text import one_line
+from leaderboard.models import Leaderboard
 
 OF_A_ROW = ("rank", "system", "team", "kind")
 SCORE_FIELDS = ("value", "low", "high", "n")
@@ -26,7 +27,7 @@ class Citation:
 
     benchmark, phase: titles. key: BibTeX key. at: when the board's latest result was published.
     address: permanent URL of the board of this gold and task version, valid also after a newer board replaces it.
-    sha256: digest of `canonical(board)`, in hexadecimal.
+    sha256: digest of `canonical(board)`, in hexadecimal; empty for a board of which only the best rows were read.
     """
 
     benchmark: str
@@ -71,13 +72,14 @@ class Citation:
     @property
     def _note(self) -> str:
         versions = f"Gold version {self.gold_version}, task version {self.task_version}"
-        return f"{versions}, results of {self.date}, SHA-256 {self.sha256}"
+        return f"{versions}, results of {self.date}" + (f", SHA-256 {self.sha256}" if self.sha256 else "")
 
 
 def citation(board: Board) -> Citation | None:
     """Return the citation of a board; None if it has no rows.
 
-    The board must have been read with all slices and for the public: the digest covers every score and name.
+    The board must have been read with all slices and for the public: the digest covers every score and name. It is left
+    out if only the best rows of the board were read.
     """
     leaderboard = board.leaderboard
     if leaderboard is None or not board.rows:
@@ -91,9 +93,14 @@ def citation(board: Board) -> Citation | None:
         address=settings.BASE_URL + reverse("frozen_board", args=url_args),
         gold_version=number,
         task_version=version,
-        at=max(row.released_at for row in board.rows),
-        sha256=hashlib.sha256(canonical(board)).hexdigest(),
+        at=_latest_release(leaderboard) if board.is_cut else max(row.released_at for row in board.rows),
+        sha256="" if board.is_cut else hashlib.sha256(canonical(board)).hexdigest(),
     )
+
+
+def _latest_release(leaderboard: Leaderboard) -> datetime:
+    newest = leaderboard.standings.select_related("release").only("release__released_at").order_by("-release_id")
+    return newest[0].release.released_at
 
 
 def canonical(board: Board) -> bytes:

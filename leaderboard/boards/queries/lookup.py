@@ -16,6 +16,7 @@ from django.shortcuts import get_object_or_404
 from leaderboard.boards.queries.board import Board, Version, crossed_by
 from leaderboard.boards.queries.paging import read_head
 from leaderboard.boards.queries.reading import board_of
+from leaderboard.boards.queries.request import MOST_ROWS
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.refusal import NotFound
 from leaderboard.models import Benchmark, Phase, Split
@@ -76,14 +77,16 @@ def board_or_404(
     within: Collection[str] | None = (),
     gold: int | None = None,
     task_version: int = 1,
+    systems: Collection[int] = (),
 ) -> Board:
     """Return a board of a phase that the user may see: the current board, or that of a gold and task version.
 
-    gold: number of the gold version; None: the current board. within: dimensions whose slices are read in addition to
-    the overall scores; None: all. Raises Http404, also for a version whose board was never public.
+    The board has its best MOST_ROWS rows, and those of `systems`, which are ids. gold: number of the gold version;
+    None: the current board. within: dimensions whose slices are read in addition to the overall scores; None: all.
+    Raises Http404, also for a version whose board was never public.
     """
-    version = _version(gold, task_version)
-    board = board_of(phase_or_404(user, slug, phase), within=within, version=version, viewer=user)
+    version, row = _version(gold, task_version), phase_or_404(user, slug, phase)
+    board = board_of(row, within=within, version=version, viewer=user, most=MOST_ROWS, systems=systems)
     return _shown(board, version)
 
 
@@ -100,16 +103,17 @@ def crossed_board_or_404(
     if crossed is None or "/".join(crossed) != pair:
         expected = "/".join(crossed) if crossed else "none"
         raise Http404(f"this phase does not cross the dimensions {pair}; expected {expected}")
-    return _shown(board_of(row, within=crossed, version=version, viewer=user), version)
+    return _shown(board_of(row, within=crossed, version=version, viewer=user, most=MOST_ROWS), version)
 
 
 def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = None, task_version: int = 1) -> Board:
     """Return the board that `board_or_404` returns, with all slices and public names: all viewers cite equal bytes.
 
-    gold, task_version: as for `board_or_404`; gold None: the current board.
+    gold, task_version: as for `board_or_404`; gold None: the current board. A logged-in user gets all rows of a board.
     """
     version = _version(gold, task_version)
-    return _shown(board_of(phase_or_404(user, slug, phase), version=version), version)
+    most = None if getattr(user, "is_authenticated", False) else MOST_ROWS
+    return _shown(board_of(phase_or_404(user, slug, phase), version=version, most=most), version)
 
 
 def head_or_404(

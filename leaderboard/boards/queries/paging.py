@@ -14,19 +14,30 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Lower, NullIf
 
 from leaderboard.boards.disclosure import costs
-from leaderboard.boards.queries.as_of import day_in, head_at, rows_at
-from leaderboard.boards.queries.board import Board, Summary, Version
+from leaderboard.boards.queries import selection
+from leaderboard.boards.queries.as_of import PastBoard, day_in, head_at, standings_at
+from leaderboard.boards.queries.board import Board, Version
 from leaderboard.boards.queries.columns import SORTABLE
 from leaderboard.boards.queries.facts import Fact
 from leaderboard.boards.queries.ladder_bounds import with_parts
-from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, build_rows, head_of, read_json, scores_of
-from leaderboard.boards.queries.request import BoardQuery, Column, applied, first_column
+from leaderboard.boards.queries.reading import (
+    DISQUALIFIED_LAST,
+    FIELDS,
+    TEXTS,
+    as_text,
+    build_rows,
+    by_value,
+    head_of,
+    read_json,
+    scores_of,
+)
+from leaderboard.boards.queries.request import MOST_ROWS, BoardQuery, Column, first_column
 from leaderboard.boards.queries.rows import ShownScores, scores_on
-from leaderboard.boards.queries.slices import Slice, slice_key
+from leaderboard.boards.queries.slices import WHOLE, Slice, slice_key
 from leaderboard.boards.queries.visible_boards import read_once
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.names.anonymous import display_names, hidden_from
-from leaderboard.models import Phase, Standing, System
+from leaderboard.models import Phase, Standing
 
 NAMES = ("system", "team")
 """Columns whose real names are hidden from some viewers while a system is anonymous."""
@@ -78,16 +89,17 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
     """
     if board.leaderboard is None:
         return Page(board, query, 0)
-    if board.as_of is not None:
-        return _past(board, query, within, viewer)
     n = board.summary.n_rows
-    if query.filters or query.sort.name in NAMES or query.sort.fact:
-        named = _named(_sliced(_with_facts(board, query, viewer), query), board, query, viewer)
-        standings = _filtered(named, query, viewer)
+    if n > MOST_ROWS:
+        n, records = _of_large_board(board, query, viewer)
+    elif query.filters or query.sort.name in NAMES or query.sort.fact or board.as_of:
+        standings = _filtered(_prepared(board, query, viewer), query, viewer)
         n = standings.count() if query.filters else n
         records = _records(_lines(standings, query), query)
     else:
         records = _same_for_all(board.leaderboard, query, _is_by_rank(board, query))
+    if isinstance(board, PastBoard):
+        records = [((board.rank(merit), *line), shown) for (merit, *line), shown in records]
     releases = [line[FIELDS.index("release_id")] for line, _ in records]
     within = with_parts(board.leaderboard, within)
     scores = {} if within == () else scores_of(releases, within)
@@ -104,6 +116,54 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
         viewer=viewer,
     )
     return Page(replace(board, rows=rows), query, n)
+
+
+def _standings(board: Board) -> Rows:
+    """Return the board's standings, as of its day."""
+    assert board.leaderboard is not None
+    return board.leaderboard.standings.all() if board.as_of is None else standings_at(board.leaderboard, board.as_of)
+
+
+def _prepared(board: Board, query: BoardQuery, viewer: Any) -> Rows:
+    """Return the board's standings with all aliases that filters and order of the query need."""
+    return _named(_sliced(_with_facts(board, query, viewer), query), board, query, viewer)
+
+
+def _of_large_board(board: Board, query: BoardQuery, viewer: Any) -> tuple[int, Sequence[Record]]:
+    """Return (number of rows that pass the filters, the records of a page) of a board with more than MOST_ROWS rows.
+
+    All rows can be paged by the primary measure, whose values the standings hold. Any other query reads at most
+    MOST_ROWS rows: those that one of its filters leaves, or else the best of the board.
+    """
+    start = (query.page - 1) * query.size
+    if _is_by_value(board, query):
+        rows = _bounded(by_value(_standings(board), descending=query.descending), query)
+        n = rows.count() if query.by else board.summary.n_rows
+        page = list(rows.values_list("pk", flat=True)[start : start + query.size])
+        on_page = _prepared(board, query, viewer).filter(pk__in=page)
+        return n, _records(_lines(on_page, replace(query, page=1)), query)
+    systems = selection.few_systems(board, query, viewer, MOST_ROWS)
+    if systems is None:
+        best = by_value(_standings(board), descending=first_column(board).best_first)
+        limited = _prepared(board, query, viewer).filter(pk__in=list(best.values_list("pk", flat=True)[:MOST_ROWS]))
+    else:
+        limited = _prepared(board, query, viewer).filter(system__in=systems)
+    standings = _filtered(limited, query, viewer)
+    return standings.count() if query.filters else MOST_ROWS, _records(_lines(standings, query), query)
+
+
+def _is_by_value(board: Board, query: BoardQuery) -> bool:
+    """Return whether a query sorts and filters a board by nothing but the overall values of its primary measure."""
+    keys = {column.key for column in (query.sort, query.by) if column}
+    return keys == {(board.primary, WHOLE)} and not query.selects_systems
+
+
+def _bounded(rows: Rows, query: BoardQuery) -> Rows:
+    """Return the standings whose overall primary value lies within the query's bounds."""
+    least, most = query.bounds
+    if least is not None:
+        rows = rows.filter(value__gte=least)
+    return rows if most is None else rows.filter(value__lte=most)
 
 
 @read_once(16)
@@ -140,19 +200,6 @@ def _lines(standings: Rows, query: BoardQuery) -> Rows:
     start = (query.page - 1) * query.size
     lines = _ordered(standings, query).values_list(*FIELDS, *as_text(*TEXTS, "shown_slice__scores"))
     return lines[start : start + query.size]
-
-
-def _past(board: Board, query: BoardQuery, within: Collection[str] | None, viewer: Any) -> Page:
-    """Return the page that a query selects of a board as of a past day, for which the database holds no standings.
-
-    within, viewer: as for `page_of`.
-    """
-    dimensions = None if within is None else {*within, *query.dimensions}
-    all_rows = rows_at(board, within=dimensions, viewer=viewer)
-    rows = applied(all_rows, query, own=set(_own_systems(viewer)) if query.own else ())
-    start = (query.page - 1) * query.size
-    paged = replace(board, rows=rows[start : start + query.size], stored_summary=Summary.of(all_rows))
-    return Page(paged, query, len(rows))
 
 
 def _sliced(standings: Rows, query: BoardQuery) -> Rows:
@@ -198,8 +245,7 @@ def _with_facts(board: Board, query: BoardQuery, viewer: Any) -> Rows:
 
     The alias is NULL for systems whose facts the viewer may not see, and for values of another kind than the fact's.
     """
-    assert board.leaderboard is not None
-    standings: Rows = board.leaderboard.standings.all()
+    standings = _standings(board)
     columns = [column.fact for column in (query.sort, query.by) if column]
     used = {fact for fact in (*columns, *(fact for fact, _ in query.facts)) if fact}
     if not used:
@@ -259,7 +305,7 @@ def _named(standings: Rows, board: Board, query: BoardQuery, viewer: Any) -> Row
 
 def _filtered(standings: Rows, query: BoardQuery, viewer: Any) -> Rows:
     if query.own:
-        standings = standings.filter(system__in=_own_systems(viewer))
+        standings = standings.filter(system__in=selection.own_systems(viewer))
     if query.kind:
         standings = standings.filter(system__kind=query.kind)
     if query.track:
@@ -279,11 +325,6 @@ def _filtered(standings: Rows, query: BoardQuery, viewer: Any) -> Rows:
     return standings if most is None else standings.filter(bounded__lte=most)
 
 
-def _own_systems(viewer: Any) -> QuerySet[System, int]:
-    """Return the ids of the systems of the viewer's teams; the public has none."""
-    return System.objects.filter(team__members=getattr(viewer, "pk", None) or 0).values_list("pk", flat=True)
-
-
 def _ordered(standings: Rows, query: BoardQuery) -> Rows:
     """Return the standings in the order of the query, as `leaderboard.boards.queries.rows.in_order` sorts rows.
 
@@ -295,5 +336,4 @@ def _ordered(standings: Rows, query: BoardQuery) -> Rows:
     is_text = column.name in NAMES or (column.fact is not None and not column.fact.is_number)
     key = Lower(path) if is_text else F(path)
     by_value = key.desc(nulls_last=True) if query.descending else key.asc(nulls_last=True)
-    disqualified = Case(When(disqualified="", then=0), default=1)
-    return standings.order_by(disqualified, by_value, "release__submission__received_at", "system_id")
+    return standings.order_by(DISQUALIFIED_LAST, by_value, "release__submission__received_at", "system_id")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 from typing import Any
 
 import msgspec
-from django.db.models import Count, Exists, Q, QuerySet, Subquery, Sum, TextField
+from django.db.models import Case, Count, Exists, F, Q, QuerySet, Subquery, Sum, TextField, When
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import reveals_comparisons
-from leaderboard.boards.queries import tracks
+from leaderboard.boards.queries import board_state, tracks
 from leaderboard.boards.queries.board import Board, Summary, Version
 from leaderboard.boards.queries.facts import values as facts_of
 from leaderboard.boards.queries.ladder_bounds import with_bounds, with_parts
@@ -64,6 +65,7 @@ def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
 
 COUNTED = PreparedQuery(_counted, int)
 
+DISQUALIFIED_LAST = Case(When(disqualified="", then=0), default=1)
 MAX_DIMENSIONS = 3
 """Maximum number of dimensions of a slice that the parameter `within` can select."""
 
@@ -75,22 +77,43 @@ def board_of(
     version: Version | None = None,
     viewer: Any = None,
     named_at: datetime | None = None,
+    most: int | None = None,
+    systems: Collection[int] = (),
 ) -> Board:
-    """Return a board of a phase with all of its rows; `phase` has its benchmark and split loaded.
+    """Return a board of a phase with its rows; `phase` has its benchmark and split loaded.
 
     within: dimensions whose slices are read in addition to the overall scores; None: all. A release holds hundreds of
     scores, and most pages show a few.
     version: version of a board that is or was public; None: the current board.
     viewer: the user, who sees the names of anonymous systems if permitted; None: the public.
     named_at: the time whose anonymous systems have no names; None: now.
+    most: number of rows to read, the best by the primary measure; None: all. systems: ids of systems whose rows are
+    read in addition, if they are on the board.
     """
     leaderboard = shown_board(phase, version)
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
+    board = Board(phase, leaderboard, leaderboard.gold_version, [])
     standings = leaderboard.standings.all()
-    rows = rows_of(leaderboard, phase, standings, within=within, viewer=viewer, named_at=named_at)
+    if most is not None:
+        best = by_value(standings, descending=board_state.direction(leaderboard, board.primary) > 0)
+        pks = list(best.values_list("pk", flat=True)[: most + 1])
+        if len(pks) > most:
+            standings = standings.filter(Q(pk__in=pks[:most]) | Q(system__in=systems))
+            board = replace(board, stored_summary=summary_of(leaderboard), is_cut=True)
+    summary = board.stored_summary
+    rows = rows_of(leaderboard, phase, standings, summary, within=within, viewer=viewer, named_at=named_at)
     rows.sort(key=lambda row: (row.received_at, row.system_id))
-    return Board(phase, leaderboard, leaderboard.gold_version, rows)
+    return replace(board, rows=rows)
+
+
+def by_value(standings: QuerySet[Standing], *, descending: bool) -> QuerySet[Standing]:
+    """Order standings by their values as boards are sorted by the overall values of their primary measure.
+
+    It reads no other table, and so is fast for any number of standings.
+    """
+    value = F("value").desc(nulls_last=True) if descending else F("value").asc(nulls_last=True)
+    return standings.order_by(DISQUALIFIED_LAST, value, F("received_at").asc(nulls_last=True), "system_id")
 
 
 def head_of(phase: Phase, version: Version | None = None) -> Board:
@@ -120,7 +143,7 @@ def _summary(board: int, has_tracks: bool) -> Summary:
         n_competing=n_competing,
         # Ties share the best of their ranks (1, 1, 3), so they lower the sum.
         tied_ranks=_shared(ranked) if (sum_of_ranks or 0) < n_ranked * (n_ranked + 1) // 2 else frozenset(),
-        cost_kinds=_cost_kinds(standings) if has_costs else (),
+        cost_kinds=cost_kinds(standings) if has_costs else (),
         track_ranks=ranks_of(ranked.values_list("release__submission__track", "rank")) if has_tracks else {},
     )
 
@@ -130,7 +153,8 @@ def _shared(ranked: QuerySet[Standing]) -> frozenset[int]:
     return frozenset(rank for rank in ranks.values_list("rank", flat=True) if rank is not None)
 
 
-def _cost_kinds(standings: QuerySet[Standing]) -> tuple[str, ...]:
+def cost_kinds(standings: QuerySet[Any]) -> tuple[str, ...]:
+    """Return the names of the kinds of cost that some of the standings shows."""
     published = standings.exclude(release__cost=None).values_list("release__cost", flat=True)
     return tuple(kind for kind in costs.KINDS if any(cost and cost.get(kind) is not None for cost in published))
 
@@ -139,14 +163,16 @@ def rows_of(
     board: Leaderboard,
     phase: Phase,
     standings: QuerySet[Standing],
+    summary: Summary | None = None,
     *,
     within: Collection[str] | None,
     viewer: Any,
     named_at: datetime | None = None,
 ) -> list[Row]:
-    """Return the rows of a board, in the order of `standings`, which must be all standings of the board.
+    """Return the rows of a board, in the order of `standings`.
 
-    phase: the board's phase, with its related rows loaded.
+    phase: the board's phase, with its related rows loaded. summary: of all rows of the board; None: `standings` are
+    all of them.
     Rows have the overall scores, and the scores on slices by dimensions in `within`; None: on all slices.
     viewer, named_at: as for `board_of`.
     """
@@ -157,8 +183,8 @@ def rows_of(
         phase,
         lines,
         scores,
-        shared=shared_by(lines),
-        track_ranks=track_ranks_of(phase, lines),
+        shared=summary.tied_ranks if summary else shared_by(lines),
+        track_ranks=summary.track_ranks if summary else track_ranks_of(phase, lines),
         viewer=viewer,
         named_at=named_at,
     )

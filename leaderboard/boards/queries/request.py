@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
 
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries import facts, tracks
 from leaderboard.boards.queries.board import Board
 from leaderboard.boards.queries.columns import SORTABLE
 from leaderboard.boards.queries.facts import Fact
-from leaderboard.boards.queries.rows import Key, Row, in_order
+from leaderboard.boards.queries.rows import Key
 from leaderboard.boards.queries.slices import WHOLE, Slice
 from leaderboard.models import System
 
 PAGE_SIZE = 150
 MOST_ROWS = 500
+"""Maximum number of rows of a board on a page, in a file, and of those that other pages and orders read.
+
+So a request costs the same on any larger board; docs/boards.md, section "Large boards", says what such boards show.
+"""
 
 
 class InvalidQuery(Exception):
@@ -40,18 +43,6 @@ class Column:
     key: Key | None = None
     best_first: bool = False
     fact: Fact | None = None
-
-    def value(self, row: Row) -> Any:
-        """Return the row's sort key in this column; None if it has no value."""
-        if self.key is not None:
-            return row.score(*self.key).value
-        if self.fact is not None:
-            value = row.facts.get(self.fact.name)
-            return value.casefold() if isinstance(value, str) else value
-        if self.name in costs.KINDS:
-            return row.cost_of(self.name)
-        value = SORTABLE[self.name].value(row)
-        return value.casefold() if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)
@@ -80,6 +71,11 @@ class BoardQuery:
     @property
     def filters(self) -> bool:
         return bool(self.kind or self.track or self.words or self.own or self.facts or self.by)
+
+    @property
+    def selects_systems(self) -> bool:
+        """True with a filter by anything but the values in a column."""
+        return bool(self.kind or self.track or self.words or self.own or self.facts)
 
     @property
     def dimensions(self) -> set[str]:
@@ -116,30 +112,6 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
         page=_count(params, "page", 1, None),
         size=_count(params, "page_size", PAGE_SIZE, MOST_ROWS),
     )
-
-
-def applied(rows: Iterable[Row], query: BoardQuery, *, own: Collection[int] = ()) -> list[Row]:
-    """Return the rows that pass a query's filters, sorted as it requests.
-
-    Used for boards of past days, which are built in Python. own: ids of the viewer's systems, for the filter `own`.
-    """
-    matches = [row for row in rows if _matches(query, row) and (not query.own or row.system_id in own)]
-    matches.sort(key=lambda row: (row.received_at, row.system_id))
-    return in_order(matches, query.sort.value, descending=query.descending)
-
-
-def _matches(query: BoardQuery, row: Row) -> bool:
-    names = (row.system.casefold(), row.team.casefold())
-    if not all(any(word.casefold() in name for name in names) for word in query.words):
-        return False
-    if query.kind not in ("", row.kind) or query.track not in ("", row.track):
-        return False
-    if not all(_has_fact(row, fact, answer) for fact, answer in query.facts):
-        return False
-    if query.by is None:
-        return True
-    value, (least, most) = query.by.value(row), query.bounds
-    return value is not None and (least is None or value >= least) and (most is None or value <= most)
 
 
 def first_column(board: Board, slice_: Slice = WHOLE) -> Column:
@@ -243,13 +215,6 @@ def _facts(board: Board, params: Mapping[str, str]) -> tuple[tuple[Fact, facts.V
         if value is not None:
             answers.append((fact, value))
     return tuple(answers)
-
-
-def _has_fact(row: Row, fact: Fact, answer: facts.Value) -> bool:
-    value = row.facts.get(fact.name)
-    if isinstance(answer, str):
-        return isinstance(value, str) and answer.casefold() in value.casefold()
-    return value == answer
 
 
 def _number(params: Mapping[str, str], name: str) -> float | None:

@@ -14,8 +14,19 @@ from django.utils import timezone
 
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import WHOLE, ShownScore, board_state
+from leaderboard.boards.queries.as_of import shown_runs
 from leaderboard.boards.queries.ladder_bounds import scores_of_release
-from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System, Team
+from leaderboard.models import (
+    Benchmark,
+    HiddenSubmission,
+    Leaderboard,
+    Phase,
+    Release,
+    Standing,
+    Submission,
+    System,
+    Team,
+)
 
 OF_A_RECEIPT = ("gold_version", "task", "task_version", "options", "code_sha256", "resamples", "seed", "packages")
 """Public fields of a run's provenance; files and their digests are visible to the team only."""
@@ -139,13 +150,31 @@ def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[Revealed
 
     Hidden submissions, and runs without a primary value, are left out.
     """
-    releases = board_state.shown_releases(board).filter(submission__system__in=list(systems))
+    return _revealed(board, board_state.shown_releases(board).filter(submission__system__in=list(systems)))
+
+
+def _revealed(board: Leaderboard, releases: Iterable[Release]) -> Sequence[RevealedRun]:
     scores = [
         RevealedRun(release.submission.system_id, release.submission_id, release.submission.received_at, value)
         for release in releases
         if (value := primary_score(release, board)) is not None
     ]
     return sorted(scores, key=lambda score: (score.at, str(score.submission_id)))
+
+
+def records_on(board: Leaderboard, systems: Iterable[int], *, higher_is_better: bool) -> Sequence[RevealedRun]:
+    """Return `records` of `revealed_on`, without reading all scores of other runs. `board` has its phase loaded."""
+    hidden = set(HiddenSubmission.objects.now().filter(submission__phase=board.phase_id).values_list("submission"))
+    runs = [run for _, run in shown_runs(board, list(systems)) if (run.submission,) not in hidden]
+    runs.sort(key=lambda run: (run.received_at, str(run.submission)))
+    valued = [
+        RevealedRun(run.system, run.submission, run.received_at, ShownScore(run.value))
+        for run in runs
+        if run.value is not None
+    ]
+    best = {run.submission_id for run in records(valued, higher_is_better=higher_is_better)}
+    releases = [run.release for run in runs if run.submission in best]
+    return _revealed(board, board_state.shown_releases(board).filter(pk__in=releases))
 
 
 def records(runs: Iterable[RevealedRun], *, higher_is_better: bool = True) -> list[RevealedRun]:

@@ -114,9 +114,10 @@ class RankedPairs(Sequence[RankedPair]):
 def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
     """Return the compared pairs of a board's systems, in the order of ranks; () until the rank ranges are ready.
 
-    () also if a standing changes while they are read, so that a comparison is missing.
+    () also if a standing changes while they are read, so that a comparison is missing, and for a board with more rows
+    than were read, since the correction of p-values takes all pairs.
     """
-    if board.leaderboard is None or board.ranges is not Ranges.READY:
+    if board.leaderboard is None or board.is_cut or board.ranges is not Ranges.READY:
         return ()
     rows = [row for row in by_primary(board) if row.rank is not None]
     try:

@@ -13,7 +13,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_counts, reveals_items
-from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
+from leaderboard.boards.queries import WHOLE, Board, Row, board_of, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
@@ -55,9 +55,9 @@ def head_to_head(request: HttpRequest, slug: str, phase: str, **version: int) ->
     `?a=`, `?b=`: ids of the systems; default: the best two competing systems. `?measure=`: default: the primary
     measure.
     """
-    board = board_or_404(request.user, slug, phase, within=None, **version)
+    board = board_or_404(request.user, slug, phase, within=(), systems=_requested(request), **version)
     rows = by_primary(board)
-    chosen = _chosen(request, rows)
+    chosen = _with_slices(request, board, version, _chosen(request, rows))
     measure = next((candidate for candidate in board.measures if candidate.name == request.GET.get("measure")), None)
     measure = measure or board.measure(board.primary)
     context: dict[str, Any] = {
@@ -97,6 +97,27 @@ def _chosen(request: HttpRequest, rows: Sequence[Row]) -> tuple[Row, Row] | None
     competing_first = sorted(rows, key=lambda row: not row.competes)
     a = by_id[ids[0]] if ids[0] else next(row for row in competing_first if str(row.system_id) != ids[1])
     b = by_id[ids[1]] if ids[1] else next(row for row in competing_first if row is not a)
+    return a, b
+
+
+def _requested(request: HttpRequest) -> list[int]:
+    """Return the ids that `?a=` and `?b=` name."""
+    ids = (request.GET.get(name, "") for name in ("a", "b"))
+    return [int(pk) for pk in ids if pk.isascii() and pk.isdigit() and len(pk) < 10]
+
+
+def _with_slices(
+    request: HttpRequest, board: Board, version: dict[str, int], chosen: tuple[Row, Row] | None
+) -> tuple[Row, Row] | None:
+    """Return the chosen rows with their scores on all slices, which are not read for the other systems."""
+    if chosen is None:
+        return None
+    pair = [row.system_id for row in chosen]
+    numbers = (version["gold"], version["task_version"]) if version else None
+    whole = board_of(board.phase, version=numbers, viewer=request.user, most=0, systems=pair)
+    read = {row.system_id: row for row in whole.rows}
+    # A standing may have changed since the board was read.
+    a, b = (read.get(row.system_id, row) for row in chosen)
     return a, b
 
 

@@ -1,9 +1,11 @@
-"""Limits on the number of requests per minute: of each API token and session, and of each network without these.
+"""Limits on the time that requests may take per minute: of each API token and session, and of each network without.
 
-A process counts in memory, and adds to the counters of all processes in Django's cache only once in BATCH requests.
-So a request costs microseconds and no SQL statement, and few requests use the cache; a limit is exceeded by at most
-BATCH requests per process. Static files and health checks are not counted; log-ins have separate limits
-(ACCOUNT_RATE_LIMITS).
+The time of a request is that of this process's processor and that of its queries in the database, which is known when
+the request ends. So a page that costs little may be read often, and one that costs much seldom. A process counts in
+memory, and adds to the counters of all processes in Django's cache only once in BATCH seconds of such time. So counting
+costs microseconds and no SQL statement, and few requests use the cache; a limit is exceeded by at most BATCH seconds
+per process, and by the requests that run at the time. Static files and health checks are not counted; log-ins have
+separate limits (ACCOUNT_RATE_LIMITS).
 """
 
 from __future__ import annotations
@@ -11,10 +13,13 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
+from django.db import connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template import loader
 from django.urls import reverse
@@ -24,8 +29,10 @@ from leaderboard.core.api import problem_details
 from leaderboard.core.web.client_network import network_of
 
 PERIOD = 60
-"""Seconds in which requests are counted; then all counters begin again."""
-BATCH = 100
+"""Seconds in which the time is counted; then all counters begin again."""
+BATCH = 1.0
+OVERHEAD = 0.001
+"""Seconds that the web server takes for a request before and after Django."""
 CREDENTIALS_A_NETWORK = 5
 """Limit of a network's requests with tokens and sessions, as a multiple of the limit of one.
 
@@ -35,29 +42,33 @@ MESSAGE = "There were too many requests. Try again in a minute."
 
 
 class Counters:
-    """Numbers of requests in one period of PERIOD seconds, for each network, token and session.
+    """Seconds that requests took in one period of PERIOD seconds, for each network, token and session.
 
-    period: number of the period since 1970. own: requests to this process. earlier: requests to all processes, as last
-    read from the cache. networks: (address, X-Forwarded-For) of a request -> its network.
+    period: number of the period since 1970. own: seconds in this process that are not in the cache yet. earlier:
+    seconds in all processes, as last read from the cache. networks: (address, X-Forwarded-For) of a request -> its
+    network.
     """
 
     def __init__(self, period: int) -> None:
         self.period = period
-        self.own: dict[str, int] = {}
-        self.earlier: dict[str, int] = {}
+        self.own: dict[str, float] = {}
+        self.earlier: dict[str, float] = {}
         self.networks: dict[tuple[str, str], str] = {}
 
-    def add(self, key: str) -> int:
-        """Count a request of the network, token or session `key`; return the number of its requests in this period.
+    def spent(self, key: str) -> float:
+        """Return the seconds of the network, token or session `key` in this period.
 
         This includes requests to other processes, as far as this process knows them from the cache.
         """
-        n = self.own[key] = self.own.get(key, 0) + 1
-        if n % BATCH == 0:
-            total = response_cache.or_none(lambda: _add_batch(f"requests-{self.period}-{key}"))
-            self.earlier[key] = max(n, total if isinstance(total, int) else 0)
-            return self.earlier[key]
-        return max(n, self.earlier.get(key, 0) + n % BATCH)
+        return self.earlier.get(key, 0.0) + self.own.get(key, 0.0)
+
+    def add(self, key: str, seconds: float) -> None:
+        own = self.own[key] = self.own.get(key, 0.0) + seconds
+        if own >= BATCH:
+            known = self.spent(key)
+            total = response_cache.or_none(lambda: _add_batch(f"milliseconds-{self.period}-{key}", round(1000 * own)))
+            self.earlier[key] = max(known, total / 1000 if isinstance(total, int) else 0.0)
+            self.own[key] = 0.0
 
     def network(self, request: HttpRequest) -> str:
         """Return the network from which a request comes; empty if the request has no address.
@@ -73,9 +84,32 @@ class Counters:
         return self.networks[sender]
 
 
-def _add_batch(key: str) -> int:
+def _add_batch(key: str, milliseconds: int) -> int:
     cache.add(key, 0, 2 * PERIOD)
-    return int(cache.incr(key, BATCH))
+    return int(cache.incr(key, milliseconds))
+
+
+class Stopwatch:
+    """Measures the seconds of a request: of this thread's processor, and of its queries, for which it waits."""
+
+    def __enter__(self) -> Stopwatch:
+        self.queries = 0.0
+        self._began = time.thread_time()
+        self._stack = ExitStack()
+        for database in connections.all():
+            self._stack.enter_context(database.execute_wrapper(self._query))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        self.seconds = OVERHEAD + time.thread_time() - self._began + self.queries
+
+    def _query(self, execute: Callable[..., Any], *arguments: Any) -> Any:
+        began, processor = time.perf_counter(), time.thread_time()
+        try:
+            return execute(*arguments)
+        finally:
+            self.queries += time.perf_counter() - began - (time.thread_time() - processor)
 
 
 def throttle_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -85,26 +119,36 @@ def throttle_middleware(get_response: Callable[[HttpRequest], HttpResponseBase])
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         nonlocal counters
-        if settings.REQUESTS_PER_MINUTE and request.path not in exempt:
-            now = time.time()
-            if counters.period != int(now // PERIOD):
-                counters = Counters(int(now // PERIOD))
-            if any(counters.add(key) > limit for key, limit in _limits(request, counters.network(request))):
-                return _refusal(request, int(PERIOD - now % PERIOD) + 1)
-        return get_response(request)
+        if not settings.SECONDS_PER_MINUTE or request.path in exempt:
+            return get_response(request)
+        now = time.time()
+        if counters.period != int(now // PERIOD):
+            counters = Counters(int(now // PERIOD))
+        limits = list(_limits(request, counters.network(request)))
+        if not limits:
+            return get_response(request)
+        if any(counters.spent(key) >= limit for key, limit in limits):
+            return _refusal(request, int(PERIOD - now % PERIOD) + 1)
+        stopwatch = Stopwatch()
+        try:
+            with stopwatch:
+                return get_response(request)
+        finally:
+            for key, _ in limits:
+                counters.add(key, stopwatch.seconds)
 
     return middleware
 
 
-def _limits(request: HttpRequest, network: str) -> Iterator[tuple[str, int]]:
-    """Yield (key under which the request counts, limit of requests per period).
+def _limits(request: HttpRequest, network: str) -> Iterator[tuple[str, float]]:
+    """Yield (key under which the request's time counts, limit in seconds per period).
 
     A key is a network, a digest of a token or session, or all tokens and sessions of a network together. Requests from
     this host have no limit: behind a proxy that HOLDOUT_PROXY does not announce, all requests seem to come from it.
     """
     if not network or network.startswith("127.") or network == "::/64":
         return
-    limit = settings.REQUESTS_PER_MINUTE
+    limit = settings.SECONDS_PER_MINUTE
     credential = request.META.get("HTTP_AUTHORIZATION") or request.COOKIES.get(settings.SESSION_COOKIE_NAME)
     if not credential:
         yield network, limit

@@ -125,9 +125,18 @@ def _boards(phases: Iterable[Phase]) -> list[Board]:
     No other boards are in a feed.
     """
     shown = Leaderboard.objects.filter(phase__in=phases, state=Leaderboard.State.CURRENT)
-    dated = shown.annotate(last=Max("standings__release__released_at")).filter(last__isnull=False)
+    # Releases are numbered in the order in which they are made; their dates would have to be read from a large table.
+    dated = shown.annotate(last=Max("standings__release")).filter(last__isnull=False)
     newest = dated.select_related("phase__benchmark__dataset", "phase__split").order_by("-last")[:BOARDS]
-    return [board_of(board.phase, within=()) for board in newest]
+    return [
+        board_of(
+            board.phase,
+            within=(),
+            most=ENTRIES,
+            systems=list(board.standings.order_by("-release_id").values_list("system", flat=True)[:ENTRIES]),
+        )
+        for board in newest
+    ]
 
 
 def _add(feed: Atom1Feed, board: Board, row: Row) -> None:

@@ -16,7 +16,6 @@ from django.utils import timezone
 from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import InvalidQuery, board_of, page_of, parse
 from leaderboard.boards.queries.reading import head_of
-from leaderboard.boards.queries.request import applied
 from leaderboard.models import (
     Disqualification,
     Leaderboard,
@@ -31,6 +30,7 @@ from leaderboard.models import (
     Team,
 )
 from tests.support.api_calls import ROOT, client_of, person
+from tests.support.board_queries import applied
 from tests.support.rows.board_rows import publish, score, stand
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build

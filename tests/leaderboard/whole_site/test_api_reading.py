@@ -136,11 +136,25 @@ def test_unknown_parameters_are_ignored(world, query):
     assert Client().get(f"{ROOT}/benchmarks/?{query}").json() == Client().get(f"{ROOT}/benchmarks/").json()
 
 
-def test_search_excludes_drafts_and_descriptions(world):
-    world.benchmark.description = "zebra"
-    world.benchmark.save()
+def test_search_excludes_drafts(world):
     Benchmark.objects.create(slug="draft", title="A zebra", task="x", dataset=world.split.dataset)
     assert Client().get(f"{ROOT}/benchmarks/?search=zebra").json()["count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        *(("benchmark", field) for field in ("title", "summary", "description", "paper_url")),
+        *(("dataset", field) for field in ("title", "citation")),
+    ],
+)
+def test_page_and_api_search_the_same_texts(world, row, field):
+    target = world.benchmark if row == "benchmark" else world.benchmark.dataset
+    assert Client().get(f"{ROOT}/benchmarks/?search=zebra").json()["count"] == 0
+    setattr(target, field, "https://papers.example/zebra")
+    target.save()
+    assert Client().get(f"{ROOT}/benchmarks/?search=zebra").json()["count"] == 1
+    assert 'href="/benchmarks/tiny/"' in Client().get("/?search=zebra").content.decode()
 
 
 def test_a_benchmark_has_its_data_phases_and_rules(world):

@@ -56,8 +56,7 @@ class Badge:
 def badge(board: Board, row: Row, measure: Measure) -> Badge:
     """Return the badge with a system's rank among competing systems, and its overall value on a measure."""
     benchmark, score = one_line(board.phase.benchmark.title), row.score(measure.name)
-    n_ranked = sum(other.rank is not None for other in board.rows)
-    status = [] if row.rank is None else [f"rank {row.rank}{'=' if row.tied else ''} of {n_ranked}"]
+    status = [] if row.rank is None else [f"rank {row.rank}{'=' if row.tied else ''} of {board.summary.n_ranked}"]
     status = ["disqualified"] if row.disqualified else status
     facts = [*status, f"{one_line(measure.title)} {'none' if score.value is None else shown_value(score)}"]
     where = f"{benchmark}, {one_line(board.phase.title)}"

@@ -10,6 +10,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
+from leaderboard.boards.queries.selection import systems_shown_as
 from leaderboard.boards.web.charts import badge as chart
 from leaderboard.core.web.public_responses import SECONDS, replace_csp
 
@@ -23,11 +24,12 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
 
     `?team=`: its team, needed if several teams have a system of that name. `?measure=`: default: the primary measure.
     """
-    board = board_or_404(None, slug, phase, within=(), **version)
+    name, team = request.GET.get("system", ""), request.GET.get("team")
+    board = board_or_404(None, slug, phase, within=(), systems=systems_shown_as(name), **version)
     measure = board.measure(request.GET.get("measure", board.primary))
     if measure is None:
         raise Http404
-    rows = _rows(board, request.GET.get("system", ""), request.GET.get("team"))
+    rows = _rows(board, name, team)
     if len(rows) > 1:
         text = "Several systems on this board have this name: add team= to choose one.\n"
         return HttpResponseNotFound(text, content_type="text/plain; charset=utf-8")

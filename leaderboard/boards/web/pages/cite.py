@@ -11,9 +11,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import conditional_page, require_safe
 
-from leaderboard.boards.queries import Board, board_of, by_primary
+from leaderboard.boards.queries import Board, by_primary
 from leaderboard.boards.queries.citation import citation
-from leaderboard.boards.queries.lookup import board_or_404
+from leaderboard.boards.queries.lookup import cited_board_or_404
 
 FORMATS = (
     ("csv", "CSV", "all numbers in full precision, for programs and spreadsheets"),
@@ -41,9 +41,7 @@ def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRes
 
     Every viewer gets the names that the public sees: the digest is computed from these.
     """
-    visible = board_or_404(request.user, slug, phase, within=(), **version)
-    numbers = (version["gold"], version["task_version"]) if version else None
-    board = board_of(visible.phase, version=numbers)
+    board = cited_board_or_404(request.user, slug, phase, **version)
     context = {
         "board": board,
         "phase": board.phase,

@@ -39,7 +39,7 @@ def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         "benchmark": board.phase.benchmark,
         "measures": [(measure, board.n(measure.name)) for measure in measures],
         "rows": [(row, [row.score(measure.name) for measure in measures]) for row in shown],
-        "left_out": len(rows) - len(shown),
+        "left_out": board.summary.n_rows - len(shown),
         "site": settings.BASE_URL,
     }
     return HttpResponse(render_to_string("boards/embed.html", context))

@@ -13,7 +13,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.queries.system_history import records, revealed_on
+from leaderboard.boards.queries.system_history import records_on
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.progress import Level, ScoreAtTime
@@ -53,7 +53,7 @@ def best_so_far(board: Board) -> list[tuple[int, ScoreAtTime]]:
     if board.leaderboard is None:
         return []
     names = {row.system_id: row.system for row in board.rows if row.competes}
-    best_scores = records(revealed_on(board.leaderboard, names), higher_is_better=_is_up(board))
+    best_scores = records_on(board.leaderboard, names, higher_is_better=_is_up(board))
     return [
         (score.system_id, ScoreAtTime(number, names[score.system_id], score.at, score.score))
         for number, score in enumerate(best_scores, 1)

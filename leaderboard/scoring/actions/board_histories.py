@@ -1,0 +1,29 @@
+"""The step of a sweep that derives past standings of boards, after an upgrade or the import of an archive."""
+
+from __future__ import annotations
+
+import time
+
+from django.db import transaction
+
+from leaderboard.boards.actions import past_standings
+from leaderboard.models import Leaderboard
+from leaderboard.scoring.actions import releases
+
+SECONDS = 2.0
+"""Time that the step takes at most, apart from its last batch."""
+
+
+def sweep() -> None:
+    """Derive past standings, some hundred systems in each transaction, until SECONDS have passed or none is left."""
+    end = time.monotonic() + SECONDS
+    waiting = Leaderboard.objects.exclude(history__is_complete=True).order_by("pk").values_list("pk", "phase")
+    for pk, phase_id in list(waiting):
+        is_complete = False
+        while not is_complete and time.monotonic() < end:
+            with transaction.atomic():
+                phase = releases.lock_phase(phase_id)
+                board = Leaderboard.objects.select_related("gold_version").filter(pk=pk).first()
+                if board is not None:
+                    board.phase = phase
+                is_complete = board is None or past_standings.catch_up(board)
