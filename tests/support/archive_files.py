@@ -125,3 +125,16 @@ def overlapping(n: int = 2_000, size: int = 1 << 21) -> bytes:
             archive.NameToInfo[other.filename] = other
         archive._didModify = True  # type: ignore[attr-defined]
     return buffer.getvalue()
+
+
+def zipped(**changes: Any) -> bytes:
+    """A ZIP file with one entry, `a`, with changed attributes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        info = zipfile.ZipInfo(changes.pop("filename", "a"))
+        info.compress_type = changes.pop("compress_type", zipfile.ZIP_DEFLATED)
+        info.external_attr = changes.pop("external_attr", 0)
+        archive.writestr(info, changes.pop("content", b"x" * 100))
+        for name, value in changes.items():
+            setattr(info, name, value)
+    return buffer.getvalue()

@@ -157,12 +157,14 @@ def test_a_row_has_all_fields_and_no_others(fields: str) -> None:
         row_checks.parse(Team, json.dumps(line).encode(), row_checks.Place("team", 1))
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_each_key_occurs_once(world: World, model: type[Model]) -> None:
-    rows = whole()
-    rows[model] *= 2
-    name = model._meta.model_name
-    assert f"tables/{name}.jsonl, line 2: the key is not above that of the row before" in problem(rows)
+def test_each_key_occurs_once(world: World) -> None:
+    passed = []
+    for model in MODELS:
+        rows = whole()
+        rows[model] *= 2
+        if f"{model._meta.model_name}.jsonl, line 2: the key is not above that of the row before" not in problem(rows):
+            passed.append(model)
+    assert passed == []
 
 
 def test_audit_entries_are_about_rows_of_the_archive(world: World) -> None:
