@@ -56,7 +56,7 @@ SWEEPS: tuple[Part, ...] = (
     run_generator.WORK,
     run_dry_run.WORK,
     exports.WORK,
-    imports.sweep,
+    imports.WORK,
     gold_diffs.WORK,
     corrections.sweep,
 )

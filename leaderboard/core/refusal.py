@@ -46,6 +46,7 @@ class Code(Enum):
     SANDBOX_UNAVAILABLE = ("sandbox_unavailable", 503)
     NOT_ACCEPTED = ("not_taken", 409)
     INVALID_IMAGE = ("invalid_image", 422)
+    INVALID_ARCHIVE = ("invalid_archive", 422)
     WRONG_OFFSET = ("wrong_offset", 409)
     CHECKSUM_MISMATCH = ("checksum_mismatch", 460)
     UPLOAD_GONE = ("upload_gone", 410)

@@ -9,9 +9,10 @@ from django.conf import settings
 from django.core.files.storage import Storage, storages
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from .benchmark import Benchmark
-from .state import ACTIVE, LeasedWork, lease_constraints
+from .state import ACTIVE, LeasedWork, Reason, State, lease_constraints
 
 RETENTION = timedelta(days=1)
 """Time after which exported archives, and uploaded archives that were not imported, are deleted."""
@@ -36,6 +37,10 @@ class ArchiveExport(LeasedWork):
     recipients = models.TextField(blank=True, help_text="empty: the closed part is left out")
     protected_key = models.BinaryField(
         default=b"", help_text="secret key of the first recipient, encrypted with a passphrase; empty: none"
+    )
+    sealed_passphrase = models.BinaryField(
+        null=True,
+        help_text="the passphrase, encrypted with SECRET_KEY, until a worker has made `protected_key`",
     )
     progress = models.JSONField(default=list, blank=True)
     file = models.FileField(storage=archives_storage, upload_to=unguessable_archive, blank=True)
@@ -65,22 +70,52 @@ class ArchiveExport(LeasedWork):
         return self.recipients.splitlines()[1 if self.protected_key else 0 :]
 
 
-class ArchiveImport(models.Model):
-    """An archive of a benchmark that a curator uploaded and that is not imported yet.
+class ArchiveImport(LeasedWork):
+    """An archive of a benchmark that a curator uploaded, and its import.
+
+    A worker first checks the readable part. Once a curator has entered the key, a worker imports the archive. The row
+    stays for RETENTION, the file until the archive is imported.
 
     head: decoded content of archive.json, an unencrypted file in the archive (`archives.actions.reading.Head`).
+    progress: lines of text about the tables read so far. problems: why it was rejected, a line of text each. result:
+    {"slug", "title", "renamed"} of the imported benchmark (`archives.actions.reading.Imported`); null until then.
     """
 
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_default=State.QUEUED.value)
+    reason = models.CharField(
+        max_length=20, choices=Reason.choices, default=Reason.NONE, blank=True, db_default=Reason.NONE.value
+    )
+    attempt = models.PositiveSmallIntegerField(default=0, db_default=0)
+    queued_at = models.DateTimeField(db_default=Now())
+    enqueued_at = models.DateTimeField(db_default=Now(), help_text="when it was last enqueued for a worker")
     file = models.FileField(storage=archives_storage, upload_to=unguessable_archive)
     name = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64)
     bytes = models.PositiveBigIntegerField()
     head = models.JSONField()
+    is_checked = models.BooleanField(default=False, db_default=False, help_text="its readable part is unaltered")
+    sealed_key = models.BinaryField(
+        null=True,
+        help_text="the key that a curator entered, encrypted with SECRET_KEY; null unless in use",
+    )
+    progress = models.JSONField(default=list, blank=True, db_default=[])
+    problems = models.JSONField(default=list, blank=True, db_default=[])
+    result = models.JSONField(null=True, blank=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    imported_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     at = models.DateTimeField()
 
     class Meta:
         ordering = ["-at", "-id"]
+        constraints = lease_constraints("archive_import")
+        indexes = [models.Index(fields=["state", "queued_at"])]
 
     def __str__(self) -> str:
         return f"archive {self.name}"
+
+    @property
+    def may_be_imported(self) -> bool:
+        """Return whether a curator may enter its key now."""
+        return self.is_over and self.is_checked and self.result is None

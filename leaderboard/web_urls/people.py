@@ -98,6 +98,7 @@ manage: list[URLPattern | URLResolver] = [
     path("workers/<int:pk>/drain/", manage_workers.drain, name="manage_worker_drain"),
     path("archives/", manage_imports.archive_imports, name="manage_imports"),
     path("archives/<int:pk>/", manage_imports.archive_import, name="manage_import"),
+    path("archives/<int:pk>/state/", manage_imports.state, name="manage_import_state"),
     path("archives/<int:pk>/remove/", manage_imports.remove, name="manage_import_remove"),
     path("create/", manage_benchmarks.create, name="manage_benchmark_create"),
     path("benchmarks/<slug:slug>/", manage_benchmarks.benchmark, name="manage_benchmark"),

@@ -1,154 +1,106 @@
-"""Comparison of an archive's rows with this server's: which exist already, and which conflict with another row.
+"""Comparison of an archive's rows with this server's: which are the same, and which conflict with another row.
 
-A row conflicts if it is new but has a name, number or mail address that must be unique and that another row has.
+A row conflicts if it is new but has a name, number or mail address that must be unique and that another row has. No
+row is the same as one of this server because of a name or a digest alone: whoever writes an archive could then claim
+what is not theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db.models import Model
 
-from leaderboard.archives.actions import people, tables
-from leaderboard.archives.actions.rows import Line, Renumbered
-from leaderboard.models import AuditEntry, Benchmark, Dataset, Image, Membership, System, Team, User
+from leaderboard.archives.actions import people
+from leaderboard.archives.actions.row_checks import Values
+from leaderboard.core.names.names import Looks
+from leaderboard.models import Benchmark, Dataset, Image, System, Team, User
 
-ExistingRows = dict[Any, Any]
-"""Primary key in the archive -> primary key on this server."""
-
-ExistingKeys = dict[type[Model], set[Any]]
-"""Model -> primary keys, in the archive, of the rows that exist on this server already."""
+Existing = Callable[[type[Model], Any], Any]
+"""A function: model, key in the archive -> primary key of the same row on this server; None if the row is new."""
 
 
-def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) -> ExistingRows:
-    """Return the archived rows of a model that this server has already: {archived primary key: primary key here}.
+class Comparison:
+    """Compares archived rows with this server's, model by model in the order of the archive's tables."""
 
-    lines: archived rows of the model. numbers: {model: {archived primary key: primary key here}} of the other models,
-    as far as known.
-    """
-    find = SAME.get(model)
-    if find is None:
-        return {}
-    rows = ((line["pk"], find(line["fields"], numbers)) for line in lines)
-    return {key: row.pk for key, row in rows if row is not None}
+    def __init__(self, existing: Existing) -> None:
+        self._existing = existing
+        self._team_names: Looks | None = None
 
+    def same(self, model: type[Model], values: Values) -> Any:
+        """Return the primary key of the row on this server that is the same as an archived one; None if there is none.
 
-def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> list[str]:
-    """Return a line of text, for the curator, for each archived row of a model that conflicts with another row here.
+        Of an image, the archive must also have the file: its digest is known to more people.
+        """
+        find = _SAME.get(model)
+        row = find(self, values) if find is not None else None
+        return None if row is None else row.pk
 
-    lines, numbers: as for `existing_rows`.
-    """
-    describe = CONFLICTS.get(model)
-    if describe is None:
-        return []
-    return [text for line in lines if (text := describe(line["fields"], numbers))]
+    def conflict(self, model: type[Model], values: Values) -> str:
+        """Return why an archived row that this server does not have conflicts with another row; empty if it does not.
 
+        The text is one line for the curator.
+        """
+        describe = _CONFLICTS.get(model)
+        return "" if describe is None else describe(self, values)
 
-def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys, decided_in: set[str]) -> list[Line]:
-    """Return the lines of the rows that are to be inserted: those that do not exist on this server, with exceptions.
+    def _user(self, values: Values) -> User | None:
+        return people.find_user(values)
 
-    A membership is left out if its team exists here already. An audit entry about a system is inserted only if it names
-    a phase or submission of the archive, which shows that it concerns this benchmark. Any other audit entry is left out
-    if its subject exists here already. existing: {model: archived primary keys of the rows that exist here}.
-    decided_in: keys of the archive's phases and submissions.
-    """
-    new = [line for line in lines if line["pk"] not in existing[model]]
-    if model is Membership:
-        # A member who has left the team since the archive was written is not added again.
-        new = [line for line in new if line["fields"]["team"] not in existing[Team]]
-    if model is AuditEntry:
-        named = {
-            f"{other._meta.model_name}:{key}" for other, keys in existing.items() if other is not System for key in keys
-        }
-        new = [
-            line
-            for line in new
-            if line["fields"]["subject"] not in named
-            and (not _is_of_a_system(line) or tables.is_decided_in(line["fields"]["detail"], decided_in))
-        ]
-    return new
+    def _team(self, values: Values) -> Team | None:
+        # A name is no proof of identity: another team here with this name would receive the submissions.
+        return Team.objects.filter(name=values["name"], created_at=values["created_at"]).first()
 
+    def _system(self, values: Values) -> System | None:
+        team = self._existing(Team, values["team"])
+        if team is None:
+            return None
+        return System.objects.filter(team=team, name=values["name"], created_at=values["created_at"]).first()
 
-def new_acts(lines: list[Line]) -> list[Line]:
-    """Return the audit entries that are not stored here yet. Those about systems may be, because of an earlier import.
+    def _image(self, values: Values) -> Image | None:
+        key = "archive_sha256" if values["archive_sha256"] else "reference"
+        return Image.objects.filter(**{key: values[key]}).first()
 
-    lines: audit entries whose subjects have this server's keys.
-    """
-    subjects = {line["fields"]["subject"] for line in lines if _is_of_a_system(line)}
-    rows = AuditEntry.objects.filter(subject__in=subjects).values_list("subject", "action", "at")
-    existing = {(subject, action, at) for subject, action, at in rows}
-    return [line for line in lines if _act_key(line) not in existing]
+    def _address(self, values: Values) -> str:
+        return people.address_conflict(values)
 
+    def _team_name(self, values: Values) -> str:
+        if self._team_names is None:
+            self._team_names = Looks(Team.objects.values_list("name", flat=True).iterator())
+        other = self._team_names.like(values["name"])
+        return f"the team {values['name']}: another team on this server has this name, {other}" if other else ""
 
-def _act_key(line: Line) -> tuple[str, str, datetime]:
-    fields = line["fields"]
-    return fields["subject"], fields["action"], _moment(fields["at"])
+    def _number(self, values: Values) -> str:
+        number = values["anonymous_number"]
+        if number is None or not System.objects.filter(anonymous_number=number).exists():
+            return ""
+        return f"the system Anonymous {number}: another system on this server has this number"
 
+    def _dataset(self, values: Values) -> str:
+        exists = Dataset.objects.filter(slug=values["slug"]).exists()
+        return f"the dataset {values['slug']} already exists on this server" if exists else ""
 
-def _is_of_a_system(line: Line) -> bool:
-    return str(line["fields"]["subject"]).startswith("system:")
-
-
-def _team(fields: Line, _: Renumbered) -> Team | None:
-    # A name is no proof of identity: another team here with this name would receive the submissions.
-    return Team.objects.filter(name=fields["name"], created_at=_moment(fields["created_at"])).first()
-
-
-def _no_other_team(fields: Line, numbers: Renumbered) -> str:
-    if _team(fields, numbers) or not Team.objects.filter(name__iexact=fields["name"]).exists():
+    def _benchmark(self, values: Values) -> str:
+        if Benchmark.objects.filter(slug=values["slug"]).exists():
+            return f"the benchmark {values['slug']} already exists on this server"
+        team = values["baselines_team"]
+        if team is not None and self._existing(Team, team) is not None:
+            # Organisers join this team when they submit a baseline, and would get its other systems.
+            return "the baselines' team of the benchmark already exists on this server"
         return ""
-    return f"the team {fields['name']}: another team on this server has this name"
 
 
-def _membership(fields: Line, numbers: Renumbered) -> Membership | None:
-    team = numbers[Team].get(fields["team"], fields["team"])
-    return Membership.objects.filter(team=team, user=numbers[User][fields["user"]]).first()
-
-
-def _system(fields: Line, numbers: Renumbered) -> System | None:
-    team = numbers[Team].get(fields["team"], fields["team"])
-    return System.objects.filter(team=team, name=fields["name"], created_at=_moment(fields["created_at"])).first()
-
-
-def _no_other_number(fields: Line, numbers: Renumbered) -> str:
-    number = fields["anonymous_number"]
-    if number is None or _system(fields, numbers) or not System.objects.filter(anonymous_number=number).exists():
-        return ""
-    return f"the system Anonymous {number}: another system on this server has this number"
-
-
-def _image(fields: Line, _: Renumbered) -> Image | None:
-    key = "archive_sha256" if fields["archive_sha256"] else "reference"
-    return Image.objects.filter(**{key: fields[key]}).first()
-
-
-def _no_benchmark(fields: Line, _: Renumbered) -> str:
-    exists = Benchmark.objects.filter(slug=fields["slug"]).exists()
-    return f"the benchmark {fields['slug']} already exists on this server" if exists else ""
-
-
-def _no_dataset(fields: Line, _: Renumbered) -> str:
-    exists = Dataset.objects.filter(slug=fields["slug"]).exists()
-    return f"the dataset {fields['slug']} already exists on this server" if exists else ""
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
-SAME: dict[type[Model], Callable[[Line, Renumbered], Any]] = {
-    User: people.find_user,
-    Team: _team,
-    Membership: _membership,
-    System: _system,
-    Image: _image,
+_SAME: Mapping[type[Model], Callable[[Comparison, Values], Any]] = {
+    User: Comparison._user,
+    Team: Comparison._team,
+    System: Comparison._system,
+    Image: Comparison._image,
 }
-CONFLICTS: dict[type[Model], Callable[[Line, Renumbered], str]] = {
-    User: people.address_conflict,
-    Team: _no_other_team,
-    System: _no_other_number,
-    Dataset: _no_dataset,
-    Benchmark: _no_benchmark,
+_CONFLICTS: Mapping[type[Model], Callable[[Comparison, Values], str]] = {
+    User: Comparison._address,
+    Team: Comparison._team_name,
+    System: Comparison._number,
+    Dataset: Comparison._dataset,
+    Benchmark: Comparison._benchmark,
 }

@@ -5,20 +5,50 @@ During an export the part's plaintext is never written to disk.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
+import re
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import IO
+from zipfile import BadZipFile
 
 import pyrage
+from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from pyrage import x25519
+
+from leaderboard.archives.actions.errors import ArchiveError
+
+MOST_WORK = 20
+"""Maximum work factor of a passphrase. Each step doubles time and memory: 20 takes some 10 s and 1 GiB."""
+_SCRYPT = re.compile(rb"age-encryption\.org/v1\n-> scrypt [A-Za-z0-9+/]+ ([0-9]{1,2})\n")
 
 
 class InvalidKeyError(Exception):
     """Error: a key is invalid or does not decrypt the archive. The message names the problem, never a secret key."""
+
+
+def sealed(secret: str) -> bytes:
+    """Encrypt a secret with the server's SECRET_KEY, to be stored until a worker uses it (`unsealed`)."""
+    return _server_key().encrypt(secret.encode())
+
+
+def unsealed(token: bytes) -> str:
+    """Return the secret that `sealed` encrypted. Raises InvalidKeyError if SECRET_KEY has changed since."""
+    try:
+        return _server_key().decrypt(token).decode()
+    except InvalidToken as error:
+        raise InvalidKeyError("the server's own key has changed since it was entered; enter it again") from error
+
+
+def _server_key() -> Fernet:
+    digest = hashlib.sha256(b"archives:" + settings.SECRET_KEY.encode()).digest()
+    return Fernet(base64.urlsafe_b64encode(digest))
 
 
 def generate_key() -> tuple[str, str]:
@@ -40,13 +70,19 @@ def generate_protected_key(passphrase: str) -> tuple[bytes, str]:
 def unprotected(protected_key: bytes, passphrase: str) -> list[x25519.Identity]:
     """Decrypt the secret key from `generate_protected_key`. Return it as a list with one item.
 
-    Raises InvalidKeyError for a wrong passphrase.
+    Raises InvalidKeyError for a wrong passphrase, and for a key that would take too long to decrypt.
     """
+    header = _SCRYPT.match(protected_key)
+    if header is None or int(header[1]) > MOST_WORK:
+        raise InvalidKeyError(
+            f"the encrypted key in the archive needs more work than this server does, 2^{MOST_WORK} steps of scrypt; "
+            "decrypt it with age yourself, and enter the secret key that it contains"
+        )
     try:
         secret = pyrage.passphrase.decrypt(protected_key, passphrase)
     except pyrage.DecryptError as error:
         raise InvalidKeyError(f"this is not the archive's passphrase ({error})") from error
-    return identities(secret.decode().splitlines())
+    return identities(secret.decode(errors="replace").splitlines())
 
 
 def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
@@ -98,13 +134,20 @@ def encrypted_writer(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterato
 def decrypted_reader(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterator[IO[bytes]]:
     """Yield the decrypted content of `source` as a temporary file without a name.
 
-    by: secret keys, of which one must decrypt it. Raises InvalidKeyError if none does, or if the content was altered.
+    by: secret keys, of which one must decrypt it. Raises InvalidKeyError if none does, and ArchiveError if the content
+    is damaged.
     """
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as clear:
         try:
             pyrage.decrypt_io(source, clear, list(by))
         except pyrage.DecryptError as error:
             raise InvalidKeyError(f"the encrypted part cannot be decrypted: {error}") from error
+        except OSError as error:
+            if error.errno is not None:  # of the machine, such as a full disk
+                raise
+            raise ArchiveError("the encrypted part is cut off, or was altered after the export") from error
+        except (BadZipFile, EOFError, zlib.error) as error:
+            raise ArchiveError(f"the encrypted part is damaged or was altered after the export: {error}") from error
         clear.seek(0)
         yield clear
 

@@ -33,9 +33,9 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = 
     """Queue the export of a benchmark; if the requester has an unfinished export of it, return that one instead.
 
     recipients: public keys, one per line, to which the closed part of the archive is encrypted. passphrase: another way
-    to decrypt the closed part; the passphrase is not stored; empty: none. Without keys and passphrase, the archive has
-    no closed part. Raises Refused: INVALID_NAME for an invalid key or a passphrase of fewer than SHORTEST_PASSPHRASE
-    characters, NOT_AN_ORGANISER for a user who is not a curator, NOT_READY for a rehearsal.
+    to decrypt the closed part; it is stored, encrypted, until a worker has used it; empty: none. Without keys and
+    passphrase, the archive has no closed part. Raises Refused: INVALID_NAME for an invalid key or a passphrase of fewer
+    than SHORTEST_PASSPHRASE characters, NOT_AN_ORGANISER for a user who is not a curator, NOT_READY for a rehearsal.
     """
     if not by.is_curator:
         # The archive contains gold, all teams' submissions, and their addresses.
@@ -52,15 +52,9 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = 
             encryption.recipients(lines)
     except encryption.InvalidKeyError as error:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {error}.") from error
-    protected_key = b""
-    if passphrase:
-        if len(passphrase) < SHORTEST_PASSPHRASE:
-            found = f"The passphrase has {len(passphrase)} characters"
-            raise Refused(
-                Code.INVALID_NAME, f"{found}; expected at least {SHORTEST_PASSPHRASE}.", field_name="passphrase"
-            )
-        protected_key, public = encryption.generate_protected_key(passphrase)
-        lines = [public, *lines]
+    if passphrase and len(passphrase) < SHORTEST_PASSPHRASE:
+        found = f"The passphrase has {len(passphrase)} characters"
+        raise Refused(Code.INVALID_NAME, f"{found}; expected at least {SHORTEST_PASSPHRASE}.", field_name="passphrase")
     under_way = ArchiveExport.objects.filter(benchmark=benchmark, requested_by=by, state__in=ACTIVE)
     at = timezone.now()
     try:
@@ -70,12 +64,12 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = 
             export = ArchiveExport.objects.create(
                 benchmark=benchmark,
                 recipients="\n".join(lines),
-                protected_key=protected_key,
+                sealed_passphrase=encryption.sealed(passphrase) if passphrase else None,
                 requested_by=by,
                 queued_at=at,
                 enqueued_at=db_clock.now(),
             )
-            details = {"closed": bool(lines), "recipients": lines, "passphrase": bool(passphrase)}
+            details = {"closed": bool(lines or passphrase), "recipients": lines, "passphrase": bool(passphrase)}
             AuditEntry.record("export.asked", benchmark, by=by, **details)
             WORK.enqueue(export)
             return export
@@ -99,6 +93,8 @@ def record_download(*, export: ArchiveExport, by: User) -> None:
 def _write(lease: Lease[ArchiveExport]) -> None:
     row = lease.row
     lines: list[str] = []
+    if row.sealed_passphrase:
+        _protect(lease)
     keys = encryption.recipients(row.recipients.splitlines()) if row.recipients else []
     with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "archive.zip"
@@ -124,6 +120,17 @@ def _write(lease: Lease[ArchiveExport]) -> None:
         raise
 
 
+def _protect(lease: Lease[ArchiveExport]) -> None:
+    """Generate the key that the export's passphrase opens, and forget the passphrase.
+
+    A worker does this because it takes seconds: age's scrypt is slow by design.
+    """
+    row = lease.row
+    row.protected_key, public = encryption.generate_protected_key(encryption.unsealed(bytes(row.sealed_passphrase)))  # type: ignore[arg-type]
+    row.recipients = "\n".join([public, *row.recipients.splitlines()])
+    lease.write(protected_key=row.protected_key, recipients=row.recipients, sealed_passphrase=None)
+
+
 def _remove_old() -> None:
     for export in ArchiveExport.objects.filter(finished_at__lt=timezone.now() - RETENTION):
         _forget(export)
@@ -136,4 +143,16 @@ def _forget(export: ArchiveExport) -> None:
         file.storage.delete(str(file.name))
 
 
-WORK = Work(name="export_archive", rows=WAITING, do=_write, low_priority=True, before_sweep=_remove_old)
+def _forget_passphrase(lease: Lease[ArchiveExport], final: bool) -> None:
+    if final:
+        ArchiveExport.objects.filter(pk=lease.row.pk).update(sealed_passphrase=None)
+
+
+WORK = Work(
+    name="export_archive",
+    rows=WAITING,
+    do=_write,
+    low_priority=True,
+    before_sweep=_remove_old,
+    on_failure=_forget_passphrase,
+)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from itertools import count
+from typing import Any
 
-from django.contrib.auth.hashers import make_password
 from django.db.models import Q
 
-from leaderboard.archives.actions.rows import Line, Renumbered
+from leaderboard.core.names.names import Looks
 from leaderboard.models import User
 
 _LONGEST_NAME = 150
@@ -16,48 +16,48 @@ _STEM = _LONGEST_NAME - 7
 """Number of characters to which a user name is cut before a number is appended."""
 
 
-def find_user(fields: Line, _: Renumbered) -> User | None:
+def find_user(values: dict[str, Any]) -> User | None:
     """Return this server's user who is the same as an archived user; None if there is none.
 
-    fields: the fields of the archived user. The users have the same mail address and user name, but an earlier import
-    may have appended a number to the name on this server (`prepare_users`).
+    values: the fields of the archived user. The users have the same mail address and user name, but an earlier import
+    may have appended a number to the name on this server (`Names`).
     """
-    numbered = rf"^{re.escape(fields['username'][:_STEM])}-\d+$"
-    names = Q(username=fields["username"]) | Q(username__regex=numbered)
-    return User.objects.filter(names, email__iexact=fields["email"]).first()
+    numbered = rf"^{re.escape(values['username'][:_STEM])}-\d+$"
+    names = Q(username=values["username"]) | Q(username__regex=numbered)
+    return User.objects.filter(names, email__iexact=values["email"]).first()
 
 
-def address_conflict(fields: Line, numbers: Renumbered) -> str:
+def address_conflict(values: dict[str, Any]) -> str:
     """Return a line of text for the curator if a different user here has the archived user's mail address, else "".
 
-    Mail addresses are unique. A user name that is taken is no conflict, since `prepare_users` replaces it. fields: the
-    fields of the archived user. numbers: as for `conflicts.existing_rows`.
+    Mail addresses are unique. A user name that is taken is no conflict, since `Names` replaces it. values: the fields
+    of the archived user, whom this server does not have.
     """
-    if find_user(fields, numbers) or not User.objects.filter(email__iexact=fields["email"]).exists():
+    if not User.objects.filter(email__iexact=values["email"]).exists():
         return ""
-    return f"the account {fields['username']}: its email address belongs to another account on this server"
+    return f"the account {values['username']}: its email address belongs to another account on this server"
 
 
-def prepare_users(lines: list[Line]) -> list[tuple[str, str]]:
-    """Give archived users an unusable password, and another name if theirs is taken; `lines` is changed in place.
+class Names:
+    """User names for archived users: their own, or NAME-2, NAME-3 etc. if theirs looks like that of a user here.
 
-    A name that is taken becomes NAME-2, NAME-3 etc. Return (name in the archive, name on this server) of each renamed
-    user. Users can set a password by mail. lines: the users that this server does not have yet.
+    renamed: (name in the archive, name on this server) of each renamed user.
     """
-    names = {line["fields"]["username"].casefold() for line in lines}
-    renamed = []
-    for line in lines:
-        fields = line["fields"]
-        fields["password"] = make_password(None)
-        if not _is_taken(fields["username"]):
-            continue
-        candidates = (f"{fields['username'][:_STEM]}-{number}" for number in count(2))
-        free = next(name for name in candidates if name.casefold() not in names and not _is_taken(name))
-        names.add(free.casefold())
-        renamed.append((fields["username"], free))
-        fields["username"] = free
-    return renamed
 
+    def __init__(self, archived: list[str]) -> None:
+        self._here = Looks(User.objects.values_list("username", flat=True).iterator())
+        self._archived = {name.casefold() for name in archived}
+        self.renamed: list[tuple[str, str]] = []
 
-def _is_taken(name: str) -> bool:
-    return User.objects.filter(username__iexact=name).exists()
+    def free(self, name: str) -> str:
+        """Return the name for an archived user whom this server does not have."""
+        if not self._here.like(name):
+            return name
+        candidates = (f"{name[:_STEM]}-{number}" for number in count(2))
+        free = next(other for other in candidates if not self._is_taken(other))
+        self._archived.add(free.casefold())
+        self.renamed.append((name, free))
+        return free
+
+    def _is_taken(self, name: str) -> bool:
+        return name.casefold() in self._archived or self._here.like(name) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -232,12 +233,16 @@ def decided_in(benchmark: Benchmark) -> set[str]:
 
 
 def audit_entries_of(benchmark: Benchmark) -> Iterator[AuditEntry]:
-    """Yield the audit entries about any of the benchmark's rows."""
+    """Yield the audit entries about any of the benchmark's rows, in the order of their keys."""
     decided = decided_in(benchmark)
+    found = array("q")
     for model, rows in TABLES.items():
         keys = list(rows(benchmark).order_by().values_list("pk", flat=True))
         for start in range(0, len(keys), 500):
-            yield from acts_on(model, keys[start : start + 500], decided)
+            found.extend(entry.pk for entry in acts_on(model, keys[start : start + 500], decided))
+    ordered = sorted(found)
+    for start in range(0, len(ordered), 500):
+        yield from AuditEntry.objects.filter(pk__in=ordered[start : start + 500]).order_by("pk")
 
 
 def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[AuditEntry]:

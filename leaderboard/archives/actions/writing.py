@@ -120,14 +120,19 @@ def _readable(benchmark: Benchmark, at: datetime) -> Iterator[tuple[str, Iterabl
 
     at: as for `boards_of`.
     """
-    manifest = msgspec.json.encode(manifest_of.manifest_of(benchmark))
-    yield MANIFEST, [msgspec.json.format(manifest, indent=2), b"\n"]
+    yield MANIFEST, [manifest_file(benchmark)]
     for split in benchmark.dataset.splits.order_by("pk"):
         yield from _of_split(split)
     for download in benchmark.dataset.downloads.order_by("pk"):
         yield f"downloads/{download.name}{download.suffix}", _stored(download.file)
     for name, board in boards_of(benchmark, at):
         yield name, [board]
+
+
+def manifest_file(benchmark: Benchmark) -> bytes:
+    """Return the content of the file MANIFEST."""
+    manifest = msgspec.json.encode(manifest_of.manifest_of(benchmark))
+    return msgspec.json.format(manifest, indent=2) + b"\n"
 
 
 def _of_split(split: Split) -> Iterator[tuple[str, Iterable[bytes]]]:

@@ -70,6 +70,6 @@ class KeyForm(forms.Form):
         max_length=4_000,
         widget=forms.PasswordInput({"class": "mono", "spellcheck": "false", "autocomplete": "off"}),
         label="Passphrase or secret key",
-        help_text="The passphrase of the export, or AGE-SECRET-KEY-1… It opens this archive and is neither stored nor "
-        "logged.",
+        help_text="The passphrase of the export, or AGE-SECRET-KEY-1… It opens this archive, and is not stored "
+        "afterwards.",
     )

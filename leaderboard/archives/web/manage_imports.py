@@ -1,15 +1,16 @@
-"""Pages to import a benchmark: upload an archive, preview it, and import it with a secret key. For curators."""
+"""Pages to import a benchmark: upload an archive, preview it, enter its key, and follow the import. For curators."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models.fields.json import KT
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.archives.actions import imports
 from leaderboard.archives.web.forms import ImportForm, KeyForm
@@ -17,17 +18,20 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
+from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN
 from leaderboard.models import ArchiveImport
 from leaderboard.permissions import is_curator
 
+MOST_LISTED = 500
+"""Maximum number of files and of tables listed on the page."""
 MOST_NAMED = 20
-"""Maximum number of renamed accounts listed in a message."""
+"""Maximum number of renamed accounts listed on the page."""
 
 
 @needs(is_curator)
 @require_http_methods(["GET", "POST"])
 def archive_imports(request: PersonRequest) -> HttpResponse:
-    """List the archives waiting to be imported; a POST uploads another archive."""
+    """List the uploaded archives; a POST uploads another archive."""
     if request.method != "POST":
         return _list(request, ImportForm())
     form = ImportForm(request.POST, request.FILES)
@@ -43,7 +47,7 @@ def archive_imports(request: PersonRequest) -> HttpResponse:
 
 def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = None, status: int = 200) -> HttpResponse:
     context = {
-        "archive_imports": ArchiveImport.objects.select_related("by"),
+        "archive_imports": ArchiveImport.objects.select_related("by").defer("head").annotate(title=KT("head__title")),
         "form": form,
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "refusal": refusal,
@@ -55,26 +59,28 @@ def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = No
 @needs(is_curator)
 @require_http_methods(["GET", "POST"])
 def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
-    """Show what an uploaded archive contains; a POST with the archive's passphrase or a secret key imports it."""
-    row = get_object_or_404(ArchiveImport.objects.select_related("by"), pk=pk)
+    """Show an uploaded archive and its import; a POST with the archive's passphrase or a secret key imports it."""
+    row = _row_or_404(pk)
     form = KeyForm(request.POST or None)
     refusal = None
     if form.is_valid():
         try:
-            result = imports.import_upload(archive_import=row, key=form.cleaned_data["key"], by=request.user)
-            messages.success(request, f"{result.benchmark.title} was imported unchanged.")
-            if result.renamed:
-                messages.info(request, _in_words(result.renamed))
-            return redirect("manage_benchmark", result.benchmark.slug)
+            imports.begin(archive_import=row, key=form.cleaned_data["key"], by=request.user)
+            return redirect("manage_import", pk)
         except Refused as refused:
             refusal = Refusal(refused)
     readable = sorted(row.head["readable"])
+    boards = [name for name in readable if name.startswith("boards/")]
+    files = [name for name in readable if not name.startswith("boards/")]
     context = {
-        "archive_import": row,
-        "boards": [name for name in readable if name.startswith("boards/")],
-        "files": [name for name in readable if not name.startswith("boards/")],
-        "rows": [(name, n) for name, n in row.head["rows"].items() if n],
-        "in_the_way": imports.find_conflicts(row),
+        **_state_context(row),
+        "n_boards": len(boards),
+        "n_files": len(files),
+        "names": [*files, *boards][:MOST_LISTED],
+        "rows": [(name, n) for name, n in row.head["rows"].items() if n][:MOST_LISTED],
+        "in_the_way": imports.find_conflicts(row) if row.may_be_imported else [],
+        "renamed": row.result["renamed"][:MOST_NAMED] if row.result else [],
+        "more_renamed": max(0, len(row.result["renamed"]) - MOST_NAMED) if row.result else 0,
         "form": form,
         "refusal": refusal,
     }
@@ -82,16 +88,33 @@ def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
     return render(request, "archives/manage_import.html", context, status=status)
 
 
-def _in_words(renamed: Sequence[tuple[str, str]]) -> str:
-    names = ", ".join(f"{name} is now {new_name}" for name, new_name in renamed[:MOST_NAMED])
-    more = f", and {len(renamed) - MOST_NAMED} more" if len(renamed) > MOST_NAMED else ""
-    return f"Accounts whose names are taken here were renamed: {names}{more}. The audit trail lists all of them."
+@needs(is_curator)
+@require_safe
+def state(request: PersonRequest, pk: int) -> HttpResponse:
+    """Render the progress of a check or import. Once it has ended, the response makes the page reload."""
+    row = _row_or_404(pk)
+    response = render(request, "archives/manage_import_state.html", _state_context(row))
+    if row.is_over:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def _row_or_404(pk: int) -> ArchiveImport:
+    return get_object_or_404(ArchiveImport.objects.select_related("by"), pk=pk)
+
+
+def _state_context(row: ArchiveImport) -> dict[str, Any]:
+    return {
+        "archive_import": row,
+        "is_import": row.is_checked,
+        "ask_again": None if row.is_over else ASK_AGAIN,
+    }
 
 
 @needs(is_curator)
 @require_POST
 def remove(request: PersonRequest, pk: int) -> HttpResponse:
-    """Delete an archive that was not imported."""
+    """Delete an uploaded archive; an import in progress is cancelled."""
     row = get_object_or_404(ArchiveImport, pk=pk)
     try:
         imports.remove(archive_import=row, by=request.user)

@@ -86,6 +86,21 @@ def first_confusable(name: str, taken: Iterable[str]) -> str | None:
     return next((other for other in taken if any(map(str.__eq__, _visual_keys(other), forms))), None)
 
 
+class Looks:
+    """A set of names that finds the one that readers may confuse with another name, as `first_confusable` does."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._names: list[dict[str, str]] = [{}, {}, {}, {}]
+        for name in taken:
+            for by_form, form in zip(self._names, _visual_keys(name), strict=True):
+                by_form.setdefault(form, name)
+
+    def like(self, name: str) -> str | None:
+        """Return a name of the set that readers may confuse with `name`; None if there is none."""
+        found = (by_form.get(form) for by_form, form in zip(self._names, _visual_keys(name), strict=True))
+        return next(filter(None, found), None)
+
+
 def is_the_sites(name: str) -> bool:
     """Return whether a name looks like a label that boards show instead of a team, such as Baselines or Organiser."""
     forms = [form.translate(_AS_I) for form in _visual_keys(name)]

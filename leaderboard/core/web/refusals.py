@@ -39,6 +39,7 @@ HEADLINES = {
     Code.SANDBOX_UNAVAILABLE: "The file could not be checked",
     Code.NOT_ACCEPTED: "This phase does not accept this",
     Code.INVALID_IMAGE: "The image was not accepted",
+    Code.INVALID_ARCHIVE: "The archive was not accepted",
     Code.WRONG_OFFSET: "Wrong upload offset",
     Code.CHECKSUM_MISMATCH: "The chunk arrived damaged",
     Code.UPLOAD_GONE: "This upload no longer exists",

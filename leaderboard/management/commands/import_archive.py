@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.archives.actions import encryption, reading
+from leaderboard.archives.actions.errors import ArchiveError
 from leaderboard.management.command_errors import find_user
 
 UNCHANGED = "nothing was changed"
@@ -31,15 +32,13 @@ class Command(BaseCommand):
     def handle(self, *, file: Path, key: Path, by: str | None, **_: Any) -> None:
         person = find_user(by, more=f"; {UNCHANGED}")
         try:
-            keys = reading.keys_of(file, key.read_text())
-            result = reading.import_contents(archive=file, keys=keys, by=person, say=self.stdout.write)
-        except reading.ArchiveError as problem:
+            with file.open("rb") as archive:
+                keys = reading.keys_of(archive, key.read_text())
+                result = reading.import_contents(archive=archive, keys=keys, by=person, say=self.stdout.write)
+        except ArchiveError as problem:
             raise CommandError("\n".join([f"{file.name}:", *problem.lines, UNCHANGED])) from problem
         except encryption.InvalidKeyError as problem:
             raise CommandError(f"{key.name}: {problem}; {UNCHANGED}") from problem
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{getattr(error, 'filename', None) or file}: {error}; {UNCHANGED}") from error
-        except reading.DAMAGED as error:
-            text = f"{file.name} is damaged, or was not written by export_benchmark ({type(error).__name__})"
-            raise CommandError(f"{text}; {UNCHANGED}") from error
         self.stdout.write(result.benchmark.get_absolute_url())

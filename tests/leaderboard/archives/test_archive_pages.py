@@ -17,6 +17,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.archives.actions import encryption, exports, imports, reading, writing
+from leaderboard.archives.actions.errors import ArchiveError
 from leaderboard.core.refusal import Code
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import ArchiveExport, ArchiveImport, AuditEntry, Benchmark, Dataset, State, Submission, User
@@ -61,6 +62,25 @@ def written(world: World, recipients: str = "") -> ArchiveExport:
 
 def received(world: World, content: bytes) -> ArchiveImport:
     return imports.receive(file=uploaded(content, "tiny.zip"), by=world.curator)
+
+
+def imported(archive_import: ArchiveImport, key: str, by: User) -> ArchiveImport:
+    """The row after a worker has checked it, and imported it with the key."""
+    imports.WORK.run(archive_import.pk)
+    archive_import.refresh_from_db()
+    if archive_import.may_be_imported:
+        imports.begin(archive_import=archive_import, key=key, by=by)
+        imports.WORK.run(archive_import.pk)
+        archive_import.refresh_from_db()
+    assert archive_import.sealed_key is None and archive_import.is_over
+    return archive_import
+
+
+def problem_of(archive_import: ArchiveImport, key: str, by: User) -> str:
+    """Why a worker rejected the archive."""
+    row = imported(archive_import, key, by)
+    assert (row.state, row.result) == (State.REJECTED, None)
+    return "; ".join(row.problems)
 
 
 def forged(archive: bytes, secret: str, change: Any) -> bytes:
@@ -127,9 +147,31 @@ class TestExport:
         wipe()
         curator = person("cora", is_curator=True)
         row = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        wrong = refusal(imports.import_upload, archive_import=row, key="wrong horse battery", by=curator)
-        assert "not the archive's passphrase" in wrong.message and not Benchmark.objects.exists()
-        assert imports.import_upload(archive_import=row, key=phrase, by=curator).benchmark.slug == "tiny"
+        assert "not the archive's passphrase" in problem_of(row, "wrong horse battery", curator)
+        assert not Benchmark.objects.exists()
+        assert imported(row, phrase, curator).result["slug"] == "tiny"
+
+    def test_a_worker_makes_the_key_of_a_passphrase(
+        self, world: World, keys: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made_with: list[str] = []
+
+        def generate(passphrase: str) -> tuple[bytes, str]:
+            made_with.append(passphrase)
+            return b"protected", keys[1]
+
+        monkeypatch.setattr(encryption, "generate_protected_key", generate)
+        phrase = "correct horse battery"
+        export = exports.begin(benchmark=world.benchmark, recipients="", by=world.curator, passphrase=phrase)
+        assert made_with == [] and phrase.encode() not in bytes(export.sealed_passphrase or b"")
+        exports.WORK.run(export.pk)
+        export.refresh_from_db()
+        assert (export.state, made_with) == (State.DONE, [phrase])
+        assert (bytes(export.protected_key), export.recipients, export.sealed_passphrase) == (
+            b"protected",
+            keys[1],
+            None,
+        )
 
     def test_without_a_key_the_closed_part_is_left_out(self, world: World) -> None:
         with zipfile.ZipFile(written(world).file.open()) as archive:
@@ -223,16 +265,30 @@ class TestImport:
         answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
         archive_import = ArchiveImport.objects.get()
         assert answer["Location"] == f"/manage/archives/{archive_import.pk}/"
+        assert "Check in progress" in client.get(answer["Location"]).content.decode()
+        imports.WORK.run(archive_import.pk)
         page = client.get(answer["Location"]).content.decode()
         assert "Tiny claims" in page and "inputs/test.jsonl" in page and "Conflicts" not in page
         assert "becomes <em>name</em>-2" in page, "shown before the key is entered"
         assert not Benchmark.objects.exists(), "nothing is imported before its key is entered"
         wrong = client.post(answer["Location"], {"key": encryption.generate_key()[0]})
-        assert (wrong.status_code, Benchmark.objects.exists()) == (422, False)
-        response = client.post(answer["Location"], {"key": keys[0]})
-        assert response["Location"] == "/manage/benchmarks/tiny/"
+        assert wrong.status_code == 302
+        assert "Import in progress" in client.get(answer["Location"]).content.decode()
+        imports.WORK.run(archive_import.pk)
+        page = client.get(answer["Location"]).content.decode()
+        assert "the key cannot be used" in page and not Benchmark.objects.exists()
+        client.post(answer["Location"], {"key": keys[0]})
+        imports.WORK.run(archive_import.pk)
+        state = client.get(f"{answer['Location']}state/")
+        assert state["HX-Refresh"] == "true"
+        assert "/manage/benchmarks/tiny/" in client.get(answer["Location"]).content.decode()
         assert Submission.objects.count() == 1
-        assert not ArchiveImport.objects.exists()
+        archive_import.refresh_from_db()
+        assert (archive_import.result["slug"], archive_import.sealed_key, archive_import.file.name) == (
+            "tiny",
+            None,
+            "",
+        )
         assert AuditEntry.objects.get(action="benchmark.imported").actor == curator
 
     def test_renamed_people_are_shown_on_the_page_and_recorded_in_the_trail(
@@ -242,13 +298,12 @@ class TestImport:
         content = written(world, keys[1]).file.open().read()
         wipe()
         User.objects.create_user("ada", "another@holdout.example", "correct horse")
-        client = as_(person("cora", is_curator=True))
+        curator = person("cora", is_curator=True)
+        client = as_(curator)
         answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
-        page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
-        assert (
-            "Accounts whose names are taken here were renamed: ada is now ada-2. The audit trail lists all of them."
-            in page
-        )
+        imported(ArchiveImport.objects.get(), keys[0], curator)
+        page = client.get(answer["Location"]).content.decode()
+        assert "<bdi>ada</bdi> is now <bdi>ada-2</bdi>" in page and "The audit trail lists all of them." in page
         assert User.objects.get(username="ada-2").email == "ada@holdout.example"
         trail = client.get("/manage/benchmarks/tiny/audit-trail/").content.decode()
         assert "{&quot;ada&quot;: &quot;ada-2&quot;}" in trail
@@ -257,16 +312,26 @@ class TestImport:
         world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
         content = written(world, keys[1]).file.open().read()
         wipe()
-        client = as_(person("cora", is_curator=True))
+        curator = person("cora", is_curator=True)
+        client = as_(curator)
         answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
-        page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
-        assert "was imported unchanged" in page and "were renamed" not in page
+        imported(ArchiveImport.objects.get(), keys[0], curator)
+        page = client.get(answer["Location"]).content.decode()
+        assert "was imported unchanged" in page and "Renamed accounts" not in page
 
     def test_the_key_is_shown_nowhere(self, world: World, keys: tuple[str, str], caplog: Any) -> None:
         archive_import = received(world, written(world, keys[1]).file.open().read())
-        answer = as_(world.curator).post(f"/manage/archives/{archive_import.pk}/", {"key": keys[0]})
-        assert answer.status_code == 409
-        assert keys[0] not in answer.content.decode() and keys[0] not in caplog.text
+        imports.WORK.run(archive_import.pk)
+        client, page = as_(world.curator), f"/manage/archives/{archive_import.pk}/"
+        Benchmark.objects.update(slug="other")
+        assert client.post(page, {"key": keys[0]}).status_code == 302
+        stored = ArchiveImport.objects.get().sealed_key
+        assert stored and keys[0].encode() not in bytes(stored)
+        imports.WORK.run(archive_import.pk)
+        row = ArchiveImport.objects.get()
+        assert (row.state, row.sealed_key) == (State.REJECTED, None)
+        shown = client.get(page).content.decode() + json.dumps([row.problems, row.progress])
+        assert keys[0] not in shown and keys[0] not in caplog.text
         assert not any(keys[0] in json.dumps(entry.detail) for entry in AuditEntry.objects.all())
 
     def test_existing_rows_are_named(self, world: World, keys: tuple[str, str]) -> None:
@@ -275,17 +340,13 @@ class TestImport:
             "the benchmark tiny already exists on this server",
             "the dataset tiny already exists on this server",
         ]
-        refused = refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=world.curator)
-        assert (refused.code, "The dataset tiny already exists on this server" in refused.message) == (
-            Code.NAME_TAKEN,
-            True,
-        )
+        assert problem_of(archive_import, keys[0], world.curator) == "the dataset tiny already exists on this server"
         assert Dataset.objects.count() == 1
 
     @pytest.mark.parametrize("content", [b"", b"PK", gold_lines(), b"PK\x05\x06" + bytes(18)])
     def test_a_file_that_is_no_archive_is_not_stored(self, world: World, content: bytes) -> None:
         files_before = files_of("archives")
-        assert refusal(received, world=world, content=content).code is Code.INVALID_NAME
+        assert refusal(received, world=world, content=content).code is Code.INVALID_ARCHIVE
         assert files_of("archives") == files_before and not ArchiveImport.objects.exists()
 
     @pytest.mark.parametrize("right", ["is_superuser", "is_staff", "is_curator", "password"])
@@ -302,8 +363,7 @@ class TestImport:
         wipe()
         curator = person("cora", is_curator=True)
         archive_import = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        refused = refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=curator)
-        assert right in refused.message
+        assert right in problem_of(archive_import, keys[0], curator)
         assert User.objects.count() == 1
 
     def test_a_line_for_another_table_is_refused(self, world: World, keys: tuple[str, str]) -> None:
@@ -317,8 +377,8 @@ class TestImport:
         curator = person("cora", is_curator=True)
         archive_import = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
         assert (
-            "a row of the model 'leaderboard.user'"
-            in refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=curator).message
+            "tables/team.jsonl, line 1: the row is of the model 'leaderboard.user'; expected 'leaderboard.team'"
+            in problem_of(archive_import, keys[0], curator)
         )
 
     @pytest.mark.parametrize("missing", ["tables/split.jsonl", "tables/benchmark.jsonl"])
@@ -329,8 +389,7 @@ class TestImport:
         wipe()
         curator = person("cora", is_curator=True)
         archive_import = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        refused = refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=curator)
-        assert "Nothing was changed" in refused.message
+        assert f"{missing}, line 1: this is not a row in JSON" in problem_of(archive_import, keys[0], curator)
         assert not Dataset.objects.exists()
 
     def test_only_curators_import(self, world: World) -> None:
@@ -340,23 +399,19 @@ class TestImport:
 
     def test_an_unused_upload_is_removed_after_a_day(self, world: World) -> None:
         archive_import = received(world, written(world).file.open().read())
-        assert imports.sweep() == 0
+        imports.WORK.sweep()
+        assert ArchiveImport.objects.exists()
         ArchiveImport.objects.update(at=timezone.now() - timedelta(days=1, minutes=1))
-        assert imports.sweep() == 1
+        imports.WORK.sweep()
+        assert not ArchiveImport.objects.exists()
         assert not archive_import.file.storage.exists(str(archive_import.file.name))
 
     def test_an_oversized_header_is_not_read(self, world: World) -> None:
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(writing.HEAD, b'{"slug": "' + b"a" * (64 << 20) + b'"}')
-        with pytest.raises(reading.ArchiveError):
-            reading.read_head(_as_file(buffer.getvalue()))
-
-
-def _as_file(content: bytes) -> Path:
-    path = Path(settings.FILE_UPLOAD_TEMP_DIR) / "archive.zip"
-    path.write_bytes(content)
-    return path
+        with pytest.raises(ArchiveError):
+            reading.read_head(buffer)
 
 
 def test_a_secret_key_among_public_ones_is_not_shown_again(world: World) -> None:

@@ -56,6 +56,7 @@ from tests.support.rows.track_phases import TRACKS
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(40)
 CANARY = "tungsten-canary"
+PICTURE = hashlib.sha256(b"\x89PNG").hexdigest()
 STORES = ("gold", "inputs", "predictions", "outcomes")
 
 
@@ -103,7 +104,7 @@ def populate() -> World:
     )
     at = timezone.now()
     Announcement.objects.create(benchmark=world.benchmark, title="Gold mended", created_by=world.curator, created_at=at)
-    teaser_of(world.benchmark, sha256="1" * 64)
+    teaser_of(world.benchmark, sha256=PICTURE)
     late = teams.create(name="Late", by=person("late"))
     fields = {"before": at, "closes_at": at + timedelta(days=1), "created_by": world.curator, "created_at": at}
     Extension.objects.create(phase=full, team=late, reason="a fire", **fields)
@@ -155,7 +156,7 @@ def import_archive(archive: Path, key: Path, output: StringIO | None = None) -> 
 def public_responses() -> dict[str, bytes]:
     """Every public board and table of the benchmark, and its picture."""
     client, responses = Client(), {}
-    picture = f"/benchmarks/tiny/picture/{'1' * 64}"
+    picture = f"/benchmarks/tiny/picture/{PICTURE}"
     responses[picture] = b"".join(client.get(picture).streaming_content)  # type: ignore[attr-defined]
     for phase in Benchmark.objects.get(slug="tiny").phases.all():
         base = f"/api/v1/benchmarks/tiny/phases/{phase.slug}/leaderboard"
@@ -340,7 +341,7 @@ def test_a_board_that_would_change_is_not_imported(archive: Path, key: Path) -> 
     with_changed_tables(
         archive, lambda head: head | {"readable": head["readable"] | {board: digest}}, {board: other_content}
     )
-    with pytest.raises(CommandError, match=r"the imported board .* would differ from the archived board"):
+    with pytest.raises(CommandError, match=r"the imported board .* would differ from the archived one"):
         import_archive(archive, key)
     assert site_is_empty()
 

@@ -214,6 +214,7 @@ MANAGE = [
     Row("manage_worker_drain", "login 404 404 404 404 405 405", "login 404 404 404 404 302 302"),
     Row("manage_imports", CURATOR, CURATOR.replace("200", "422")),
     Row("manage_import", CURATOR, CURATOR.replace("200", "422")),
+    Row("manage_import_state", CURATOR),
     Row("manage_import_remove", CURATOR_POSTS, CURATOR.replace("200", "302")),
     # The archive belongs to the curator and is of the public benchmark; the request has no key.
     Row("manage_exports", CURATOR, CURATOR.replace("200", "302")),

@@ -21,6 +21,7 @@ from leaderboard.containers.actions import engine, run_scorer, run_system
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     ArchiveExport,
+    ArchiveImport,
     Correction,
     DryRun,
     Generation,
@@ -101,6 +102,9 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
     ),
     "export_archive": lambda world, at: ArchiveExport.objects.create(
         benchmark=world.benchmark, requested_by=world.curator, queued_at=at, enqueued_at=at
+    ),
+    "import_archive": lambda world, at: ArchiveImport.objects.create(
+        name="x.zip", sha256="0" * 64, bytes=1, head={}, by=world.curator, at=at, queued_at=at, enqueued_at=at
     ),
     "diff_gold": correction,
 }
