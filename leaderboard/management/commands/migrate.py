@@ -29,7 +29,7 @@ LOCK_MILLISECONDS = 500
 
 It is shorter than PostgreSQL's deadlock_timeout of a second, so that in a deadlock it is the migration that gives way.
 """
-LONGEST_PAUSE = 15.0
+LONGEST_PAUSE = 5.0
 PATIENCE = 600.0
 """Seconds after which a migration whose tables are always in use, and a wait for another `migrate`, are given up."""
 POLL_SECONDS = 1.0
