@@ -193,13 +193,13 @@ def _could_be_rows(parts: list[str], column: int, n_columns: int, separator: str
     """Return True if the lines of a cell could be the end of a row, whole rows, and the beginning of a row.
 
     parts: the cell's lines. column: the index of its column. has_spaces: True if cells of this table may begin with a
-    space. If they may not, a comma before a space is no separator, and in TSV, every tab is one.
+    space. If they may not, a comma before a space is no separator; in TSV, every tab is one.
     """
     if n_columns == 1:
         return True
     if separator == "\t":
         return any("\t" in part for part in parts)
-    first, *between, last = [part if has_spaces else re.sub(r",(?=\s)", "", part) for part in parts]
+    first, *between, last = [part if has_spaces else part.replace(", ", "") for part in parts]
     right = n_columns - 1 - column
     if first.count(",") >= right and last.count(",") >= column:
         return True

@@ -16,6 +16,7 @@ import datetime
 import importlib
 import io
 import itertools
+import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -328,6 +329,7 @@ def _sheet_rows(sheet: Any, limits: ReadLimits, problems: ProblemList) -> Iterat
             date_formats=book._date_formats,
             timedelta_formats=book._timedelta_formats,
         )
+        parser.parse_formula = lambda _: "="  # formulas are refused; a shared one would be rewritten for each cell
         for event, element in iterparse(source, ("start", "end")):
             if event == "start":
                 n_elements += 1
@@ -382,7 +384,7 @@ def _xlsx_cell(cell: dict[str, Any], book: Any) -> str | _Typed | None:
     value, kind = cell["value"], cell["data_type"]
     if value is None or (isinstance(value, str) and kind not in ("f", "e")):
         return _ESCAPED_CONTROL.sub(lambda match: chr(int(match[1], 16)), value) if value else None
-    if isinstance(value, bool | int | float) and kind in ("b", "n"):
+    if isinstance(value, bool | int | float) and kind in ("b", "n") and math.isfinite(value):
         text = str(value) if type(value) is int and abs(value) < _FIRST_INEXACT and _is_general(cell, book) else None
         return _Typed(value, f"{_KINDS[kind]}, {shown(value)}", text)
     return _Typed(None, _KINDS.get(kind, "no text"))

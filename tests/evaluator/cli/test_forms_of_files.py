@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -113,10 +114,18 @@ def said(command: str, form: str, capsys: pytest.CaptureFixture[str], made: Path
     assert "Traceback" not in output.err and "internal" not in output.err
     text = output.out.replace(f".{form}", ".jsonl")
     report = json.loads(text) if is_json else text
-    if "items" in report and command.startswith("audit diff-gold"):
-        for item in report["items"]:
-            item["line"] -= form.removesuffix(".gz") in FORMATS
-    return status, report
+    return status, with_lines(report) if form.removesuffix(".gz") in FORMATS else report
+
+
+def with_lines(report: Any, key: str = "") -> Any:
+    """Return a report about a table with the numbers of lines in JSON Lines instead of rows, which are one more."""
+    if isinstance(report, list):
+        return [with_lines(value, f"{key}[]") for value in report]
+    if isinstance(report, dict):
+        return {name: with_lines(value, name) for name, value in report.items()}
+    if isinstance(report, str):
+        return re.sub(r"in row (\d+)", lambda match: f"on line {int(match[1]) - 1}", report)
+    return report - 1 if key in ("line", "lines[]") and isinstance(report, int) else report
 
 
 @pytest.mark.parametrize("name", COMMANDS)

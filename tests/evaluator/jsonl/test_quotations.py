@@ -90,6 +90,14 @@ NEIGHBOURS: dict[str, tuple[bytes, int]] = {
         b'id,claim,note,label\nc1,x, n, A\nc2,"Weird Al, a note,REFUTES\nc3,The drive is 5.25", a note,SUPPORTS\n',
         3,
     ),
+    "a no-break space after the separators": (
+        'id,claim,label\nc2,"Weird Al,\xa0REFUTES\nc3,5.25",\xa0SUPPORTS\n'.encode(),
+        2,
+    ),
+    "marks written twice in what is swallowed": (
+        b'id,claim,label\nc2,"He said ""hi,REFUTES\nc3,there"" now",SUPPORTS\n',
+        2,
+    ),
     "in the header": (b'id,"claim,label\nc1,x",SUPPORTS\nc2,y,REFUTES\n', 1),
     "in the header, never closed": (b'id,"claim,label\nc1,x,SUPPORTS\n', 1),
     "a byte order mark before it": (b'\xef\xbb\xbf"id,claim,label\nc1",x,SUPPORTS\n', 1),

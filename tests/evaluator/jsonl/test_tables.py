@@ -332,6 +332,22 @@ def test_a_workbook_with_cells_in_impossible_places_is_refused_before_they_are_r
     assert problem[1].startswith(expected)
 
 
+def test_numbers_of_a_workbook_are_numbers_of_json() -> None:
+    """A number beyond float64 does not become null, and a shared formula is not rewritten for each of its cells."""
+    sheet = "xl/worksheets/sheet1.xml"
+    content = workbook(["n:json"], [7])
+    for number in (b"1e999", b"-1E400", b"NaN", b"9" * 5000):
+        broken = repacked(content, sheet, lambda part, number=number: part.replace(b"<v>7</v>", b"<v>%s</v>" % number))
+        assert problems_of(broken, "gold.xlsx")
+    formula = b'<c r="A%d"><f t="shared" si="0"%s</c>'
+    rows = b"".join(
+        b'<row r="%d">%s</row>' % (row, formula % (row, b">" + b"A1+" * 2000 + b"1</f>" if row == 2 else b"/>"))
+        for row in range(2, 300)
+    )
+    shared = repacked(workbook(["id"]), sheet, lambda part: part.replace(b"</sheetData>", rows + b"</sheetData>"))
+    assert problems_of(shared, "gold.xlsx", ReadLimits(ratio=100_000))[0] == (2, "id is not valid", "a formula")
+
+
 def test_what_a_workbook_has_besides_cells_is_not_read_or_limited() -> None:
     merged = b"<mergeCells>" + b'<mergeCell ref="A1:XFD1048576"/>' * 300_000 + b"</mergeCells>"
     sheet = "xl/worksheets/sheet1.xml"
