@@ -1,6 +1,7 @@
 """Errors of the evaluator: one class for each party that has to act: participant, curator, caller or operator."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -14,6 +15,9 @@ MAX_COUNTED = 200_000
 
 MAX_LISTED_LINES = 10
 """Number of lines that are listed of a group of problems."""
+
+TABLE_NAME = re.compile(r"\.(csv|tsv|xlsx|parquet)(?:(?<=sv)\.gz)?\Z", re.IGNORECASE)
+"""Ends of the names of tables, which have rows; other files have lines. CSV and TSV may be compressed."""
 
 _MAX_SHOWN = 80
 
@@ -36,6 +40,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(ch if ch.isprintable() else json.dumps(ch)[1:-1] for ch in text)
+
+
+def row_or_line(file: str) -> str:
+    """Return `row` for the name of a table, otherwise `line`."""
+    return "row" if TABLE_NAME.search(file) else "line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +89,20 @@ class ProblemGroup:
         return self.rows[0]["found"] if len({row["found"] for row in self.rows}) == 1 else ""
 
     @property
+    def unit(self) -> str:
+        """`row` if the file is a table, otherwise `line`."""
+        return row_or_line(self.rows[0]["file"])
+
+    @property
     def lines(self) -> str:
-        """The line numbers of the first problems, as `lines 1, 2, 3, ...`; empty for problems of the whole file."""
+        """The numbers of the first problems' lines, as `lines 1, 2, 3, ...`, or of a table's rows; empty for problems
+        of the whole file.
+        """
         numbers = [str(row["line"]) for row in self.rows if row["line"] is not None]
         if not numbers:
             return ""
         rest = ", ..." if self.count > min(len(numbers), MAX_LISTED_LINES) else ""
-        return f"line{'s' if self.count > 1 else ''} {', '.join(numbers[:MAX_LISTED_LINES])}{rest}"
+        return f"{self.unit}{'s' if self.count > 1 else ''} {', '.join(numbers[:MAX_LISTED_LINES])}{rest}"
 
 
 def group_problems(problems: Iterable[Mapping[str, Any]]) -> list[ProblemGroup]:
@@ -150,13 +166,19 @@ class SandboxTimeoutError(SandboxError):
 
 
 class ProblemList:
-    """Collects the problems of one file: the first MAX_PROBLEMS in full, a count of the rest."""
+    """Collects the problems of one file: the first MAX_PROBLEMS in full, a count of the rest.
+
+    reported: the numbers of the rows of a table that have problems as rows; readers of lines leave them out. notes:
+    sentences about a table that is valid, which become warnings.
+    """
 
     def __init__(self, file: str, error: type[FileError]) -> None:
         self.file = file
         self.error = error
         self.problems: list[Problem] = []
         self.more = 0
+        self.reported: set[int] = set()
+        self.notes: list[str] = []
         self._counts: Counter[str] = Counter()
 
     def __bool__(self) -> bool:
@@ -193,4 +215,6 @@ class ProblemList:
 
     def _failure(self) -> FileError:
         counted = [replace(problem, count=self._counts[problem.what] or 1) for problem in self.problems]
+        if self.reported:  # rows are read in blocks, before the lines that are made of them
+            counted.sort(key=lambda problem: (problem.line is None, problem.line))
         return self.error(counted, self.more)

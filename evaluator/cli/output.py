@@ -34,7 +34,8 @@ def print_problems(problems: Sequence[Mapping[str, Any]], more: int = 0) -> None
             continue
         first = group.rows[0]
         say(str(first.get("text", "")))
-        say(f"{first['file']}: {group.what} on {group.count} lines in all: {group.lines.removeprefix('lines ')}")
+        numbers = group.lines.removeprefix(f"{group.unit}s ")
+        say(f"{first['file']}: {group.what} on {group.count} {group.unit}s in all: {numbers}")
     more -= sum(group.count - len(group.rows) for group in groups)
     if more > 0:
         say(f"and {more} more problem{'s' if more > 1 else ''}")

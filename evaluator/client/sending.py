@@ -7,6 +7,7 @@ from typing import Any
 
 from evaluator.client.http import Body, Server, UnavailableError
 from evaluator.client.reading import phase_path
+from evaluator.jsonl.decompress import is_packed
 
 _CHECKING = 180.0  # seconds: the server validates the predictions
 
@@ -20,7 +21,7 @@ def send_predictions(
     which are left out if they are empty.
     """
     query = {**{key: value for key, value in metadata.items() if value}, "name": name}
-    kind = "application/gzip" if name.endswith(".gz") else "application/x-ndjson"
+    kind = "application/gzip" if is_packed(name) else "application/x-ndjson"
     path = f"{phase_path(benchmark, phase)}/submissions/"
     response: dict[str, Any] = server.request(
         "POST", path, query=query, body=body, content_type=kind, seconds=_CHECKING

@@ -1,12 +1,12 @@
 """Sandbox job that generates a baseline's predictions. It never receives hidden gold."""
 
-import gzip
-import io
 from typing import Any
 
 import msgspec
 
+from evaluator.errors import InputsError
 from evaluator.jobs.base import SEED, Files, Report, TaskRequest
+from evaluator.jsonl.tables import lines_of
 from evaluator.tasks.audit.split import Split
 from evaluator.tasks.baselines.base import BaselineInput
 
@@ -48,9 +48,7 @@ def make_baseline(files: Files, request: BaselineRequest) -> tuple[BaselineRepor
     ]
     task.read_inputs(files["inputs"], request.inputs_name, options, request.expects)
     files["inputs"].seek(0)
-    body = files["inputs"].read()
-    # read_inputs has already checked the file against its limits.
-    lines = io.BytesIO(gzip.decompress(body) if request.inputs_name.endswith(".gz") else body)
+    lines = lines_of(files["inputs"], request.inputs_name, InputsError)
     baseline_input = BaselineInput([msgspec.json.decode(line) for line in lines], trains, request.expects, request.seed)
     answers = baseline.answer(baseline_input)
     predictions = b"" if answers is None else msgspec.json.Encoder().encode_lines(answers)

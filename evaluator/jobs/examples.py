@@ -8,9 +8,10 @@ from typing import Any, BinaryIO, Literal
 import msgspec
 import numpy as np
 
-from evaluator.errors import FileError, GoldError, PredictionError, ProblemList
+from evaluator.errors import FileError, GoldError, PredictionError
 from evaluator.jobs.base import Count, Files, Report, TaskRequest
-from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.tables import lines_of
 from evaluator.outcomes.table import Dimension, Outcomes
 from evaluator.tasks.base import AnyTask
 from evaluator.tasks.item_results import ItemRows, Results
@@ -181,8 +182,7 @@ def _lines(stream: BinaryIO, name: str, error: type[FileError]) -> Iterator[dict
     decompressed.
     """
     stream.seek(0)
-    body = b"".join(chunks(stream, ReadLimits(), ProblemList(name, error)))
-    return map(msgspec.json.decode, body.splitlines())
+    return map(msgspec.json.decode, lines_of(stream, name, error))
 
 
 def _example(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from evaluator.errors import ProblemList, UsageError, shown
+from evaluator.jsonl.other_formats import HEAD, refuse_binary, refuse_packed
 
 CHUNK = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -43,18 +44,25 @@ class ReadLimits:
     depth: int = 16
 
 
+def is_packed(name: str) -> bool:
+    """Return True if a file is compressed with gzip according to its name, which then ends in .gz or .GZ."""
+    return name.lower().endswith(".gz")
+
+
 def chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
     """Yield the bytes of a file in chunks, decompressed with gzip if the file's name (`problems.file`) ends in .gz.
 
     Raises `problems.error` if the file exceeds the limits, if its gzip data is damaged or incomplete, or if it is
-    compressed without a name that ends in .gz, or twice.
+    compressed without a name that ends in .gz, twice, or in another way than with gzip.
     """
-    packed = problems.file.endswith(".gz")
+    packed = is_packed(problems.file)
     total = 0
     for chunk in _gunzipped(stream, limits, problems) if packed else _plain(stream):
         if total == 0 and chunk.startswith(_GZIP_MAGIC):
             expected = "data that is compressed only once" if packed else "a name that ends in .gz, or plain text"
             problems.stop(None, "the file is compressed", "gzip data", expected)
+        if total == 0 and not problems.file.lower().endswith(".xlsx"):
+            refuse_packed(chunk[:HEAD], problems)
         total += len(chunk)
         if total > limits.file_bytes:
             problems.stop(
@@ -73,6 +81,10 @@ def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
     member = zlib.decompressobj(wbits=31)
     begun = False  # True once the current member has received a byte
     for packed in _plain(stream):
+        if consumed == 0 and not packed.startswith(_GZIP_MAGIC[: len(packed)]):
+            refuse_binary(packed[:HEAD], problems)
+            expected = "gzip data, or a name that does not end in .gz"
+            problems.stop(None, "the file is not compressed, although its name ends in .gz", "", expected)
         consumed += len(packed)
         data = packed
         while data:

@@ -16,7 +16,8 @@ import numpy as np
 from evaluator.errors import FileError, ProblemList, shown
 from evaluator.jsonl.decode_errors import describe
 from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.other_formats import EXPECTED_ENCODING, refuse_other_formats
+from evaluator.jsonl.other_formats import HEAD, refuse_other_formats
+from evaluator.jsonl.separated_values import JSON_SUFFIX
 from evaluator.jsonl.strict_json import LineError, Schema, may_hold_long_digits, not_utf8, unknown_keys
 from evaluator.jsonl.tables import first_line, line_chunks
 from evaluator.jsonl.unknown_keys import Widened
@@ -27,11 +28,10 @@ MAX_UNKNOWN_KEYS = 64
 _MAX_NAMED_KEYS = 20
 _MAX_TRACKED_KEYS = 10_000
 _BLOCK = 1 << 17  # the objects of a block fit into a processor's second cache
+_LIKE_A_SLICE = re.compile(r"slices?[:._ -](.+)", re.IGNORECASE)
 _SUSPICIOUS_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UTF_8_BOM = b"\xef\xbb\xbf"
 _BEFORE_COLON = np.isin(np.arange(256), list(b'" \t\r'))
-_HEAD = 1 << 16
-_OTHER_BOMS = {b"\xff\xfe": "UTF-16 or UTF-32", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
 
 
 @dataclass(frozen=True)
@@ -114,18 +114,35 @@ class Reader(Generic[Record]):
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences about the keys that the format does not name and that were ignored.
+        """Sentences about a table's cells, and about the keys that the format does not name and that were ignored.
 
         There is one sentence for each of the first _MAX_NAMED_KEYS keys, and one with the number of further keys.
         """
-        sentences = []
+        sentences = list(self.problems.notes)
+        is_row = self._first > 1
+        at = f"{'in' if is_row else 'on'} {'row' if is_row else 'line'}"
         for key, (first, count) in list(self._unknown.items())[:_MAX_NAMED_KEYS]:
-            where = f"on line {first}" if count == 1 else f"on {count} lines, first on line {first}"
-            sentences.append(f"{self.problems.file}: key {shown(key)} is not part of the format, ignored {where}")
+            where = f"{at} {first}" if count == 1 else f"{at.replace(' ', f' {count} ')}s, first {at} {first}"
+            sentence = f"{self.problems.file}: key {shown(key)} is not part of the format, ignored {where}"
+            sentences.append(sentence + self._offer_of_slices(key))
         if len(self._unknown) > _MAX_NAMED_KEYS:
             more = len(self._unknown) - _MAX_NAMED_KEYS
             sentences.append(f"{self.problems.file}: {more} more unknown keys were ignored")
         return sentences
+
+    def _offer_of_column(self, error: LineError) -> str:
+        """Return the end of what is expected if a column of a table has texts instead of another type."""
+        key = error.what.removesuffix(" has the wrong type")
+        is_text = error.found == "a string" and key != error.what and key in self._layout.shape.names
+        return f", in a column {shown(key + JSON_SUFFIX)}" if self._first > 1 and is_text else ""
+
+    def _offer_of_slices(self, key: str) -> str:
+        """Return the end of a sentence about an unknown key that is named like a slice, such as `slice:source`."""
+        match = _LIKE_A_SLICE.fullmatch(key)
+        if not match or "slices" not in self._layout.shape.names:
+            return ""
+        column = "in the column slices:json" if self._first > 1 else "under the key slices"
+        return f"; slices are an object {column}: {{{shown(match[1])}: ...}}"
 
     def _blocks(self, stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:
         """Yield (block of whole lines, True if it ends the file); only the file's last line may lack a newline.
@@ -139,7 +156,7 @@ class Reader(Generic[Record]):
         for raw in _pieces(line_chunks(stream, self.limits, self.problems)):
             chunk = raw if started else self._without_bom(raw)
             if not started:
-                refuse_other_formats(chunk[:_HEAD], self.problems)
+                refuse_other_formats(chunk[:HEAD], self.problems)
             started = True
             parts.append(chunk)
             n_bytes += len(chunk)
@@ -162,9 +179,6 @@ class Reader(Generic[Record]):
             yield last, True
 
     def _without_bom(self, chunk: bytes) -> bytes:
-        for bom, encoding in _OTHER_BOMS.items():
-            if chunk.startswith(bom):
-                self.problems.stop(1, "wrong encoding", encoding, EXPECTED_ENCODING)
         if chunk.startswith(_UTF_8_BOM):
             self.problems.add(
                 1, "the file begins with a byte order mark", "EF BB BF", "UTF-8 without a byte order mark"
@@ -173,6 +187,8 @@ class Reader(Generic[Record]):
         return chunk
 
     def _read_block(self, block: bytes, lines: Sequence[bytes], first: int, ends_file: bool) -> Block[Record]:
+        if not self.problems.reported.isdisjoint(range(first, first + len(lines))):
+            return Block(first, None, lambda: self._read_lines(lines, None, first, 0))
         records: Sequence[Record] | None = self._decode_all(block, lines)
         if records is not None and _most_keys_of_block(block) == sum(map(self._layout.count_keys, records)):
             return Block(first, records, lambda: enumerate(records, first))
@@ -187,13 +203,16 @@ class Reader(Generic[Record]):
     ) -> Iterator[tuple[int, Record]]:
         for index, line in enumerate(lines):
             number = first + index
+            if number in self.problems.reported:
+                self.n_unread += 1
+                continue
             try:
                 record = records[index] if records is not None else self._examine(line, number == last)
                 if _most_keys(line) != self._layout.count_keys(record):
                     self._note_unknown_keys(line, number)
             except LineError as error:
                 self.n_unread += 1
-                self.problems.add(number, error.what, error.found, error.expected)
+                self.problems.add(number, error.what, error.found, error.expected + self._offer_of_column(error))
             else:
                 yield number, record
 

@@ -15,24 +15,43 @@ import csv
 import datetime
 import importlib
 import io
+import itertools
+import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import PurePath
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.errors import GoldError, ProblemList, UsageError, shown
+from evaluator.errors import TABLE_NAME, FileError, GoldError, ProblemList, UsageError, shown
 from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.other_formats import HEAD, refuse_other_than_table
+from evaluator.jsonl.separated_values import (
+    JSON_SUFFIX,
+    LINE_BREAK,
+    SEPARATORS,
+    SPACE_BEFORE_MARK,
+    read_separated,
+)
 
 FORMATS = ("csv", "tsv", "xlsx", "parquet")
-JSON_SUFFIX = ":json"
-_SEPARATORS = {"csv": ",", "tsv": "\t"}
+FIRST_ROW = 2
+"""Number of the first row below the header."""
 _MOST_COLUMNS = 1000
+_MOST_ROWS_OF_TITLE = 5
 _LONGEST_XLSX_CELL = 32_767
-_MOST_XLSX_ROWS = 1_048_576
+_MOST_XLSX_ROWS, _MOST_XLSX_COLUMNS = 1_048_576, 16_384
+_MOST_XLSX_ELEMENTS = 8 * _MOST_XLSX_COLUMNS
+"""Elements between the ends of two rows; a cell has up to three, and more for each font in its text."""
+_LARGE_PARTS = ("xl/worksheets/", "xl/sharedstrings")
+_LARGEST_PART = 4 << 20
+"""Bytes of a part of a workbook that has no cells, such as its formats."""
+_FIRST_INEXACT = 10**15
+"""Excel has 15 digits: longer numbers have lost their last ones."""
+_SHOWN_AS_DIGITS = (0, 1, 49)
+"""Number formats: General, 0 and text."""
 _PARQUET_BATCH = 100
 """Rows of a Parquet file in memory at a time: by a dictionary, each of them may be as long as the whole file."""
 _CREATED = datetime.datetime(2000, 1, 1)
@@ -40,6 +59,8 @@ _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|x[0-9A-Fa-f]{4}_")
 """Characters that XML does not have, and what Excel writes for them between two underscores."""
 _ESCAPED_CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")
+_BOOLEANS = ("TRUE", "FALSE", "True", "False")
+"""Booleans as spreadsheets and pandas write them, besides those of JSON."""
 _KINDS = {"n": "a number", "d": "a date", "b": "a Boolean", "f": "a formula", "e": "an error"}
 _DECODER = msgspec.json.Decoder()
 
@@ -51,20 +72,25 @@ class _Typed:
     """A cell that is not text.
 
     value: the cell's JSON value, None if JSON cannot hold it. kind: its type, and where known its value, in words.
+    text: the value as text for a column of texts; None if it is not certain how the text would be written.
     """
 
-    __slots__ = ("kind", "value")
+    __slots__ = ("kind", "text", "value")
 
-    def __init__(self, value: int | float | bool | list[Any] | dict[str, Any] | None, kind: str) -> None:
-        self.value, self.kind = value, kind
+    def __init__(
+        self, value: int | float | bool | list[Any] | dict[str, Any] | None, kind: str, text: str | None = None
+    ) -> None:
+        self.value, self.kind, self.text = value, kind, text
 
 
 def table_format(name: str) -> str:
     """Return `csv`, `tsv`, `xlsx` or `parquet` if the file's name ends in it, in upper or lower case, else an empty
     string.
+
+    CSV and TSV may be compressed, and their names then end in .gz, too.
     """
-    suffix = PurePath(name).suffix.lower().removeprefix(".")
-    return suffix if suffix in FORMATS else ""
+    match = TABLE_NAME.search(name)
+    return match[1].lower() if match else ""
 
 
 def first_line(problems: ProblemList) -> int:
@@ -72,7 +98,7 @@ def first_line(problems: ProblemList) -> int:
 
     It is 2 in a table, whose first row is the header, else 1.
     """
-    return 2 if _is_table(problems) else 1
+    return FIRST_ROW if _is_table(problems) else 1
 
 
 def line_chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
@@ -86,66 +112,119 @@ def line_chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> 
     yield from _lines(stream, table_format(problems.file), limits, problems)
 
 
+def lines_of(stream: BinaryIO, name: str, error: type[FileError] = GoldError) -> list[bytes]:
+    """Return the lines of a file that has been validated, without their ends; a curator's table is converted.
+
+    stream: the open file, at its beginning. name: its name. error: the exception type for a file that cannot be used.
+    """
+    problems = ProblemList(name, error)
+    body = b"".join(line_chunks(stream, ReadLimits(), problems))
+    problems.raise_if_any()
+    return body.splitlines()
+
+
 def _is_table(problems: ProblemList) -> bool:
     return bool(table_format(problems.file)) and issubclass(problems.error, GoldError)
 
 
 def _lines(stream: BinaryIO, kind: str, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
+    """Yield a line for each row, which is `{}` for a row that has been reported: `problems.reported` has its number."""
     content = b"".join(chunks(stream, limits, problems))
     if not content:
         problems.stop(None, "the file is empty", "0 bytes", "a table with a header")
+    refuse_other_than_table(content[:HEAD], kind, problems)
     rows = _READERS[kind](content, limits, problems)
-    header = _header(next(rows, ()), problems)
+    header, rows = _header(rows, problems)
     n_bytes = n_blank = 0
+    numbers: dict[str, list[int]] = {}  # key of a column of texts: [first row with a number, number of such rows]
     for number, cells in enumerate(rows, 2):
-        if not any(cell not in (None, "") for cell in cells):
+        if number - 1 > limits.lines:
+            problems.stop(None, "too many rows", f"over {limits.lines} rows", f"at most {limits.lines} rows")
+        if cells is not None and all(cell is None or cell == "" for cell in cells):
             n_blank += 1  # spreadsheets end in blank rows
             continue
         for blank in range(number - n_blank, number):
             problems.add(blank, "blank row", "no cells", "one line per row, without blank rows between them")
-            yield b"{}\n"
+            yield _reported(blank, problems)
         n_blank = 0
-        line = _line(header, cells, number, problems)
+        line = _line(header, cells, number, problems, numbers) if cells is not None else _reported(number, problems)
         n_bytes += len(line)
         if n_bytes > limits.file_bytes:
             size = f"{limits.file_bytes} bytes"
             problems.stop(number, "the table is too large", f"over {size} as JSON Lines", f"at most {size}")
         yield line
-    problems.raise_if_any()
     if not n_bytes:
         problems.stop(None, "the table has no rows", "only a header", "one row per line")
+    problems.notes += [_note_on_numbers(key, *counted, problems.file) for key, counted in numbers.items()]
 
 
-def _header(cells: Cells, problems: ProblemList) -> list[tuple[str, bool]]:
-    """Return (key, True if the column's cells are JSON) of each column. Raises the file's error for an invalid header.
+def _note_on_numbers(key: str, row: int, count: int, file: str) -> str:
+    numbers, are, they = ("number", "is", "it") if count == 1 else ("numbers", "are", "they")
+    first = f"in row {row}" if count == 1 else f"first in row {row}"
+    return (
+        f"{file}: {count} {numbers} in column {shown(key)}, {first}, {are} read as text; zeros that {they} began "
+        "with are lost: format the column as text before you type"
+    )
 
-    cells: the first row of the table.
+
+def _reported(number: int, problems: ProblemList) -> bytes:
+    problems.reported.add(number)
+    return b"{}\n"
+
+
+def _header(
+    rows: Iterator[Cells | None], problems: ProblemList
+) -> tuple[list[tuple[str, bool]], Iterator[Cells | None]]:
+    """Return (key, True if the column's cells are JSON) of each column, and the rows below the header.
+
+    Raises the file's error for an invalid header.
     """
-    names = [cell if isinstance(cell, str) else "" for cell in cells]
+    cells = next(rows, ()) or ()
+    names = [cell if isinstance(cell, str) else cell.text or "" if isinstance(cell, _Typed) else "" for cell in cells]
     while names and not names[-1] and cells[len(names) - 1] in (None, ""):
         names.pop()
     if len(names) > _MOST_COLUMNS:
         problems.stop(1, "too many columns", str(len(names)), f"at most {_MOST_COLUMNS}")
+    rows = _checked_below_title(names, rows, problems)
     if not names or not all(names):
         column = names.index("") + 1 if names else 1
         problems.stop(1, f"column {column} has no name", "no text", "a key in each column")
-    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
-        found = "semicolons" if ";" in names[0] else "tabs"
-        problems.stop(1, "wrong separator", found, "commas in .csv, tabs in .tsv")
     keys = [(name.removesuffix(JSON_SUFFIX), name.endswith(JSON_SUFFIX)) for name in names]
     seen: set[str] = set()
     for key, _ in keys:
         if key in seen:
             problems.stop(1, "duplicate column", shown(key), "each key once")
         seen.add(key)
-    return keys
+    return keys, rows
 
 
-def _line(header: list[tuple[str, bool]], cells: Cells, number: int, problems: ProblemList) -> bytes:
+def _checked_below_title(
+    names: list[str], rows: Iterator[Cells | None], problems: ProblemList
+) -> Iterator[Cells | None]:
+    """Return the rows below row 1, unless that is a title, a comment or `sep=,`, which then is the file's problem.
+
+    names: the cells of row 1.
+    """
+    named = [name for name in names if name]
+    if len(named) > 1 and not named[0].startswith(("#", "sep=")):
+        return rows
+    first = list(itertools.islice(rows, _MOST_ROWS_OF_TITLE))
+    widest = max((sum(cell not in (None, "") for cell in cells) for cells in first if cells is not None), default=0)
+    if widest > len(named) or (named and named[0].startswith("sep=")):
+        found = shown(named[0]) if named else "a blank row"
+        problems.stop(1, "the first row is not the header", found, "the keys in row 1, and no rows above them")
+    return itertools.chain(first, rows)
+
+
+def _line(
+    header: list[tuple[str, bool]], cells: Cells, number: int, problems: ProblemList, numbers: dict[str, list[int]]
+) -> bytes:
+    """Return a row as JSON. numbers: as in `_lines`; the row's numbers in columns of texts are counted."""
     if any(cell not in (None, "") for cell in cells[len(header) :]):
         problems.add(number, "too many cells", str(len(cells)), f"{len(header)}, as in the header")
-        return b"{}\n"
+        return _reported(number, problems)
     members = []
+    is_valid = True
     for (key, is_json), cell in zip(header, cells, strict=False):
         if cell is None or cell == "":
             continue
@@ -156,9 +235,12 @@ def _line(header: list[tuple[str, bool]], cells: Cells, number: int, problems: P
                 "JSON" if is_json else f"text; numbers, lists and objects are in a column {shown(key + JSON_SUFFIX)}"
             )
             problems.add(number, f"{key} is not valid", str(error), expected)
+            is_valid = False
             continue
+        if isinstance(cell, _Typed) and not is_json:
+            numbers.setdefault(key, [number, 0])[1] += 1
         members.append(msgspec.json.encode(key) + b": " + value)
-    return b"{" + b", ".join(members) + b"}\n"
+    return b"{" + b", ".join(members) + b"}\n" if is_valid else _reported(number, problems)
 
 
 def _value(cell: Any, is_json: bool) -> bytes:
@@ -168,40 +250,21 @@ def _value(cell: Any, is_json: bool) -> bytes:
     fit its column; the error's text says what was found.
     """
     if isinstance(cell, _Typed):
+        if not is_json and cell.text is not None:
+            return msgspec.json.encode(cell.text)
         if not is_json or cell.value is None:
             raise ValueError(cell.kind)
         return msgspec.json.encode(cell.value)
     if not is_json:
         return msgspec.json.encode(cell)
+    if cell in _BOOLEANS:
+        return cell.lower().encode()
     try:
         _DECODER.decode(cell)
     except (msgspec.MsgspecError, RecursionError):
         raise ValueError(shown(cell)) from None
     # Outside of strings, a line break is white space; strings have none.
     return str(cell).encode().replace(b"\r", b" ").replace(b"\n", b" ")
-
-
-def _separated(kind: str) -> Callable[[bytes, ReadLimits, ProblemList], Iterator[Cells]]:
-    def read(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            number = content.count(b"\n", 0, error.start) + 1
-            problems.stop(number, "not UTF-8", f"0x{content[error.start]:02x}", "UTF-8; Excel saves it as CSV UTF-8")
-        csv.field_size_limit(limits.line_bytes)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=_SEPARATORS[kind], strict=True)
-        n_columns = 0
-        row = 0
-        try:
-            for row, cells in enumerate(reader, 1):
-                n_columns = n_columns or len(cells)
-                if cells and len(cells) < n_columns:
-                    problems.add(row, "too few cells", str(len(cells)), f"{n_columns}, as in the header")
-                yield cells
-        except csv.Error as error:
-            problems.stop(row + 1, "the row cannot be read", str(error), "cells in double quotes where they need them")
-
-    return read
 
 
 def _library(name: str, problems: ProblemList) -> Any:
@@ -225,16 +288,18 @@ def _xlsx(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator
     openpyxl = _library("openpyxl", problems)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-        _check_unpacked("workbook", unpacked, len(content), limits, problems)
+            members = archive.infolist()
+        _check_unpacked("workbook", sum(member.file_size for member in members), len(content), limits, problems)
+        for member in members:
+            if member.file_size > _LARGEST_PART and not member.filename.lower().startswith(_LARGE_PARTS):
+                found = f"{member.file_size} bytes in {shown(member.filename)}"
+                problems.stop(None, "the workbook has too many formats", found, f"at most {_LARGEST_PART} bytes")
         workbook = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=False, keep_links=False)
         sheets = workbook.worksheets
         if len(sheets) != 1:
             names = ", ".join(shown(sheet.title) for sheet in sheets[:5])
             problems.stop(None, "wrong number of sheets", f"{len(sheets)} ({names})", "one sheet")
-        sheets[0].reset_dimensions()
-        for row in sheets[0].iter_rows():
-            yield [_xlsx_cell(cell) for cell in row]
+        yield from _sheet_rows(sheets[0], limits, problems)
     except GoldError:
         raise
     except MemoryError:
@@ -243,13 +308,91 @@ def _xlsx(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator
         problems.stop(None, "not a readable XLSX file", type(error).__name__, "a workbook as Excel saves it")
 
 
-def _xlsx_cell(cell: Any) -> Any:
-    value = cell.value
-    if value is None or (isinstance(value, str) and cell.data_type not in ("f", "e")):
+def _sheet_rows(sheet: Any, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
+    """Yield the cells of the rows of a sheet, with empty ones in between where the sheet has none.
+
+    `sheet.iter_rows` would yield all rows before the first one that the file names, whatever its number is, and fill up
+    each to its last column; and it would leave out rows and cells that are not in order. Nothing below the rows is
+    parsed: a sheet may list a million merged cells there.
+    """
+    from openpyxl.worksheet._reader import DATA_TAG, ROW_TAG, WorkSheetParser, iterparse
+
+    most_rows = min(_MOST_XLSX_ROWS, limits.lines + 1)
+    book = sheet.parent
+    row = n_elements = 0
+    data: Any = None  # the parent of the rows
+    with book._archive.open(sheet._worksheet_path) as source:
+        parser = WorkSheetParser(
+            source,
+            sheet._shared_strings,
+            epoch=book.epoch,
+            date_formats=book._date_formats,
+            timedelta_formats=book._timedelta_formats,
+        )
+        parser.parse_formula = lambda _: "="  # formulas are refused; a shared one would be rewritten for each cell
+        for event, element in iterparse(source, ("start", "end")):
+            if event == "start":
+                n_elements += 1
+                data = element if element.tag == DATA_TAG else data
+                if n_elements > _MOST_XLSX_ELEMENTS:
+                    problems.stop(row + 1, "too many cells", f"over {_MOST_XLSX_COLUMNS}", f"at most {_MOST_COLUMNS}")
+                continue
+            if element.tag == DATA_TAG:
+                return
+            if element.tag != ROW_TAG:
+                continue
+            n_elements = 0
+            number, cells = parser.parse_row(element)
+            if data is not None:
+                data.clear()
+            parser.row_dimensions.clear()
+            values = _values_by_column(cells, number, book, problems)
+            if not values:
+                continue
+            if number > most_rows:
+                problems.stop(None, "too many rows", f"a cell in row {shown(number)}", f"at most {most_rows} rows")
+            if number <= row:
+                problems.stop(number, "not a readable XLSX file", "rows that are not in order", "rows in order")
+            yield from itertools.repeat((), number - row - 1)
+            row = number
+            last = max(values)
+            if last > _MOST_COLUMNS:
+                problems.stop(row, "too many columns", f"a cell in column {last}", f"at most {_MOST_COLUMNS}")
+            yield [values.get(column) for column in range(1, last + 1)]
+
+
+def _values_by_column(
+    cells: Iterable[dict[str, Any]], row: int, book: Any, problems: ProblemList
+) -> dict[int, str | _Typed]:
+    """Return column, from 1 -> value of each cell of a row that is not empty."""
+    values: dict[int, str | _Typed] = {}
+    for cell in cells:
+        value = _xlsx_cell(cell, book)
+        if value is None or value == "":
+            continue
+        if cell["row"] != row or cell["column"] in values:
+            problems.stop(row, "not a readable XLSX file", "a cell in the wrong place", "a workbook as Excel saves it")
+        values[cell["column"]] = value
+    return values
+
+
+def _xlsx_cell(cell: dict[str, Any], book: Any) -> str | _Typed | None:
+    """Return a cell's value: text, None if it is empty, or else a typed value.
+
+    A whole number that the sheet shows as it is, such as an id, is text as well.
+    """
+    value, kind = cell["value"], cell["data_type"]
+    if value is None or (isinstance(value, str) and kind not in ("f", "e")):
         return _ESCAPED_CONTROL.sub(lambda match: chr(int(match[1], 16)), value) if value else None
-    if isinstance(value, bool | int | float) and cell.data_type in ("b", "n"):
-        return _Typed(value, f"{_KINDS[cell.data_type]}, {shown(value)}")
-    return _Typed(None, _KINDS.get(cell.data_type, "no text"))
+    if isinstance(value, bool | int | float) and kind in ("b", "n") and math.isfinite(value):
+        text = str(value) if type(value) is int and abs(value) < _FIRST_INEXACT and _is_general(cell, book) else None
+        return _Typed(value, f"{_KINDS[kind]}, {shown(value)}", text)
+    return _Typed(None, _KINDS.get(kind, "no text"))
+
+
+def _is_general(cell: dict[str, Any], book: Any) -> bool:
+    """Return True if the cell has no number format that shows a number as anything but its digits, such as 000."""
+    return book._cell_styles[cell["style_id"]].numFmtId in _SHOWN_AS_DIGITS
 
 
 def _parquet(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
@@ -330,9 +473,9 @@ def _parquet_cell(value: Any) -> _Typed:
     return _Typed(value if is_json else None, f"a value of type {type(value).__name__}, {shown(str(value))}")
 
 
-_READERS: dict[str, Callable[[bytes, ReadLimits, ProblemList], Iterator[Cells]]] = {
-    "csv": _separated("csv"),
-    "tsv": _separated("tsv"),
+_READERS: dict[str, Callable[[bytes, ReadLimits, ProblemList], Iterator[Cells | None]]] = {
+    "csv": lambda content, limits, problems: read_separated(content, "csv", limits, problems),
+    "tsv": lambda content, limits, problems: read_separated(content, "tsv", limits, problems),
     "xlsx": _xlsx,
     "parquet": _parquet,
 }
@@ -361,11 +504,15 @@ def _is_plain(value: Any, kind: str) -> bool:
     format.
 
     kind: the format. In xlsx, the text must not have characters that XML lacks; in other formats, it must not look like
-    a formula to spreadsheets.
+    a formula to spreadsheets, and in CSV and TSV it must not have several lines, since these could be rows.
     """
     if not isinstance(value, str) or not value:
         return False
-    return not (_NOT_XML.search(value) if kind == "xlsx" else _FORMULA.match(value))
+    if kind == "xlsx":
+        return not _NOT_XML.search(value)
+    if kind in SEPARATORS and (LINE_BREAK.search(value) or SPACE_BEFORE_MARK.match(value)):
+        return False
+    return not _FORMULA.match(value)
 
 
 def _cell(row: dict[str, Any], key: str, is_json: bool, kind: str) -> str | None:
@@ -386,7 +533,7 @@ def _write_separated(kind: str) -> Callable[[list[str], Iterable[Sequence[str | 
         lines: list[str] = []
         # Before Python 3.13, the writer quotes a cell with a carriage return only if the line terminator has one.
         file = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n")))
-        writer = csv.writer(file, delimiter=_SEPARATORS[kind], lineterminator="\r\n")
+        writer = csv.writer(file, delimiter=SEPARATORS[kind], lineterminator="\r\n")
         writer.writerow(header)
         writer.writerows(rows)
         return "\n".join([*lines, ""]).encode()

@@ -6,8 +6,7 @@ from typing import BinaryIO
 import msgspec
 import numpy as np
 
-from evaluator.errors import GoldError, ProblemList
-from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.tables import lines_of
 from evaluator.measures.base import Measure
 from evaluator.measures.slices import slices_of
 from evaluator.outcomes.pooled import check_alike
@@ -76,8 +75,7 @@ def items(
     Yields nothing unless the rows of the outcomes are the lines of the gold file, one to one. gold, name: the gold file
     and its name. Raises GoldError if the file exceeds the limits of size.
     """
-    body = b"".join(chunks(gold, ReadLimits(), ProblemList(name, GoldError)))
-    lines = body.splitlines()
+    lines = lines_of(gold, name)
     if not len(lines) == a.n_rows == a.n_units:
         return
     for measure in existing(measures, a.facts):

@@ -286,13 +286,16 @@ def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str,
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=output_bytes)
 
 
-def read_table(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+def read_table(
+    *, task: str, gold: IO[bytes], name: str, options: Mapping[str, str], seconds: float, is_gold: bool = True
+) -> Answer:
     """Validate gold in a table file; the answer's attachment is the gold as JSON Lines. Raises SandboxError.
 
-    name: the file's name, whose suffix is one of `tables.FORMATS`.
+    name: the file's name, whose suffix is one of `tables.FORMATS`. seconds: limit of processor time. is_gold: False to
+    convert the table without a check of its lines.
     """
-    request = ReadTableRequest(task=task, options=dict(options), gold_name=name)
-    return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=MAX_OUTPUT_BYTES, report=TableReport)
+    request = ReadTableRequest(task=task, options=dict(options), gold_name=name, is_gold=is_gold)
+    return _ask(request, {"gold": gold}, seconds, output_bytes=MAX_OUTPUT_BYTES, report=TableReport)
 
 
 def write_table(*, gold: GoldVersion, kind: str) -> Answer:

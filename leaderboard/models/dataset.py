@@ -10,6 +10,8 @@ from django.db import models
 from django.db.models import F, Q
 from simple_history.models import HistoricalRecords
 
+from evaluator.jsonl.decompress import is_packed
+
 
 def gold_storage() -> Storage:
     return storages["gold"]
@@ -21,7 +23,7 @@ def inputs_storage() -> Storage:
 
 def unguessable_name(instance: models.Model, filename: str) -> str:
     """Return a random name under which a JSON Lines file is stored. Only the suffix .gz of `filename` is kept."""
-    suffix = ".jsonl.gz" if filename.endswith(".gz") else ".jsonl"
+    suffix = ".jsonl.gz" if is_packed(filename) else ".jsonl"
     return f"{instance._meta.model_name}/{uuid.uuid4().hex}{suffix}"
 
 

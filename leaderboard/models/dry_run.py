@@ -8,6 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from evaluator.jsonl.decompress import is_packed
+
 from .dataset import GoldVersion
 from .state import ACTIVE, LeasedWork, State, lease_constraints
 from .submission import predictions_storage
@@ -15,7 +17,7 @@ from .submission import predictions_storage
 
 def unguessable_dry_run(instance: models.Model, filename: str) -> str:
     """Return a random name under which predictions are stored. Only the suffix .gz of `filename` is kept."""
-    return f"dry-runs/{uuid.uuid4().hex}{'.jsonl.gz' if filename.endswith('.gz') else '.jsonl'}"
+    return f"dry-runs/{uuid.uuid4().hex}{'.jsonl.gz' if is_packed(filename) else '.jsonl'}"
 
 
 class DryRun(LeasedWork):

@@ -8,13 +8,15 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from evaluator.jsonl.decompress import is_packed
+
 from .chunked_upload import ChunkedUpload
 from .dataset import Dataset, gold_storage
 
 
 def raw_name(instance: models.Model, filename: str) -> str:
     """Return a random name under which a raw file is stored. Only the suffix .gz of `filename` is kept."""
-    return f"raw/{uuid.uuid4().hex}{'.gz' if filename.endswith('.gz') else ''}"
+    return f"raw/{uuid.uuid4().hex}{'.gz' if is_packed(filename) else ''}"
 
 
 class RawFile(models.Model):

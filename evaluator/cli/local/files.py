@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from evaluator.errors import UsageError, shown
+from evaluator.jsonl.decompress import is_packed
 
 _DEFAULT_OUTPUT = "predictions.jsonl"
 
@@ -22,7 +23,7 @@ def open_inputs(path: str, stack: ExitStack) -> BinaryIO:
     closed itself. Raises UsageError if the file cannot be read or decompressed.
     """
     try:
-        if not path.endswith(".gz"):
+        if not is_packed(path):
             return stack.enter_context(Path(path).open("rb"))
         plain = stack.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115
         with gzip.open(path) as packed:
@@ -32,6 +33,11 @@ def open_inputs(path: str, stack: ExitStack) -> BinaryIO:
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"cannot read {shown(path)}: {why}") from None
+
+
+def plain_name(path: str) -> str:
+    """Return the name of a file that `open_inputs` has decompressed, if it was compressed."""
+    return path[: -len(".gz")] if is_packed(path) else path
 
 
 def predictions_path(output: str | None) -> Path:

@@ -23,6 +23,7 @@ from evaluator.errors import InputsError, UsageError, shown
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE
 from evaluator.jobs.score import ValidateRequest
 from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.tables import table_format
 from evaluator.sandbox.containers.image_errors import ImageError
 from evaluator.sandbox.containers.system_contract import SystemExecution, SystemLimits, SystemResult
 from evaluator.sandbox.contract import Verdict
@@ -38,13 +39,15 @@ def run(args: argparse.Namespace) -> int:
     options = arguments.read_options(args.option)
     parsed = find_task(args.task).parse_options(options)
     limits = _limits(args)
+    if kind := table_format(args.inputs):
+        raise UsageError(f"--inputs is a table ({kind}), expected JSON Lines, the format in which systems get inputs")
     output_path = files.predictions_path(args.output)
     with ExitStack() as stack:
         stack.enter_context(_ended_by_signals())
         inputs = files.open_inputs(args.inputs, stack)
         predictions = stack.enter_context(tempfile.TemporaryFile())
         try:
-            find_task(args.task).read_inputs(inputs, args.inputs.removesuffix(".gz"), parsed, {}, ReadLimits())
+            find_task(args.task).read_inputs(inputs, files.plain_name(args.inputs), parsed, {}, ReadLimits())
         except InputsError as error:
             print_problems([problem.as_dict() for problem in error.problems], error.more)
             return BAD_GOLD
@@ -109,7 +112,7 @@ def _validate(
     request = ValidateRequest(
         task=args.task,
         options=dict(options),
-        inputs_name=args.inputs.removesuffix(".gz"),
+        inputs_name=files.plain_name(args.inputs),
         predictions_name=str(output),
     )
     report, _ = jobs.run(request, opened)

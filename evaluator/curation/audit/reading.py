@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from evaluator.curation.audit.published_layouts import layout_of
+from evaluator.jsonl.decompress import is_packed
 from evaluator.tasks.audit.split import Split
 from evaluator.tasks.base import Task
 
@@ -39,7 +40,7 @@ def peek(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
     """
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream, _HEAD)  # type: ignore[type-var]  # any readable will do
     head = buffered.peek(_HEAD)
-    if file.endswith(".gz"):
+    if is_packed(file):
         try:
             head = zlib.decompressobj(31).decompress(head, _HEAD)
         except zlib.error:

@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.errors import GoldError, ProblemList
-from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.tables import FIRST_ROW, lines_of, table_format
 from evaluator.tasks.base import AnyTask
 from evaluator.tasks.gold_fields import GoldFields
 
@@ -47,7 +46,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Item:
-    """A changed item. line: the item's line number in the new file; for removed items, in the old file."""
+    """A changed item. line: the item's line number, of a table its row, in the new file; for removed items, in the old
+    file.
+    """
 
     id: Id
     line: int
@@ -96,7 +97,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class GoldFile:
-    """An open gold file. It is decompressed when read if the name ends in .gz."""
+    """An open gold file. Its name shows whether it is a table (`tables.table_format`), and whether it is compressed."""
 
     stream: BinaryIO
     name: str
@@ -135,13 +136,7 @@ def _lines(task: AnyTask, file: GoldFile, options: Mapping[str, Any]) -> Iterato
     """Yield (line number, line without its end) of a gold file, after the task has validated the whole file."""
     content = file.stream.read()
     task.read_gold(io.BytesIO(content), file.name, options)
-    rest, number = b"", 0
-    for chunk in chunks(io.BytesIO(content), ReadLimits(), ProblemList(file.name, GoldError)):
-        *whole, rest = (rest + chunk).split(b"\n")
-        for number, line in enumerate(whole, number + 1):  # noqa: B020  (continues after the last chunk)
-            yield number, line.removesuffix(b"\r")
-    if rest:
-        yield number + 1, rest
+    yield from enumerate(lines_of(io.BytesIO(content), file.name), FIRST_ROW if table_format(file.name) else 1)
 
 
 def _identified(task: AnyTask, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Id, tuple[int, bytes]]]:

@@ -13,6 +13,7 @@ import numpy as np
 from evaluator.curation.graph.graph import Triple
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.other_formats import HEAD, refuse_binary
 from evaluator.jsonl.strict_json import LineError, Schema, not_utf8, unknown_keys
 from evaluator.outcomes.table import Numbers
 from evaluator.text import count_noun
@@ -120,6 +121,8 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
     """
     number, rest = 0, b""
     for chunk in _with_end(chunks(stream, limits, problems)):
+        if not number and not rest:
+            refuse_binary(chunk[:HEAD], problems, "tab-separated text")
         *lines, rest = (rest + chunk).split(b"\n") if chunk else (rest, b"")
         if len(rest) > limits.line_bytes:
             problems.stop(

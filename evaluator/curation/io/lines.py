@@ -14,7 +14,7 @@ import msgspec
 from evaluator.errors import FileError, GoldError, ProblemList, shown
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import Id
-from evaluator.jsonl.other_formats import refuse_other_formats
+from evaluator.jsonl.other_formats import HEAD, refuse_other_formats
 from evaluator.jsonl.strict_json import LineError, Schema, not_utf8, unknown_keys
 from evaluator.jsonl.tables import first_line, line_chunks
 
@@ -51,6 +51,8 @@ def read_lines(
     for number, raw in enumerate(_raw_lines(stream, limits, problems), first):
         if number - first >= limits.lines:
             problems.stop(None, "too many lines", f"over {limits.lines} lines", f"at most {limits.lines} lines")
+        if number in problems.reported:
+            continue
         try:
             lines.append(RawLine(number, raw, _object(raw, number, limits)))
         except LineError as problem:
@@ -104,7 +106,7 @@ def _raw_lines(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
     rest = b""
     for index, chunk in enumerate(line_chunks(stream, limits, problems)):
         if index == 0:
-            refuse_other_formats(chunk, problems)
+            refuse_other_formats(chunk[:HEAD], problems)
         *whole, rest = (rest + chunk).split(b"\n")
         if len(rest) > limits.line_bytes:
             problems.stop(

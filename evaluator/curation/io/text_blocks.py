@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from evaluator.errors import ProblemList
 from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.other_formats import HEAD, refuse_binary
 from evaluator.jsonl.strict_json import not_utf8
 
 LIMITS = ReadLimits(file_bytes=1 << 40, ratio=1100, lines=1 << 40)
@@ -43,7 +44,11 @@ def _whole_lines(stream: BinaryIO, problems: ProblemList) -> Iterator[bytes]:
     """Yield blocks of whole lines, each without its last newline."""
     rest: list[bytes] = []
     n_bytes = 0
+    started = False
     for chunk in chunks(stream, LIMITS, problems):
+        if not started:
+            refuse_binary(chunk[:HEAD], problems, "tab-separated text")
+        started = True
         whole, newline, incomplete = chunk.rpartition(b"\n")
         if newline:
             yield b"".join([*rest, whole])

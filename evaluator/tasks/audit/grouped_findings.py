@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from evaluator.errors import row_or_line
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.split import Split
 
@@ -59,11 +60,12 @@ class GroupedFindings:
             if not finding.indices:
                 continue
             first = self._split.line(finding.indices[0])
+            at = "in row" if row_or_line(self._split.file) == "row" else "on line"
             example = f" ({finding.examples[0]})" if finding.examples else ""
             yield Finding(
                 finding.severity,
                 finding.code,
-                f"{len(finding.indices)} {finding.one_of} {finding.what}, the first on line {first}{example}",
+                f"{len(finding.indices)} {finding.one_of} {finding.what}, the first {at} {first}{example}",
                 finding.meaning,
                 finding.advice,
                 self._split.file,

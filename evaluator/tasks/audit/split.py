@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from evaluator.jsonl.ids import Id
+from evaluator.jsonl.tables import FIRST_ROW, table_format
 from evaluator.measures.base import Measure
 from evaluator.outcomes.table import SliceValue
 from evaluator.statistics.ngrams import tokens
@@ -104,7 +105,7 @@ class Split(AuditColumns):
 
     gold: the parsed gold, as `Task.read_gold` returns it.
     columns: columns of the file that are not part of the task's format, by name.
-    first_line: the line number of the first gold line in the file.
+    first_line: the line number of the first gold line in the file, in a table the number of the first row.
     published: True if the file has the layout of a published dataset, so that its order and columns are public too.
     has_ids: False if the file has no ids, and its lines were numbered when it was read.
     """
@@ -124,6 +125,7 @@ class Split(AuditColumns):
         file: the path of the gold file. If lines have a slice `origin`, it becomes a further secret column.
         """
         split = cls(task=task, file=file, gold=gold, **vars(task.audit_columns(gold)))
+        split.first_line = FIRST_ROW if table_format(file) else 1
         # The origin is a line's role in its group, which can reveal the answer. Other slices say how a line was chosen.
         origins = split.column(_ORIGIN)
         if any(value is not None for value in origins):

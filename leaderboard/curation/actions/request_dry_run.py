@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from evaluator.jsonl.decompress import is_packed
 from evaluator.tasks.registry import TASKS
 from leaderboard.core import db_clock
 from leaderboard.core.names import names
@@ -111,7 +112,7 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     )
     row = DryRun(kind=DryRun.Kind.FILE, name=name, sha256=sha256_of(file), bytes=file.size or 0, **fields)
     file.seek(0)
-    is_gzip = (file.name or "").endswith(".gz")
+    is_gzip = is_packed(file.name or "")
     row.file.save("predictions.jsonl.gz" if is_gzip else "predictions.jsonl", file, save=False)
     with deleted_on_failure(row.file.storage, str(row.file.name)):
         queued = _enqueue(row, [])

@@ -12,14 +12,17 @@ import hashlib
 import io
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
+from django.conf import settings
 from django.db import transaction
 
 from evaluator.curation.generators.catalog import OFFERS
 from evaluator.jobs.generate import GenerateReport
+from evaluator.jsonl.decompress import is_packed
+from evaluator.jsonl.tables import FIRST_ROW, table_format
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.datasets.actions import gold_validation
 from leaderboard.evaluation import sandbox_client
@@ -177,7 +180,8 @@ def _locate_in_raw_file(row: Generation, content: bytes, problems: list[dict[str
     """Return a part's problems, located in the raw file, because that is the file which the user can correct.
 
     The file name and line number of each problem become those of the equal line in the raw file. A problem whose line
-    is not in the raw file is not changed. content: the part's gold file. For a generator that copies lines unchanged.
+    is not in the raw file is not changed. A table has rows instead of lines. content: the part's gold file. For a
+    generator that copies lines unchanged. Raises SandboxError.
     """
     source = row.sources.select_related("raw").get()
     lines = content.split(b"\n")
@@ -185,9 +189,17 @@ def _locate_in_raw_file(row: Generation, content: bytes, problems: list[dict[str
         lines[problem["line"] - 1] for problem in problems if problem.get("line") and problem["line"] <= len(lines)
     }
     line_numbers: dict[bytes, int] = {}
+    name = source.raw.name
     with opened(source.raw.file) as file:
-        stream = gzip.GzipFile(fileobj=file) if source.raw.name.endswith(".gz") else file
-        for number, raw in enumerate(stream, start=1):
+        stream: Iterable[bytes] = gzip.GzipFile(fileobj=file) if is_packed(name) else file
+        is_table = bool(table_format(name))
+        if is_table:
+            task, seconds = row.dataset.task, settings.SCORE_SECONDS
+            table = sandbox_client.read_table(
+                task=task, gold=file, name=name, options={}, seconds=seconds, is_gold=False
+            )
+            stream = table.attachment.splitlines() if table.ok else []
+        for number, raw in enumerate(stream, start=FIRST_ROW if is_table else 1):
             if (line := raw.rstrip(b"\r\n")) in invalid_lines:
                 line_numbers.setdefault(line, number)
     relocated = []

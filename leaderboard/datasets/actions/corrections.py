@@ -17,6 +17,7 @@ from django.core.files import File
 from django.db import transaction
 from django.utils import timezone
 
+from evaluator.jsonl.decompress import is_packed
 from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
@@ -47,11 +48,11 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
             f"The split {split.name} has no gold yet; there is nothing to correct.",
             heading="There is no gold yet",
         )
-    file = gold_tables.as_json_lines(split=split, file=file)
+    file = gold_tables.as_json_lines(split=split, file=file, by=by).file
     digest = sha256_of(file)
     splits.check_is_another(split, digest)
     name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]
-    prepared = prepare(split=split, file=file, name=name)
+    prepared = prepare(split=split, file=file, name=name, by=by)
     at = timezone.now()
     correction = Correction(
         split=split,
@@ -66,7 +67,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
         expires_at=at + PENDING_FOR,
     )
     file.seek(0)
-    correction.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
+    correction.file.save("gold.jsonl.gz" if is_packed(name) else "gold.jsonl", file, save=False)
     with deleted_on_failure(correction.file.storage, str(correction.file.name)), transaction.atomic():
         Split.objects.select_for_update(no_key=True).get(pk=split.pk)
         for earlier in split.corrections.filter(decision=Decision.PENDING):

@@ -6,7 +6,7 @@ sandbox reads and writes the tables, since a spreadsheet is a ZIP archive of XML
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from dataclasses import dataclass
 from tempfile import TemporaryFile
 
 from django.conf import settings
@@ -15,31 +15,52 @@ from django.core.files import File
 from evaluator.jsonl.tables import table_format
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import GoldVersion, Split
+from leaderboard.models import GoldVersion, Reason, Split, User
+from leaderboard.submissions.actions import refused_uploads, validation
 
 _FAILURE = "The gold could not be converted"
 
 
-def as_json_lines(*, split: Split, file: File[bytes]) -> File[bytes]:
+@dataclass(frozen=True)
+class Uploaded:
+    """Gold that was uploaded, as JSON Lines.
+
+    file: the gold. name: the name of the file as uploaded, for messages. warnings: about the table that was converted,
+    with its rows; None if the gold was no table.
+    """
+
+    file: File[bytes]
+    name: str
+    warnings: list[str] | None = None
+
+
+def as_json_lines(*, split: Split, file: File[bytes], by: User) -> Uploaded:
     """Return uploaded gold as JSON Lines: a table is converted in the sandbox, any other file is returned unchanged.
 
-    The suffix of the file's name determines whether it is a table. Raises Refused: INVALID_GOLD with the invalid rows,
-    SANDBOX_UNAVAILABLE.
+    The suffix of the file's name determines whether it is a table. by: the user, whose refused files may take a limited
+    processor time. Raises Refused: INVALID_GOLD with the invalid rows, SANDBOX_UNAVAILABLE, and THROTTLED as
+    `refused_uploads.check` does.
     """
-    name = (file.name or "").rpartition("/")[2][-255:]
+    name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]
+    refused_uploads.check(by=by)
     if not table_format(name):
-        return file
+        return Uploaded(file, name)
     assert file.file is not None, "an uploaded file is open"
+    seconds = settings.SCORE_SECONDS if validation.is_large(name, file.size or 0) else settings.VALIDATE_SECONDS
     try:
-        answer = sandbox_client.read_table(task=split.dataset.task, gold=file.file, name=name, options=split.options)
+        answer = sandbox_client.read_table(
+            task=split.dataset.task, gold=file.file, name=name, options=split.options, seconds=seconds
+        )
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable(_FAILURE, error) from error
     if not answer.ok:
-        raise _refused(answer, "The table")
-    lines = File(TemporaryFile(), name=f"{PurePath(name).stem}.jsonl")  # noqa: SIM115 - closed with its last use
+        reason = answer.reason or Reason.BAD_GOLD
+        refused_uploads.record("gold.refused", split, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
+        raise _refused(answer, "The table", seconds)
+    lines = File(TemporaryFile(), name=f"{name.rpartition('.')[0]}.jsonl")  # noqa: SIM115 - closed with its last use
     lines.write(answer.attachment)
     lines.seek(0)
-    return lines
+    return Uploaded(lines, name, answer.report["warnings"])
 
 
 def table_of(gold: GoldVersion, kind: str) -> bytes:
@@ -52,17 +73,17 @@ def table_of(gold: GoldVersion, kind: str) -> bytes:
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable(_FAILURE, error) from error
     if not answer.ok:
-        raise _refused(answer, "The gold")
+        raise _refused(answer, "The gold", settings.SCORE_SECONDS)
     return answer.attachment
 
 
-def _refused(answer: sandbox_client.Answer, subject: str) -> Refused:
+def _refused(answer: sandbox_client.Answer, subject: str, seconds: float) -> Refused:
     if answer.reason:
-        limits = sandbox_client.limits_in_words(settings.SCORE_SECONDS)
+        limits = sandbox_client.limits_in_words(seconds)
         return Refused(Code.INVALID_GOLD, f"{_FAILURE} within the limits for one file: {limits}.")
     problems, more = answer.report["problems"], answer.report.get("more", 0)
     if answer.report["fault"] == "usage":
-        return Refused(Code.INVALID_GOLD, f"{_FAILURE}: {' '.join(problem['text'] for problem in problems)}.")
+        return Refused(Code.INVALID_GOLD, f"{_FAILURE}: {'; '.join(problem['text'] for problem in problems)}.")
     count = len(problems) + more
     text = f"{subject} has {count} problem{'s' if count != 1 else ''}. Nothing was stored. Row 1 is the header."
     return Refused(Code.INVALID_GOLD, text, problems, more)

@@ -14,11 +14,13 @@ from django.core.files import File
 
 from evaluator.errors import shown
 from evaluator.jobs.gold import PrepareGoldReport
+from evaluator.jsonl.decompress import is_packed
 from evaluator.tasks.registry import TASKS
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
-from leaderboard.models import Split
+from leaderboard.models import Reason, Split, User
+from leaderboard.submissions.actions import refused_uploads
 
 log = structlog.get_logger(__name__)
 MAX_SHOWN_PROBLEMS = 100
@@ -40,11 +42,12 @@ class Prepared:
     inputs: bytes
 
 
-def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
+def prepare(*, split: Split, file: File[bytes], name: str, by: User) -> Prepared:
     """Validate a gold file for a split and derive the inputs from the file. Store nothing.
 
-    name: the file's name; a name ending in .gz marks a compressed file. Raises Refused: INVALID_GOLD with the invalid
-    lines, or if the validation exceeds the limits of time or memory; SANDBOX_UNAVAILABLE.
+    name: the file's name; a name ending in .gz marks a compressed file. by: the user, for whom a refused file's time is
+    recorded (`refused_uploads`). Raises Refused: INVALID_GOLD with the invalid lines, or if the validation exceeds the
+    limits of time or memory; SANDBOX_UNAVAILABLE.
     """
     try:
         answer = sandbox_client.prepare_gold(
@@ -52,6 +55,9 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
         )
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable("The gold could not be checked", error) from error
+    if not answer.ok:
+        reason = answer.reason or Reason.BAD_GOLD
+        refused_uploads.record("gold.refused", split, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
     if answer.reason:
         raise Refused(
             Code.INVALID_GOLD,
@@ -59,7 +65,7 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
             f"{sandbox_client.limits_in_words(settings.SCORE_SECONDS)}.",
         )
     if answer.report.get("fault") == "usage":
-        causes = " ".join(problem["text"] for problem in answer.report["problems"])
+        causes = "; ".join(problem["text"] for problem in answer.report["problems"])
         raise Refused(Code.INVALID_GOLD, f"The split's options are not valid for this gold: {causes}.")
     if not answer.ok:
         raise _refused(answer.report.get("problems", []), answer.report.get("more", 0))
@@ -116,7 +122,7 @@ def _lines(gold: IO[bytes], name: str) -> Iterator[dict[str, Any]]:
     name: the file's name; a name ending in .gz marks a compressed file.
     """
     gold.seek(0)
-    stream = gzip.GzipFile(fileobj=gold) if name.endswith(".gz") else gold
+    stream = gzip.GzipFile(fileobj=gold) if is_packed(name) else gold
     decode = msgspec.json.Decoder(dict[str, Any]).decode
     for line in stream:
         yield decode(line)

@@ -13,6 +13,8 @@ from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
+from evaluator.jsonl.decompress import is_packed
+from evaluator.jsonl.tables import table_format
 from leaderboard.core import db_locks, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import delete_after_commit, deleted_on_failure, opened
@@ -98,11 +100,14 @@ def add_gold(
     has submissions, NOT_READY if the gold's groups were divided meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
-    file = gold_tables.as_json_lines(split=split, file=file)
+    uploaded = gold_tables.as_json_lines(split=split, file=file, by=by)
+    file = uploaded.file
     digest = sha256_of(file)
     check_is_another(split, digest)
     name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]
-    prepared = prepare(split=split, file=file, name=name)
+    prepared = prepare(split=split, file=file, name=name, by=by)
+    if uploaded.warnings is not None:
+        prepared.facts.warnings = uploaded.warnings
     gold = GoldVersion(
         split=split,
         sha256=digest,
@@ -114,7 +119,7 @@ def add_gold(
     before = PublicPrivatePartition.objects.filter(gold=split.current_gold).first() if split.current_gold else None
     partition = _partition_corrected(split, file, name, before) if before else None
     file.seek(0)
-    gold.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
+    gold.file.save("gold.jsonl.gz" if is_packed(name) else "gold.jsonl", file, save=False)
     try:
         with deleted_on_failure(gold.file.storage, str(gold.file.name)):
             _store_gold(gold=gold, prepared=prepared, partition=partition, before=before, by=by, within=within)
@@ -137,6 +142,12 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
             Code.NAME_TAKEN,
             f"The split {split.name} already has inputs. A split's inputs cannot be replaced: create another split "
             "for those in your file.",
+        )
+    if kind := table_format(file.name or ""):
+        raise Refused(
+            Code.INVALID_GOLD,
+            f"The inputs of {split.name} are a table ({kind}); expected JSON Lines, since inputs are published as they "
+            "are.",
         )
     file.seek(0)
     stored, size, digest = _store_inputs(split, file.read())

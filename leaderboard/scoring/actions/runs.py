@@ -12,6 +12,7 @@ from django.db import transaction
 from msgspec import to_builtins
 
 from evaluator.jobs.score import ScoreReport
+from evaluator.jsonl.decompress import is_packed
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state, slices
 from leaderboard.core import db_clock, db_locks, process_metrics, tracing
@@ -237,7 +238,7 @@ def _is_sketched(run: Run) -> bool:
     files, a separate job computes the sketch (`near_duplicates`), within the limits for one job.
     """
     prediction = run.prediction
-    return _competes(run) and prediction.bytes <= SKETCHED_BYTES and not prediction.name.endswith(".gz")
+    return _competes(run) and prediction.bytes <= SKETCHED_BYTES and not is_packed(prediction.name)
 
 
 def _competes(run: Run) -> bool:

@@ -1,8 +1,8 @@
 """Limit on the processor time that a user's refused uploads, and files that were only checked, take within an hour.
 
-These files cost no quota, so nothing else limits them. Accepted files do not count, and neither do files that could
-not be checked because of an error of the server. The seconds that each file took are stored in the audit trail, which
-all web processes read.
+Uploads are predictions and gold. These files cost no quota, so nothing else limits them. Accepted files do not count,
+and neither do files that could not be checked because of an error of the server. The seconds that each file took are
+stored in the audit trail, which all web processes read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, User
 
 WITHIN = timedelta(hours=1)
-ACTIONS = ("submission.refused", "submission.checked", "dry_run.refused")
+ACTIONS = ("submission.refused", "submission.checked", "dry_run.refused", "gold.refused")
 
 
 def check(*, by: User) -> None:
@@ -41,7 +41,7 @@ def check(*, by: User) -> None:
         Code.THROTTLED,
         f"Your refused and checked files of the last hour took {used:.0f} seconds of the server's processor time, "
         f"expected at most {limit}. Nothing was submitted, and no quota was used. Check your files with "
-        f"`holdout-eval validate`, and upload again at {retry_at:%H:%M} UTC or later.",
+        f"`holdout-eval` on your machine, and upload again at {retry_at:%H:%M} UTC or later.",
         retry_at=retry_at,
     )
 

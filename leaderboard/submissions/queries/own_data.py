@@ -13,6 +13,7 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from knox.models import AuthToken
 
+from evaluator.jsonl.decompress import is_packed
 from leaderboard.models import Membership, Submission, User
 from leaderboard.submissions.queries import progress, receipts
 from leaderboard.submissions.queries.progress import Progress
@@ -110,7 +111,7 @@ def _submission(row: Progress) -> Iterator[tuple[str, Iterator[bytes]]]:
         yield "receipt.json", iter([_text(receipt)])
     file = row.prediction.file if row.prediction and row.file_is_shown else None
     if file and file.storage.exists(str(file.name)):
-        suffix = ".jsonl.gz" if row.prediction and row.prediction.name.endswith(".gz") else ".jsonl"
+        suffix = ".jsonl.gz" if row.prediction and is_packed(row.prediction.name) else ".jsonl"
         yield f"predictions{suffix}", _pieces(file)
 
 

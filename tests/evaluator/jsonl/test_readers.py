@@ -211,7 +211,7 @@ def _wrong_crc():
 @pytest.mark.parametrize(
     ("content", "name", "what"),
     [
-        (GOOD, "p.jsonl.gz", "damaged gzip data"),
+        (GOOD, "p.jsonl.gz", "not compressed, although its name ends in .gz, expected gzip data"),
         (gzip.compress(GOOD), "p.jsonl", "a name that ends in .gz"),
         (gzip.compress(GOOD)[:-3], "p.jsonl.gz", "ends too early"),
         (gzip.compress(GOOD) + b"junk", "p.jsonl.gz", "damaged gzip data"),

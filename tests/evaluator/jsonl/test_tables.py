@@ -115,11 +115,42 @@ def test_rows_of_a_spreadsheet_are_counted_with_the_header() -> None:
         (b"id,x\n1,2,3\n", [(2, "too many cells", "3")]),
         (b"id\n1\n\n2\n\n", [(3, "blank row", "no cells")]),
         (b"id\n\xe9\n", [(2, "not UTF-8", "0xe9")]),
-        (b'id,x\n1,"2\n', [(2, "the row cannot be read", "unexpected end of data")]),
+        pytest.param(
+            b"id,x\n1,2\n" + b"," * (1 << 20) + b"\n",
+            [(3, "the row is too long", "over 1048576 characters on a line")],
+            id="a long row",
+        ),
+        (b"sep=,\nid,x\n1,2\n", [(1, "the first row is not the header", '"sep="')]),
+        (b"My table\nid,x\n1,2\n", [(1, "the first row is not the header", '"My table"')]),
+        (b"My table,,\nid,x,y\n1,2,3\n", [(1, "the first row is not the header", '"My table"')]),
+        (b"# made by me, in 2026\nid,x,y\n1,2,3\n", [(1, "the first row is not the header", '"# made by me"')]),
+        (b"\n\nid,x\n1,2\n", [(1, "the first row is not the header", "a blank row")]),
+        (
+            b'id,x\n1,"2\n',
+            [(2, "the row cannot be read", "a quotation mark that opens a cell and is never closed")],
+        ),
     ],
 )
 def test_invalid_tables(content: bytes, expected: list[tuple[int | None, str, str]]) -> None:
     assert problems_of(content, "gold.csv") == expected
+
+
+def test_booleans_and_offers_of_columns() -> None:
+    assert values_of(b"id,t:json\na,TRUE\nb,False\nc,true\n", "gold.csv") == [
+        {"id": "a", "t": True}, {"id": "b", "t": False}, {"id": "c", "t": True},
+    ]  # fmt: skip
+    task = find_task("fact-checking")
+    header = "id,subject,relation,object,label,slice:source"
+    with pytest.raises(GoldError) as error:
+        content = f"{header}\na,s,r,o,True,web\nb,s,r,p,False,web\n".encode()
+        task.read_gold(io.BytesIO(content), "gold.csv", task.parse_options({}))
+    assert {problem.expected for problem in error.value.problems} == {'true or false, in a column "label:json"'}
+    content = f"{header.replace('label', 'label:json')}\na,s,r,o,True,web\nb,s,r,p,False,web\n".encode()
+    gold = task.read_gold(io.BytesIO(content), "gold.csv", task.parse_options({}))
+    assert gold.warnings == [
+        'gold.csv: key "slice:source" is not part of the format, ignored in 2 rows, first in row 2; slices are an '
+        'object in the column slices:json: {"source": ...}'
+    ]
 
 
 def test_csv_of_excel_and_trailing_blank_rows() -> None:
@@ -129,10 +160,37 @@ def test_csv_of_excel_and_trailing_blank_rows() -> None:
 
 @pytest.mark.parametrize(
     ("cell", "found"),
-    [(7, "a number, 7"), (1e5, "a number, 100000"), (True, "a Boolean, true"), ("=1+1", "a formula")],
+    [
+        (1.5, "a number, 1.5"),
+        (10**15, "a number, 1000000000000000"),
+        (True, "a Boolean, true"),
+        ("=1+1", "a formula"),
+    ],
 )
 def test_what_excel_has_changed_is_no_text(cell: Any, found: str) -> None:
     assert problems_of(workbook(["id"], [cell]), "gold.xlsx") == [(2, "id is not valid", found)]
+
+
+@pytest.mark.parametrize("number_format", ["000", "0.00E+00", "#,##0", "0%"])
+def test_a_number_that_the_sheet_shows_in_another_way_is_no_text(number_format: str) -> None:
+    book = openpyxl.load_workbook(io.BytesIO(workbook(["id"], [7])))
+    book.active["A2"].number_format = number_format
+    content = io.BytesIO()
+    book.save(content)
+    assert problems_of(content.getvalue(), "gold.xlsx") == [(2, "id is not valid", "a number, 7")]
+
+
+def test_whole_numbers_of_a_workbook_are_ids_as_they_are_shown() -> None:
+    content = workbook(["id", "claim", "label"], [7, "c", "SUPPORTS"], [100, 1984, "REFUTES"])
+    assert [row["id"] for row in values_of(content, "gold.xlsx")] == ["7", "100"]
+    task = find_task("fact-verification")
+    gold = task.read_gold(io.BytesIO(content), "gold.xlsx", task.parse_options({}))
+    assert gold.warnings == [
+        'gold.xlsx: 2 numbers in column "id", first in row 2, are read as text; zeros that they began with are lost: '
+        "format the column as text before you type",
+        'gold.xlsx: 1 number in column "claim", in row 3, is read as text; zeros that it began with are lost: format '
+        "the column as text before you type",
+    ]
 
 
 def test_dates_numbers_and_sheets_of_excel() -> None:
@@ -245,6 +303,99 @@ def test_a_zip_bomb_and_damaged_workbooks_are_refused() -> None:
     for content in (b"PK\x03\x04", whole[:-20], whole.replace(b"xl/", b"yl/"), b"text"):
         assert problems_of(content, "gold.xlsx")[0][1] == "not a readable XLSX file"
     assert problems_of(whole, "gold.xlsx", ReadLimits(file_bytes=100))[0][1] == "the file is too large"
+
+
+CELL = '<c r="A2" t="n"><v>1</v></c>'
+STYLES = "<cellXfs>" + '<xf numFmtId="0"/>' * 300_000 + "</cellXfs>"
+XLSX_BOMBS = {
+    "a row beyond the end": (f'<row r="{10**18}"><c r="A{10**18}"><v>1</v></c></row>', "too many rows"),
+    "the last row but a cell in none before": ('<row r="1048577"><c><v>1</v></c></row>', "too many rows"),
+    "column XFD": ('<row r="2"><c r="XFD2"><v>1</v></c></row>', "too many columns"),
+    "column ZZZ": ('<row r="2"><c r="ZZZ2"><v>1</v></c></row>', "too many columns"),
+    "rows in another order": (f'<row r="3">{CELL.replace("A2", "A3")}</row><row r="2">{CELL}</row>', "not a readable"),
+    "a row twice": (f'<row r="2">{CELL}</row><row r="2">{CELL}</row>', "not a readable XLSX file"),
+    "a cell twice": (f'<row r="2">{CELL}{CELL}</row>', "not a readable XLSX file"),
+    "a cell of another row": (f'<row r="3">{CELL}</row>', "not a readable XLSX file"),
+    "a million cells in a row": (f'<row r="2">{"<c/>" * 1_000_000}</row>', "too many cells"),
+}
+
+
+@pytest.mark.parametrize("name", XLSX_BOMBS)
+def test_a_workbook_with_cells_in_impossible_places_is_refused_before_they_are_read(name: str) -> None:
+    rows, expected = XLSX_BOMBS[name]
+    content = repacked(
+        workbook(["id"]),
+        "xl/worksheets/sheet1.xml",
+        lambda part: part.replace(b"</sheetData>", rows.encode() + b"</sheetData>"),
+    )
+    (problem,) = problems_of(content, "gold.xlsx", ReadLimits(ratio=100_000))
+    assert problem[1].startswith(expected)
+
+
+def test_numbers_of_a_workbook_are_numbers_of_json() -> None:
+    """A number beyond float64 does not become null, and a shared formula is not rewritten for each of its cells."""
+    sheet = "xl/worksheets/sheet1.xml"
+    content = workbook(["n:json"], [7])
+    for number in (b"1e999", b"-1E400", b"NaN", b"9" * 5000):
+        broken = repacked(content, sheet, lambda part, number=number: part.replace(b"<v>7</v>", b"<v>%s</v>" % number))
+        assert problems_of(broken, "gold.xlsx")
+    formula = b'<c r="A%d"><f t="shared" si="0"%s</c>'
+    rows = b"".join(
+        b'<row r="%d">%s</row>' % (row, formula % (row, b">" + b"A1+" * 2000 + b"1</f>" if row == 2 else b"/>"))
+        for row in range(2, 300)
+    )
+    shared = repacked(workbook(["id"]), sheet, lambda part: part.replace(b"</sheetData>", rows + b"</sheetData>"))
+    assert problems_of(shared, "gold.xlsx", ReadLimits(ratio=100_000))[0] == (2, "id is not valid", "a formula")
+
+
+def test_what_a_workbook_has_besides_cells_is_not_read_or_limited() -> None:
+    merged = b"<mergeCells>" + b'<mergeCell ref="A1:XFD1048576"/>' * 300_000 + b"</mergeCells>"
+    sheet = "xl/worksheets/sheet1.xml"
+    content = repacked(
+        workbook(["id"], ["a"]), sheet, lambda part: part.replace(b"</sheetData>", b"</sheetData>" + merged)
+    )
+    limits = ReadLimits(ratio=100_000)
+    lines, _ = read_lines(io.BytesIO(content), "gold.xlsx", limits)
+    assert [line.value for line in lines] == [{"id": "a"}]
+    content = repacked(
+        workbook(["id"], ["a"]), "xl/styles.xml", lambda part: part.replace(b"</styleSheet>", STYLES.encode())
+    )
+    assert problems_of(content, "gold.xlsx", limits)[0][1] == "the workbook has too many formats"
+    lies = repacked(workbook(["id"], ["a"]), sheet, lambda part: part.replace(b'ref="A1:A2"', b'ref="A1:XFD1048576"'))
+    assert values_of(lies, "gold.xlsx") == [{"id": "a"}]
+
+
+def test_an_early_error_hides_no_later_one() -> None:
+    """A table has as many problems as the same gold in JSON Lines, whatever is wrong above."""
+    task = find_task("fact-verification")
+
+    def problems(rows: list[tuple[str, str]], kind: str) -> tuple[int, list[int | None]]:
+        lines = [
+            {"id": str(number), "claim": claim, "label": label, "evidence_text": "e" * 150}
+            for number, (claim, label) in enumerate(rows)
+        ]
+        lines = [{key: value for key, value in line.items() if value} for line in lines]
+        encoded = [json.dumps(line).encode() + b"\n" for line in lines]
+        content = b"".join(encoded) if kind == "jsonl" else write_table(encoded, kind)
+        with pytest.raises(GoldError) as error:
+            task.read_gold(io.BytesIO(content), f"gold.{kind}", task.parse_options({}))
+        numbers = [problem.line - (kind != "jsonl") for problem in error.value.problems if problem.line]
+        return len(error.value.problems) + error.value.more, numbers
+
+    missing = [("", "SUPPORTS")] * 2000
+    late = [("c", "SUPPORTS")] * 2000
+    late[2], late[1999] = ("c", "MAYBE"), ("", "SUPPORTS")
+    for kind in ("jsonl", *FORMATS):
+        assert problems(missing, kind) == (2000, list(range(1, 101))), kind
+        assert problems(late, kind) == (2, [3, 2000]), kind
+
+
+def test_an_unreadable_row_is_one_problem_and_hides_no_other() -> None:
+    task = find_task("fact-verification")
+    content = b"id,claim,label,slices:json\nc1,x,SUPPORTS,?\nc2,x,MAYBE,\nc3,x\nc4,x,REFUTES,,,y\nc5,,REFUTES,\n"
+    with pytest.raises(GoldError) as error:
+        task.read_gold(io.BytesIO(content), "gold.csv", task.parse_options({}))
+    assert [problem.line for problem in error.value.problems] == [2, 3, 4, 5, 6]
 
 
 def test_predictions_are_no_tables() -> None:

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
+from evaluator.jsonl.tables import write_table
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import drafts, request_preview, run_generator
 from leaderboard.curation.actions.drafts import DraftRequest
@@ -166,6 +167,16 @@ def test_invalid_lines_of_a_subset_are_reported_by_their_line_in_the_raw_file(wo
     locations = {(problem["file"], problem["line"]) for problem in preview.problems}
     assert locations and locations <= {("mine.jsonl", line) for line in (2, 4, 6, 8)}
     assert all(problem["text"].startswith(f"mine.jsonl:{problem['line']}: ") for problem in preview.problems)
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_invalid_lines_of_a_subset_are_reported_by_their_row_in_a_raw_table(world: World, kind: str) -> None:
+    lines = generator_previews.claims().replace(b'"REFUTES"', b'"MAYBE"').splitlines()
+    file = generator_previews.raw(world, write_table(lines, kind), f"mine.{kind}")
+    preview = completed(started(world, file, parameters={"parts": "a=0.5,b=0.5", "by": "group"}))
+    assert preview.state == State.REJECTED
+    locations = {(problem["file"], problem["line"]) for problem in preview.problems}
+    assert locations and locations <= {(f"mine.{kind}", row) for row in (3, 5, 7, 9)}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
@@ -15,6 +16,7 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.tables import FORMATS, line_chunks, write_table
 from leaderboard.core.storage import opened
 from leaderboard.models import AuditEntry, Correction, Split
+from tests.evaluator.jsonl.test_tables import repacked
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.api_calls import person
@@ -72,6 +74,75 @@ def test_errors_have_the_rows_of_the_spreadsheet_and_nothing_is_stored(world: Wo
         response = upload(world, content, name)
         assert response.status_code == 422 and expected in text(response)
     assert world.split.gold_versions.count() == 1
+
+
+def plain(response: Any) -> str:
+    """Return the text of a page, whose elements are separated by what the page has between them."""
+    return " ".join(re.sub("<[^>]*>", "", text(response)).split())
+
+
+def test_problems_of_a_table_are_told_apart_and_have_rows(world: World) -> None:
+    Split.objects.update(**DRAFT)
+    rows = b"".join(b"a%d,c,e,SUPPORTS,x%d\n" % (n, n) for n in range(4))
+    table = b"id,claim,evidence_text,label,slices:json\n" + rows
+    page = plain(upload(world, table, "gold.csv"))
+    assert "4 rows:" in page and 'row 2: "x0"; row 3: "x1"; row 4: "x2"; row 5: "x3"' in page.replace("&quot;", '"')
+
+
+def test_a_stray_quotation_mark_publishes_no_labels(world: World) -> None:
+    Split.objects.update(**DRAFT)
+    before = world.split.inputs_sha256
+    rows = [
+        "id,claim,evidence_text,label",
+        "a1,x,e,SUPPORTS",
+        'a2,"Weird Al,e,REFUTES',
+        'a3,a drive of 5.25",e,SUPPORTS',
+    ]
+    page = plain(upload(world, "\n".join(rows).encode(), "gold.csv"))
+    assert "gold.csv:3 claim could be several rows" in page and "written twice" in page
+    world.split.refresh_from_db()
+    assert world.split.inputs_sha256 == before and world.split.gold_versions.count() == 1
+
+
+def test_warnings_name_the_table_and_its_rows(world: World) -> None:
+    Split.objects.update(**DRAFT)
+    table = write_table(gold_lines(SWAPPED).splitlines(), "csv").replace(b"slices:json", b"slice:origin", 1)
+    assert upload(world, table, "sentiment.csv").status_code == 302
+    (warning,) = world.split.gold_versions.get(number=2).warnings
+    assert warning.startswith(
+        'sentiment.csv: key "slice:origin" is not part of the format, ignored in 4 rows, first in row 2'
+    )
+    assert warning.endswith('; slices are an object in the column slices:json: {"origin": ...}')
+
+
+def test_the_time_of_refused_gold_counts_against_its_user(world: World, settings: Any) -> None:
+    Split.objects.update(**DRAFT)
+    far = b'<row r="1000000000000000000"><c r="A1000000000000000000"><v>1</v></c></row></sheetData>'
+    sheet = "xl/worksheets/sheet1.xml"
+    content = write_table(gold_lines().splitlines(), "xlsx")
+    content = repacked(content, sheet, lambda part: part.replace(b"</sheetData>", far))
+    for number, (name, refused) in enumerate((("gold.xlsx", content), ("gold.jsonl", b"{}\n")), 1):
+        assert upload(world, refused, name).status_code == 422
+        entry = AuditEntry.objects.filter(action="gold.refused", actor=world.curator).latest("at")
+        assert entry.detail["reason"] == "bad_gold" and 0 < entry.detail["cpu_seconds"] < 5
+        assert AuditEntry.objects.filter(action="gold.refused").count() == number
+    settings.REFUSED_SECONDS = 0
+    response = upload(world, write_table(gold_lines(SWAPPED).splitlines(), "csv"), "gold.csv")
+    assert response.status_code == 429 and world.split.gold_versions.count() == 1
+    settings.REFUSED_SECONDS = 600
+    assert upload(world, write_table(gold_lines(SWAPPED).splitlines(), "csv"), "gold.csv").status_code == 302
+
+
+@pytest.mark.parametrize("name", ["gold.csv.gz", "GOLD.JSONL.GZ"])
+def test_compressed_gold_is_known_by_its_name(world: World, name: str) -> None:
+    Split.objects.update(**DRAFT)
+    lines = gold_lines(SWAPPED)
+    content = write_table(lines.splitlines(), "csv") if ".csv" in name else lines
+    assert upload(world, gzip.compress(content), name).status_code == 302
+    gold = world.split.gold_versions.get(number=2)
+    with opened(gold.file, sha256=gold.sha256) as stored:
+        read = stored.read()
+    assert decoded(read if name.endswith("csv.gz") else gzip.decompress(read)) == decoded(lines)
 
 
 def test_a_table_is_proposed_as_a_correction(world: World) -> None:

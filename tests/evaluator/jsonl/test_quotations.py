@@ -1,0 +1,201 @@
+"""Quotation marks in CSV and TSV: one that is out of place never joins rows, whatever the rest of the table is like."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import random
+from typing import Any
+
+import pytest
+
+from evaluator.curation.io.lines import read_lines
+from evaluator.errors import GoldError
+from evaluator.jsonl.tables import write_table
+from evaluator.tasks.registry import find_task
+
+Row = list[str]
+WEIRD = ["c2", '"Weird Al opened the show.', "REFUTES"]
+DRIVE = ["c3", 'The drive is 5.25"', "SUPPORTS"]
+ROWS = [
+    ["id", "claim", "label"],
+    ["c1", "The disk has 40 tracks.", "SUPPORTS"],
+    WEIRD,
+    DRIVE,
+    ["c4", "Oslo is in Norway.", "REFUTES"],
+]
+
+
+def joined(rows: list[Row], separator: str = ",", end: str = "\n") -> bytes:
+    """Return rows as somebody writes them who does not know of quotation marks."""
+    return "".join(separator.join(row) + end for row in rows).encode()
+
+
+def problems_of(content: bytes, name: str) -> list[tuple[int | None, str]]:
+    with pytest.raises(GoldError) as error:
+        _, problems = read_lines(io.BytesIO(content), name)
+        problems.raise_if_any()
+    return [(problem.line, problem.what) for problem in error.value.problems]
+
+
+def values_of(content: bytes, name: str) -> list[dict[str, Any]]:
+    lines, problems = read_lines(io.BytesIO(content), name)
+    problems.raise_if_any()
+    return [line.value for line in lines]
+
+
+@pytest.mark.parametrize(("kind", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_a_stray_quotation_mark_swallows_no_rows(kind: str, separator: str) -> None:
+    task = find_task("fact-verification")
+    with pytest.raises(GoldError) as error:
+        task.read_gold(io.BytesIO(joined(ROWS, separator)), f"gold.{kind}", task.parse_options({}))
+    problem = error.value.problems[0]
+    assert problem.line == 3 and "claim" in problem.what and "quotation mark" in problem.found
+    assert "twice" in problem.expected and "REFUTES" not in str(error.value) and "SUPPORTS" not in str(error.value)
+
+
+NEIGHBOURS: dict[str, tuple[bytes, int]] = {
+    "both marks many rows apart": (
+        joined([*ROWS[:3], *([str(n), str(n * n), "z"] for n in range(5000)), *ROWS[3:]]),
+        3,
+    ),
+    "last column empty": (joined([ROWS[0], ["c2", '"Weird Al', ""], ["c3", '5.25"', ""], ROWS[1]]), 2),
+    "last column lacking": (joined([ROWS[0], ["c2", '"Weird Al'], ["c3", '5.25"', "SUPPORTS"], ROWS[1]]), 2),
+    "in the first column": (joined([ROWS[0], ['"c2', "Weird Al", "REFUTES"], ['c3"', "x", "SUPPORTS"]]), 2),
+    "in the last column": (joined([ROWS[0], ["c2", "Weird Al", '"REFUTES'], ["c3", "x", 'SUPPORTS"']]), 2),
+    "a row in between is empty": (joined([*ROWS[:3], [""], *ROWS[3:]]), 3),
+    "a row in between has an empty cell in quotation marks": (joined([*ROWS[:3], ["c9", '""', "REFUTES"], DRIVE]), 3),
+    "a row in between has a cell in quotation marks": (joined([*ROWS[:3], ["c9", '"a, b"', "REFUTES"], DRIVE]), 3),
+    "a row in between is the whole of what is swallowed": (joined([*ROWS[:3], ["c9", '"a"', "REFUTES"], DRIVE]), 3),
+    "the second row lacks a cell": (b'id,claim,n,label\nc2,a,"b,REFUTES\nc3,5.25",SUPPORTS\n', 2),
+    "the second row lacks a cell after the last": (b'id,claim,label\nc2,a,"REFUTES\nc3,5.25"\n', 2),
+    "the first row lacks a cell after the first": (b'id,claim,label\n"c2,a\nc3",5.25,SUPPORTS\n', 2),
+    "a row with one cell more": (joined([*ROWS[:2], [*WEIRD, "x"], *ROWS[3:]]), 3),
+    "the second row has an empty last cell": (
+        joined([ROWS[0], ["c2", "Weird Al", '"REFUTES'], ["c3", 'The drive is 5.25"', ""]]),
+        2,
+    ),
+    "CRLF": (joined(ROWS, end="\r\n"), 3),
+    "CR": (joined(ROWS, end="\r"), 3),
+    "mixed ends of lines": (b"".join(joined([row], end=end) for row, end in zip(ROWS, "\n\r\n\r\n", strict=True)), 3),
+    "never closed": (joined(ROWS[:3]), 3),
+    "in the last row, never closed": (joined([*ROWS[:2], WEIRD]), 3),
+    "a space after the separators": (
+        joined([ROWS[0], ["c2", '"Weird Al', " REFUTES"], ["c3", '5.25"', " SUPPORTS"]]),
+        2,
+    ),
+    "spaces in the whole table": (
+        b'id,claim,note,label\nc1,x, n, A\nc2,"Weird Al, a note,REFUTES\nc3,The drive is 5.25", a note,SUPPORTS\n',
+        3,
+    ),
+    "a no-break space after the separators": (
+        'id,claim,label\nc2,"Weird Al,\xa0REFUTES\nc3,5.25",\xa0SUPPORTS\n'.encode(),
+        2,
+    ),
+    "marks written twice in what is swallowed": (
+        b'id,claim,label\nc2,"He said ""hi,REFUTES\nc3,there"" now",SUPPORTS\n',
+        2,
+    ),
+    "in the header": (b'id,"claim,label\nc1,x",SUPPORTS\nc2,y,REFUTES\n', 1),
+    "in the header, never closed": (b'id,"claim,label\nc1,x,SUPPORTS\n', 1),
+    "a byte order mark before it": (b'\xef\xbb\xbf"id,claim,label\nc1",x,SUPPORTS\n', 1),
+    "a backslash before it": (b'id,claim,label\nc1,"He said \\"hi\\", yes",SUPPORTS\n', 2),
+    "a backslash before the last one": (b'id,claim,label\nc1,"He said \\"",SUPPORTS\nc2,"x\\"",REFUTES\n', 2),
+    "a space before it": (b'id,claim,label\nc1, "Weird Al opened", SUPPORTS\n', 2),
+    "in the middle of a cell in quotation marks": (b'id,claim,label\nc1,"Weird "Al" opened",SUPPORTS\n', 2),
+    "a single column": (b'x\n"a\nb"\n', 2),
+    "with digits for words": (b'id,n,label\n1,"100,200\n2,300",400\n', 2),
+    "in an id with a separator": (b'id,claim,label\n"c,1",x,A\nc2,"y,B\n"c,3",z",A\n', 3),
+}
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_neighbours_of_the_stray_quotation_mark(name: str) -> None:
+    content, row = NEIGHBOURS[name]
+    assert problems_of(content, "gold.csv")[0][0] == row
+    assert problems_of(gzip.compress(content), "gold.csv.gz")[0][0] == row
+
+
+@pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029", "\v", "\f", "\x1e"])
+def test_other_line_separators_end_no_rows_and_hide_none(end: str) -> None:
+    assert problems_of(joined(ROWS, end=end), "gold.csv")
+    swallowed = joined(ROWS[:2]) + joined([WEIRD], end=end) + joined(ROWS[3:])
+    assert problems_of(swallowed, "gold.csv")[0][0] == 3
+    assert problems_of(joined(ROWS[:2]) + joined([ROWS[1]], end=end) + joined([ROWS[4]]), "gold.csv")[0][0] == 3
+
+
+def test_semicolons_with_quotation_marks_are_a_wrong_separator() -> None:
+    content = b'"id";"claim";"label"\n"c1";"x";"SUPPORTS"\n'
+    assert problems_of(content, "gold.csv") == [(1, "wrong separator")]
+    assert problems_of(joined(ROWS, ","), "gold.tsv") == [(1, "wrong separator")]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_rows_are_never_lost_wherever_two_quotation_marks_stray(kind: str) -> None:
+    """Two quotation marks anywhere in a plain table: it is read with all its rows and labels, or refused."""
+    chance = random.Random(28)
+    separator = {"csv": ",", "tsv": "\t"}[kind]
+    for _ in range(1500):
+        n_columns = chance.randint(2, 5)
+        rows = [[f"{chance.choice(['x', 'a b', '7', ''])}{n}{k}" for k in range(n_columns)] for n in range(6)]
+        content = joined([[f"k{k}" for k in range(n_columns)], *rows], separator).decode()
+        for at in sorted(chance.sample(range(len(content)), 2), reverse=True):
+            content = content[:at] + '"' + content[at:]
+        try:
+            read = values_of(content.encode(), f"gold.{kind}")
+        except GoldError:
+            continue
+        assert [[value.replace('"', "") for value in row.values()] for row in read] == rows
+
+
+def test_a_row_that_lacks_a_cell_is_refused_wherever_two_quotation_marks_stray() -> None:
+    chance = random.Random(29)
+    for _ in range(1500):
+        n_columns = chance.randint(3, 5)
+        rows = [[f"{chance.choice(['x', 'a b', '7'])}{n}{k}" for k in range(n_columns)] for n in range(6)]
+        rows[chance.randrange(6)].pop()
+        content = joined([[f"k{k}" for k in range(n_columns)], *rows]).decode()
+        for at in sorted(chance.sample(range(len(content)), 2), reverse=True):
+            content = content[:at] + '"' + content[at:]
+        assert problems_of(content.encode(), "gold.csv")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "one line\nanother line",
+        "a line, with a comma\nand another, with a comma",
+        "one\n\ntwo, three, four\n",
+        "It has 1,000 lakes\nor more, who knows",
+        'He said "no, no"\nand left',
+        "a, b, c, d, e",
+        'x "y',
+        "\u201cWeird Al\u201d, he said",
+    ],
+)
+def test_cells_with_line_breaks_and_separators_are_legal(cell: str) -> None:
+    for kind, separator in (("csv", ","), ("tsv", "\t")):
+        content = io.StringIO(newline="")
+        csv.writer(content, delimiter=separator).writerows([ROWS[0], ["c1", cell, "SUPPORTS"], ["c2", cell, "REFUTES"]])
+        read = values_of(content.getvalue().encode(), f"gold.{kind}")
+        assert [row["claim"] for row in read] == [cell, cell]
+
+
+def test_json_over_several_lines_is_legal_in_its_column() -> None:
+    cell = json.dumps({"a": 1, "b": [2, 3], "c": 4}, indent=1)
+    content = io.StringIO(newline="")
+    csv.writer(content).writerows([["id", "slices:json", "label"], ["c1", cell, "SUPPORTS"]])
+    assert values_of(content.getvalue().encode(), "gold.csv")[0]["slices"] == json.loads(cell)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_what_is_written_has_no_cell_that_could_be_rows(kind: str) -> None:
+    lines = [
+        {"id": "c1", "claim": "x,REFUTES\nc2,y", "note": ' "z"'},
+        {"id": "a\tb\nc\td", "claim": "\x85", "note": "n"},
+    ]
+    written = write_table([json.dumps(line).encode() for line in lines], kind)
+    assert values_of(written, f"gold.{kind}") == lines
+    assert len(written.splitlines()) == 3
