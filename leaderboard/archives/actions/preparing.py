@@ -288,9 +288,9 @@ class _Preparation:
                 columns.append(values[column.name])
             else:
                 value = values[column.name] if column.name in values else column.get_default()
-                prepared_value = column.get_db_prep_save(value, connection)
-                is_view = isinstance(prepared_value, memoryview)  # of a BinaryField; it cannot be pickled
-                columns.append(bytes(prepared_value) if is_view else prepared_value)
+                # The wrappers in which databases get binary values cannot be pickled.
+                is_view = isinstance(value, memoryview)
+                columns.append(bytes(value) if is_view else column.get_db_prep_save(value, connection))
         for relation in row_checks.m2m_fields(model):
             if values[relation.name]:
                 self._result.links.append((relation, index, values[relation.name]))
