@@ -51,8 +51,6 @@ from leaderboard.models import (
 )
 from leaderboard.models.state import LeasedWork
 
-MOST_ROWS = 2_000_000
-"""Maximum number of rows of an archive. The number of scores is that of systems, measures and slices multiplied."""
 MOST_PROBLEMS = 50
 """Number of conflicts after which no more are looked for."""
 MODELS: tuple[type[Model], ...] = (User, *tables.TABLES, AuditEntry)
@@ -152,6 +150,7 @@ class _Preparation:
         self._conflicts: list[str] = []
         self._slugs: dict[type[Model], list[str]] = defaultdict(list)
         self._unused = set(closed.namelist())
+        self._most_rows = rows.most_rows()
 
     def read(self, model: type[Model]) -> None:
         """Read a table, whose rows refer to rows of tables that were read before, and write it to the spool."""
@@ -196,8 +195,8 @@ class _Preparation:
         for index, line in enumerate(zip_files.lines(self._closed, f"tables/{name}.jsonl")):
             place = Place(name, index + 1)
             self._result.n_rows += 1
-            if self._result.n_rows > MOST_ROWS:
-                raise ArchiveError(f"{place}: the archive has more than {MOST_ROWS:,} rows")
+            if self._result.n_rows > self._most_rows:
+                raise ArchiveError(f"{place}: the archive has more than {self._most_rows:,} rows")
             key, values = row_checks.parse(model, line, place)
             if table.keys and key <= table.keys[-1]:
                 raise ArchiveError(f"{place}: the key is not above that of the row before; expected each key once")
@@ -288,9 +287,9 @@ class _Preparation:
                 columns.append(values[column.name])
             else:
                 value = values[column.name] if column.name in values else column.get_default()
-                prepared_value = column.get_db_prep_save(value, connection)
-                is_view = isinstance(prepared_value, memoryview)  # of a BinaryField; it cannot be pickled
-                columns.append(bytes(prepared_value) if is_view else prepared_value)
+                # The wrappers in which databases get binary values cannot be pickled.
+                is_view = isinstance(value, memoryview)
+                columns.append(bytes(value) if is_view else column.get_db_prep_save(value, connection))
         for relation in row_checks.m2m_fields(model):
             if values[relation.name]:
                 self._result.links.append((relation, index, values[relation.name]))

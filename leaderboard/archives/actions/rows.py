@@ -6,13 +6,23 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 from django.core import serializers
-from django.db import models
+from django.db import connection, models
 from django.db.models import Model
 
 from leaderboard.models import User
 
 OF_A_PERSON = ("username", "email", "first_name", "last_name", "date_joined")
 """Fields of a user that are exported: no password, no rights."""
+
+MOST_ROWS = 2_000_000
+"""Maximum number of rows of an archive that is imported: scores are systems, measures and slices multiplied."""
+MOST_ROWS_SQLITE = 500_000
+"""The same on SQLite, where all others wait to write while the rows are inserted."""
+
+
+def most_rows() -> int:
+    """Return the maximum number of rows of an archive that this server imports."""
+    return MOST_ROWS_SQLITE if connection.vendor == "sqlite" else MOST_ROWS
 
 
 def serialize_rows(rows: Iterable[Model]) -> Iterator[bytes]:

@@ -173,6 +173,8 @@ def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
                     _member(closed, file_name(model, field.attname, stored.name), _stored(stored))
         say(f"{model._meta.verbose_name_plural}: {counts[str(model._meta.model_name)]:,}")
     _table(closed, AuditEntry, tables.audit_entries_of(benchmark), counts)
+    if (n := sum(counts.values())) > rows.MOST_ROWS:
+        say(f"the archive has {n:,} rows, and no server imports more than {rows.MOST_ROWS:,}")
     return counts
 
 

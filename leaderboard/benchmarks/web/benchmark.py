@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import MOST_ROWS, board_of, by_primary
+from leaderboard.boards.queries import board_of, by_primary
 from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.boards.queries.main_phase import OF_A_BENCHMARK, main_phase
 from leaderboard.boards.queries.reported_results import reported_of
@@ -37,7 +37,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the description, the announcements and the best systems of the main phase, as its board orders them."""
     benchmark, phases, context = _page(request, slug)
     main = context["main"]
-    board = board_of(main, within=(), viewer=request.user, most=MOST_ROWS) if main else None
+    board = board_of(main, within=(), viewer=request.user, most=SHOWN * 10) if main else None
     rows = sorted(by_primary(board), key=lambda row: not row.competes) if board else []
     plot = interval_plot(rows[:SHOWN], board.primary) if board else None
     context |= {

@@ -100,8 +100,9 @@ def _derive(board: Leaderboard, systems: set[int]) -> None:
         runs.setdefault(run.system, []).append((at, run))
     hidings: dict[int, list[_Hiding]] = {}
     rows = HiddenSubmission.objects.filter(submission__phase=board.phase_id, submission__system__in=systems)
-    for system, *period in rows.values_list("submission__system", "submission", "hidden_at", "unhidden_at"):
-        hidings.setdefault(system, []).append(_Hiding(*period))
+    fields = ("submission__system", "submission", "hidden_at", "unhidden_at")
+    for system, submission, start, end in rows.values_list(*fields):
+        hidings.setdefault(system, []).append(_Hiding(submission, start, end))
     decisions = decisions_of(board, systems, before=frozen_at(board))
     can_choose = lets_choose(board.phase)
     derived = [

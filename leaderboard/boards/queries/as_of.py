@@ -135,7 +135,7 @@ def end_of_day(day: date) -> datetime:
     return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
-def standings_at(board: Leaderboard, day: date) -> QuerySet[PastStanding]:
+def standings_at(board: Leaderboard, day: date) -> QuerySet[Any]:
     """Return the standings at the end of a day, with the columns `rank`, `rank_low` and `rank_high` of present ones.
 
     `rank` is the merit of a ranked system (see `PastBoard`), by which rows are in the order of their ranks; null of
@@ -145,7 +145,7 @@ def standings_at(board: Leaderboard, day: date) -> QuerySet[PastStanding]:
     return _at(board.past_standings.all(), day, sign)
 
 
-def _at(standings: QuerySet[PastStanding], day: date, sign: int) -> QuerySet[PastStanding]:
+def _at(standings: QuerySet[PastStanding], day: date, sign: int) -> QuerySet[Any]:
     at = end_of_day(day)
     merit = Case(When(_COMPETES, then=F("value") * Value(-float(sign))), default=None, output_field=FloatField())
     none = Value(None, output_field=IntegerField())

@@ -143,6 +143,11 @@ def _of_large_board(board: Board, query: BoardQuery, viewer: Any) -> tuple[int, 
         on_page = _prepared(board, query, viewer).filter(pk__in=page)
         return n, _records(_lines(on_page, replace(query, page=1)), query)
     systems = selection.few_systems(board, query, viewer, MOST_ROWS)
+    if systems is None and query.words:
+        # The names are read one after the other, until there are too many that match.
+        matches = _filtered(_prepared(board, replace(query, sort=first_column(board), by=None), viewer), query, viewer)
+        systems = list(matches.order_by().values_list("system", flat=True)[: MOST_ROWS + 1])
+        systems = systems if len(systems) <= MOST_ROWS else None
     if systems is None:
         best = by_value(_standings(board), descending=first_column(board).best_first)
         limited = _prepared(board, query, viewer).filter(pk__in=list(best.values_list("pk", flat=True)[:MOST_ROWS]))

@@ -18,7 +18,8 @@ SHORTEST_INDEXED = 3
 def few_systems(board: Board, query: BoardQuery, viewer: Any, most: int) -> list[int] | None:
     """Return the ids of systems among which are all that pass the query's filters; None if they would exceed `most`.
 
-    Only filters with an index are used: by own systems, kind and words. The systems may be on other boards, too.
+    Only filters with an index are used: by own systems, kind, and words of at least SHORTEST_INDEXED letters. The
+    systems may be on other boards, too.
     """
     if query.own:
         return list(own_systems(viewer)[: most + 1])[:most]

@@ -9,12 +9,14 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
+from msgspec import structs
 
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_counts, reveals_items
-from leaderboard.boards.queries import WHOLE, Board, Row, board_of, by_primary
-from leaderboard.boards.queries.lookup import board_or_404
+from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
+from leaderboard.boards.queries.lookup import board_with_or_404
+from leaderboard.boards.queries.reading import rows_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
 from leaderboard.comparisons.queries.head_to_head import HeadToHeadTable, Item, Line, head_to_head_table
@@ -55,9 +57,9 @@ def head_to_head(request: HttpRequest, slug: str, phase: str, **version: int) ->
     `?a=`, `?b=`: ids of the systems; default: the best two competing systems. `?measure=`: default: the primary
     measure.
     """
-    board = board_or_404(request.user, slug, phase, within=(), systems=_requested(request), **version)
+    board = board_with_or_404(request.user, slug, phase, _requested(request), within=(), **version)
     rows = by_primary(board)
-    chosen = _with_slices(request, board, version, _chosen(request, rows))
+    chosen = _with_slices(board, _chosen(request, rows))
     measure = next((candidate for candidate in board.measures if candidate.name == request.GET.get("measure")), None)
     measure = measure or board.measure(board.primary)
     context: dict[str, Any] = {
@@ -106,19 +108,18 @@ def _requested(request: HttpRequest) -> list[int]:
     return [int(pk) for pk in ids if pk.isascii() and pk.isdigit() and len(pk) < 10]
 
 
-def _with_slices(
-    request: HttpRequest, board: Board, version: dict[str, int], chosen: tuple[Row, Row] | None
-) -> tuple[Row, Row] | None:
+def _with_slices(board: Board, chosen: tuple[Row, Row] | None) -> tuple[Row, Row] | None:
     """Return the chosen rows with their scores on all slices, which are not read for the other systems."""
-    if chosen is None:
-        return None
-    pair = [row.system_id for row in chosen]
-    numbers = (version["gold"], version["task_version"]) if version else None
-    whole = board_of(board.phase, version=numbers, viewer=request.user, most=0, systems=pair)
-    read = {row.system_id: row for row in whole.rows}
-    # A standing may have changed since the board was read.
-    a, b = (read.get(row.system_id, row) for row in chosen)
-    return a, b
+    if chosen is None or board.leaderboard is None:
+        return chosen
+    pair = board.leaderboard.standings.filter(system__in=[row.system_id for row in chosen])
+    scores = {
+        row.system_id: row.scores for row in rows_of(board.leaderboard, board.phase, pair, within=None, viewer=None)
+    }
+    a = structs.replace(chosen[0], scores=scores.get(chosen[0].system_id, chosen[0].scores))
+    if chosen[1] is chosen[0]:
+        return a, a
+    return a, structs.replace(chosen[1], scores=scores.get(chosen[1].system_id, chosen[1].scores))
 
 
 def _compared(

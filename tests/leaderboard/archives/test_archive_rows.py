@@ -157,6 +157,11 @@ def test_a_row_has_all_fields_and_no_others(fields: str) -> None:
         row_checks.parse(Team, json.dumps(line).encode(), row_checks.Place("team", 1))
 
 
+def test_too_many_rows_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archived, "most_rows", lambda: len(MODELS) - 1)
+    assert f"line 1: the archive has more than {len(MODELS) - 1} rows" in problem(whole())
+
+
 def test_each_key_occurs_once(world: World) -> None:
     passed = []
     for model in MODELS:

@@ -242,6 +242,24 @@ def test_a_capital_l_is_not_confused_with_a_digit() -> None:
     assert names.first_confusable("ROUGE-1", ["ROUGE-l"]) == "ROUGE-l"
 
 
+def test_a_set_of_names_finds_what_the_comparison_of_two_finds() -> None:
+    taken = ["ROUGE-l", "Compilers", "CERN", "\N{CYRILLIC SMALL LETTER A}da", "Anonymous"]
+    looks = names.Looks(taken)
+    for name in (
+        "ROUGE-1",
+        "ROUGE-2",
+        "Cornpilers",
+        "compi1ers",
+        "Cern",
+        "Cem",
+        "ada",
+        "Ada",
+        "other",
+        full_width("Ada"),
+    ):
+        assert looks.like(name) == names.first_confusable(name, taken), name
+
+
 ORDINARY = """
 Modern Times, Modernists, Learners, Learning Machines, Machine Learning, Earners, Northern Lights, Corner Case, Cornell,
 Camell, CMU, RNN, LSTM, Turing, Tuning, Claims Lab, Clause, Clarity, Daisy, Declarers, Dear Claims, Cloud, Crowd, Cord,

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import conditional_page, require_safe
 
-from leaderboard.boards.queries import Board, by_primary
+from leaderboard.boards.queries import MOST_ROWS, Board, by_primary
 from leaderboard.boards.queries.citation import citation
 from leaderboard.boards.queries.lookup import cited_board_or_404
 
@@ -48,6 +48,7 @@ def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRes
         "benchmark": board.phase.benchmark,
         "citation": citation(board),
         "files": _files(board),
+        "most": MOST_ROWS,
         "shareable": _shareable(board, request.GET.get("system", "")),
     }
     return render(request, "boards/cite.html", context)
