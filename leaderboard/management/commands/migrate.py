@@ -8,9 +8,10 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from leaderboard.core.db_locks import IDLE_LIMIT
+from leaderboard.management.base import BaseCommand
 
 
-class Command(migrate.Command):
+class Command(BaseCommand, migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run Django's `migrate`, in which a migration may compute for any time between two statements.
 

@@ -212,8 +212,8 @@ def test_a_team_states_facts_with_a_submission(world: World) -> None:
 def test_the_api_takes_facts_with_a_submission(world: World) -> None:
     ada = client_of(world.researcher)
     before = footprint()
-    for wrong in ("colour=red", "parameters", "parameters=many"):
-        refused = send(ada, prediction_lines(), fact=[wrong])
+    for wrong in (["colour=red"], ["parameters"], ["parameters=many"], ["parameters=7e9", "parameters=8e9"]):
+        refused = send(ada, prediction_lines(), fact=wrong)
         assert (refused.status_code, refused.json()["code"]) == (422, "invalid_name"), wrong
         assert "expected" in refused.json()["message"]
     assert footprint() == before
