@@ -11,43 +11,56 @@ from django.http import Http404
 
 
 class Code(Enum):
-    """Codes of refused actions: (code as the API returns it, HTTP status).
+    """Codes of refused actions: (code as the API returns it, HTTP status). Each stands for one cause.
 
-    INVALID_NAME is the code for any invalid value for which no other code exists, not only for names. QUOTA_EXCEEDED is
-    the code for the quota of submissions (`leaderboard.submissions.queries.quotas`) and also for other limits, such as
-    those on raw files and finals. NOT_ACCEPTED: the phase's state or rules forbid the action.
+    INVALID_VALUE is the code of a value for which there is no other code; `field_name` names it where there is a form.
     """
 
     INVALID_PREDICTIONS = ("invalid_predictions", 422)
     INVALID_GOLD = ("invalid_gold", 422)
+    INVALID_REFERENCE = ("invalid_reference", 422)
     INVALID_NAME = ("invalid_name", 422)
+    INVALID_REASON = ("invalid_reason", 422)
+    INVALID_FACT = ("invalid_fact", 422)
+    INVALID_TRACK = ("invalid_track", 422)
+    INVALID_DIGEST = ("invalid_digest", 422)
+    INVALID_VALUE = ("invalid_value", 422)
+    DIGEST_MISMATCH = ("digest_mismatch", 422)
+    EMPTY_FILE = ("empty_file", 422)
+    NO_FILE = ("no_file", 422)
     TOO_LARGE = ("too_large", 413)
     PHASE_CLOSED = ("phase_closed", 409)
+    NOT_ACCEPTED = ("not_accepted", 409)
+    NOT_POSSIBLE = ("not_possible", 409)
+    NOT_READY = ("not_ready", 409)
+    CHANGED_MEANWHILE = ("changed_meanwhile", 409)
+    IN_USE = ("in_use", 409)
+    ALREADY_EXISTS = ("already_exists", 409)
+    NAME_TAKEN = ("name_taken", 409)
+    LIMIT_REACHED = ("limit_reached", 409)
+    SCORER_FAILING = ("scorer_failing", 409)
+    SCORER_DOES_NOT_FIT = ("scorer_does_not_fit", 409)
     QUOTA_EXCEEDED = ("quota_exceeded", 429)
     THROTTLED = ("throttled", 429)
     NOT_A_MEMBER = ("not_a_member", 403)
     NOT_AN_OWNER = ("not_an_owner", 403)
-    NOT_INVITED = ("not_invited", 403)
-    LAST_OWNER = ("last_owner", 409)
-    OTHER_TEAM = ("other_team", 409)
-    INVALID_TRACK = ("invalid_track", 422)
-    OTHER_TRACK = ("other_track", 409)
     NOT_AN_ORGANISER = ("not_an_organiser", 403)
+    NOT_INVITED = ("not_invited", 403)
     NOT_REGISTERED = ("not_registered", 403)
     RULES_NOT_AGREED = ("rules_not_agreed", 403)
-    NAME_TAKEN = ("name_taken", 409)
-    NOT_READY = ("not_ready", 409)
+    INVITATION_GONE = ("invitation_gone", 410)
+    LAST_OWNER = ("last_owner", 409)
+    OTHER_TEAM = ("other_team", 409)
+    OTHER_TRACK = ("other_track", 409)
     GOLD_UNCHANGED = ("gold_unchanged", 409)
     INPUTS_CHANGED = ("inputs_changed", 409)
     NOT_PREPARING = ("not_preparing", 409)
-    SCORER_DOES_NOT_FIT = ("scorer_does_not_fit", 409)
     NOT_CANCELLABLE = ("not_cancellable", 409)
-    SANDBOX_UNAVAILABLE = ("sandbox_unavailable", 503)
-    NOT_ACCEPTED = ("not_taken", 409)
-    INVALID_IMAGE = ("invalid_image", 422)
     WRONG_OFFSET = ("wrong_offset", 409)
+    UPLOAD_INCOMPLETE = ("upload_incomplete", 409)
     CHECKSUM_MISMATCH = ("checksum_mismatch", 460)
     UPLOAD_GONE = ("upload_gone", 410)
+    SANDBOX_UNAVAILABLE = ("sandbox_unavailable", 503)
     ENGINE_UNAVAILABLE = ("engine_unavailable", 503)
     DISK_FULL = ("disk_full", 507)
 
