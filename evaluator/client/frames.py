@@ -229,7 +229,7 @@ def _text(text: str, place: str) -> str:
 
 def _unfit(value: Any, place: str) -> UsageError:
     kind = type(value)
-    found = shown(str(value)) if isinstance(value, float) else f"of type {kind.__name__}, {shown(str(value))}"
+    found = str(value) if isinstance(value, float) else f"of type {kind.__name__}, {shown(str(value))}"
     advice = (_ADVICE[base.__name__] for base in kind.__mro__ if base.__name__ in _ADVICE)
     other = "expected a value that JSON has: convert it to text or a number"
     return UsageError(f"{place} is {found}, {next(advice, other)}")

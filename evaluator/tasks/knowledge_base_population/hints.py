@@ -21,6 +21,13 @@ def is_within(fact: Fact, start: int, end: int) -> bool:
     return start <= fact.subjectStart <= fact.subjectEnd <= end and start <= fact.objectStart <= fact.objectEnd <= end
 
 
+def _is_inside_word(text: str, offset: int) -> bool:
+    """Return True between letters that have case, or digits; other scripts may have no spaces between words."""
+    return 0 < offset < len(text) and all(
+        sign.isdigit() or sign.lower() != sign.upper() for sign in text[offset - 1 : offset + 1]
+    )
+
+
 class OffsetChecks:
     """Counts facts whose offsets, though inside the document, seem to be counted otherwise than gold's."""
 
@@ -38,7 +45,7 @@ class OffsetChecks:
         if is_within(fact, start, end):
             self._inside += 1
             offsets = (fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
-            self._cut += any(text[offset - 1 : offset + 1].isalnum() for offset in offsets if 0 < offset < len(text))
+            self._cut += any(_is_inside_word(text, offset) for offset in offsets)
             return
         self._outside += 1
         self._first_outside = self._first_outside or line

@@ -188,6 +188,14 @@ def test_offsets_that_count_something_else(move: Any) -> None:
     assert any("begins or ends inside a word" in hint for hint in hints)
 
 
+def test_scripts_without_spaces_give_no_hint() -> None:
+    text = "北京大学位于中国的首都" * 4
+    facts = [{**fact("Her", "led", 1), **dict(zip(OFFSETS, (i, i + 2, i + 3, i + 5), strict=True))} for i in range(25)]
+    passage = {**documents(1)[0]["passages"][0], "passageId": "p", "passageStart": 0, "passageEnd": len(text)}
+    gold = [{"documentId": "0", "documentText": text, "passages": [{**passage, "passageText": text, "facts": facts}]}]
+    assert hints_of(KBP, gold, [{"documentId": "0", "passageId": "p", "facts": facts}]) == []
+
+
 def test_spans_that_include_their_last_character() -> None:
     inclusive = answers_with(
         lambda line, start: {"subjectEnd": line["subjectEnd"] - 1, "objectEnd": line["objectEnd"] - 1}
