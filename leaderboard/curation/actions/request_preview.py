@@ -66,7 +66,7 @@ def begin(
         Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
         if under_way(dataset) is not None:
             raise Refused(
-                Code.LIMIT_REACHED,
+                Code.NOT_READY,
                 "Another preview of this dataset is in progress; wait for it, or cancel it.",
                 heading="Another preview is in progress",
             )

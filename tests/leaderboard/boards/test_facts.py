@@ -214,7 +214,7 @@ def test_the_api_takes_facts_with_a_submission(world: World) -> None:
     before = footprint()
     for wrong in (["colour=red"], ["parameters"], ["parameters=many"], ["parameters=7e9", "parameters=8e9"]):
         refused = send(ada, prediction_lines(), fact=wrong)
-        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_name"), wrong
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_fact"), wrong
         assert "expected" in refused.json()["message"]
     assert footprint() == before
     assert send(ada, prediction_lines(), fact=["parameters=7e9", "licence=a=b"]).status_code == 201

@@ -161,7 +161,7 @@ WORDS = {
     Code.INVALID_REASON: "reason",
     Code.EMPTY_FILE: "empty|bytes",
     Code.NO_FILE: "file",
-    Code.LIMIT_REACHED: "maximum|import or remove|wait for it",
+    Code.LIMIT_REACHED: "maximum|import or remove",
     Code.INVALID_NAME: "name",
 }
 """Words that messages with a code have."""
