@@ -30,13 +30,13 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
     """Store an uploaded archive until it is imported, with the content of its archive.json.
 
     Raises Refused: INVALID_NAME for a file that is not an archive, is damaged, or was written with another database
-    migration; LIMIT_REACHED if MOST archives are already waiting to be imported; NOT_AN_ORGANISER for a user who is not
-    a curator.
+    migration; NOT_READY if MOST archives are already waiting to be imported; NOT_AN_ORGANISER for a user who is not a
+    curator.
     """
     _check_curator(by)
     if ArchiveImport.objects.count() >= MOST:
         raise Refused(
-            Code.LIMIT_REACHED,
+            Code.NOT_READY,
             f"{MOST} archives are waiting to be imported; import or remove one first.",
             heading="Too many archives are waiting",
         )
