@@ -20,6 +20,7 @@ try:  # imports take a moment; an interrupt meanwhile should print no traceback
     from evaluator.cli.output import printable_lines
     from evaluator.errors import SandboxError, UsageError
     from evaluator.exit_codes import DONE, INTERNAL_ERROR, INTERRUPTED, WRONG_USAGE
+    from evaluator.options import Parser
 except KeyboardInterrupt:
     sys.exit(130)
 
@@ -36,7 +37,7 @@ EXIT_STATUSES = """Exit status:
   130  interrupted"""
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}\n{self.format_usage().strip()}")
 

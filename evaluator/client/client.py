@@ -271,18 +271,34 @@ class Client:
         (`attrs["rank_ranges"]` is not `ready`), and none in phases that do not reveal differences.
 
         a, b: names of systems; only pairs of these systems are returned, with `a` first; None: any system. On a board
-        of more than 141 systems, only neighbours in rank and pairs with the leader are compared.
+        of more than 141 systems, only neighbours in rank and pairs with the leader are compared. Raises UsageError if
+        one of them is not ranked on the board, or both are the same.
 
             >>> client.compare("mirror-claims", "dev", "No means no", "Always yes")
         """
+        if a is not None and a == b:
+            raise UsageError(f"a and b are both {shown(a)}, expected two systems")
         path = f"{phase_path(benchmark, phase)}/leaderboard/comparisons/"
         response = read_pages(self._server, path, {}, "results")
         pairs = [_pair(pair, is_reversed=_is_reversed(pair, a, b)) for pair in response["results"]]
         selected = [pair for pair in pairs if a in (None, pair["a"]) and b in (None, pair["b"])]
+        compared = {pair[side] for pair in pairs for side in ("a", "b")}
+        for argument, name in (("a", a), ("b", b)):
+            if name is not None and name not in compared:
+                self._check_ranked(benchmark, phase, argument, name)
         result = frames.frame(selected, _PAIR_COLUMNS)
         result.attrs = {name: response[name] for name in ("measure", "rank_ranges")}
         numbers = ("difference", "low", "high", "p", "p_holm")
         return result.astype(dict.fromkeys(numbers, "float64"))
+
+    def _check_ranked(self, benchmark: str, phase: str, argument: str, name: str) -> None:
+        """Raise UsageError, which names the argument, if the system `name` is not ranked on the board."""
+        rows = read_board(self._server, benchmark, phase, {})["rows"]
+        ranked = [row["system"] for row in rows if row["rank"] is not None]
+        if name not in ranked:
+            some = ", ".join(shown(system) for system in ranked[:_MOST_NAMED]) or "it has none"
+            more = ", ..." if len(ranked) > _MOST_NAMED else ""
+            raise UsageError(f"{argument} is {shown(name)}, expected a ranked system of the board: {some}{more}")
 
     def plot(self, benchmark: str, phase: str, name: str, **query: str) -> dict[str, Any]:
         """Return a plot of a phase's board as a Vega-Lite specification with data, which Altair shows in a notebook.
@@ -294,6 +310,7 @@ class Client:
         return spec
 
 
+_MOST_NAMED = 20
 _PAIR_COLUMNS = (
     "a",
     "b",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evaluator.errors import UsageError
+from evaluator.errors import UsageError, shown
 from evaluator.text import slice_text
 
 if TYPE_CHECKING:
@@ -121,31 +123,113 @@ def _with_floats(result: DataFrame, measures: Iterable[str]) -> DataFrame:
 def json_lines(predictions: Any) -> bytes:
     """Return predictions, a DataFrame or an iterable of dicts, as JSON Lines.
 
-    A DataFrame's missing values are left out. Raises UsageError for values that JSON does not have.
+    A DataFrame's missing values are left out. Raises UsageError, with the row and the column, for anything that JSON
+    does not have or that would be read back as something else: NaN, infinity, dates, decimals, bytes, sets, keys that
+    are no strings, lone surrogates.
     """
-    is_frame = hasattr(predictions, "to_dict") and hasattr(predictions, "columns")
-    rows = predictions.to_dict("records") if is_frame else predictions
+    is_frame = _is_frame(predictions)
+    if is_frame:
+        _check_columns(predictions)
+        predictions = predictions.to_dict("records")
+    elif isinstance(predictions, Mapping) or not isinstance(predictions, Iterable):
+        raise UsageError(
+            f"the predictions are a {type(predictions).__name__}, expected a DataFrame, a path, or a list of dicts"
+        )
     lines = []
-    for index, row in enumerate(rows):
+    for index, row in enumerate(predictions):
+        where = f"row {index} (counted from 0)" if is_frame else f"prediction {index} (counted from 0)"
         if not isinstance(row, Mapping):
-            raise UsageError(f"prediction {index} (counted from 0) is a {type(row).__name__}, expected a dict")
-        content = {str(key): value for key, value in row.items() if not (is_frame and _is_missing(value))}
-        try:
-            lines.append(json.dumps(content, ensure_ascii=False, allow_nan=False, default=_plain))
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"prediction {index} (counted from 0) cannot be written as JSON: {error}") from None
-    return "".join(f"{line}\n" for line in lines).encode()
+            raise UsageError(f"{where} is a {type(row).__name__}, expected a dict")
+        content = {}
+        for key, value in row.items():
+            if is_frame and _is_missing(value):
+                continue
+            place = f"{where}, {'column' if is_frame else 'key'} {shown(str(key))}"
+            content[_key(key, place)] = _plain(value, place)
+        lines.append(json.dumps(content, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+    return b"".join(lines)
+
+
+def _is_frame(predictions: Any) -> bool:
+    library = sys.modules.get("pandas")  # a DataFrame cannot exist without it
+    return library is not None and isinstance(predictions, library.DataFrame)
+
+
+def _check_columns(frame: DataFrame) -> None:
+    """Raise UsageError unless the columns have different names, which are strings."""
+    if frame.columns.nlevels > 1:
+        raise UsageError(
+            f"the columns have {frame.columns.nlevels} levels of names (MultiIndex), expected one name each: "
+            "set frame.columns"
+        )
+    if not frame.columns.is_unique:
+        name = frame.columns[frame.columns.duplicated()][0]
+        raise UsageError(f"two columns are named {shown(str(name))}, expected different names: keep one of them")
 
 
 def _is_missing(value: Any) -> bool:
     return bool(pandas().api.types.is_scalar(value) and pandas().isna(value))
 
 
-def _plain(value: Any) -> Any:
-    """Return a NumPy number or array as a Python number or list, which JSON has.
+_ADVICE = {
+    "float": "expected a finite number; leave the cell empty if there is no value",
+    "Decimal": "expected a number: convert it with float()",
+    "complex": "expected a real number",
+    "bytes": "expected text: convert it with .decode()",
+    "set": "expected a list: convert it with sorted()",
+    "frozenset": "expected a list: convert it with sorted()",
+}
+_MAX_DEPTH = 16  # of nested lists and dicts, as in every format
 
-    Raises TypeError for any other type.
+
+def _plain(value: Any, place: str, depth: int = 1) -> Any:
+    """Return a value in the types that JSON has, NumPy's numbers and arrays as Python's.
+
+    place: where the value is, for the error text. Raises UsageError for a value that JSON does not have.
     """
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"a value is a {type(value).__name__}")
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        return _text(value, place)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise _unfit(value, place)
+        return value
+    if depth > _MAX_DEPTH:
+        raise UsageError(f"{place} has lists and dicts nested more than {_MAX_DEPTH} deep, expected fewer")
+    if isinstance(value, Mapping):
+        return {_key(key, place): _plain(item, place, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, place, depth + 1) for item in value]
+    kind = getattr(getattr(value, "dtype", None), "kind", "")  # of a NumPy value: its kind of number
+    if isinstance(kind, str) and kind in "biufUO" and kind and hasattr(value, "tolist"):
+        plain = value.tolist()
+        if type(plain) is not type(value):  # a long double, say, is no number of Python
+            return _plain(plain, place, depth)
+    raise _unfit(value, place)
+
+
+def _key(key: Any, place: str) -> str:
+    if not isinstance(key, str):
+        raise UsageError(f"{place}: the name {shown(str(key))} is of type {type(key).__name__}, expected a string")
+    return _text(key, place)
+
+
+def _text(text: str, place: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        surrogate = f"U+{ord(text[error.start]):04X}"
+        raise UsageError(
+            f"{place} has the lone surrogate {surrogate} at character {error.start} (counted from 0), expected text: "
+            'it was decoded with errors="surrogateescape", or is half of a character'
+        ) from None
+    return text
+
+
+def _unfit(value: Any, place: str) -> UsageError:
+    kind = type(value)
+    found = str(value) if isinstance(value, float) else f"of type {kind.__name__}, {shown(str(value))}"
+    advice = (_ADVICE[base.__name__] for base in kind.__mro__ if base.__name__ in _ADVICE)
+    other = "expected a value that JSON has: convert it to text or a number"
+    return UsageError(f"{place} is {found}, {next(advice, other)}")

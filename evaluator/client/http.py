@@ -150,11 +150,15 @@ class Server:
         headers: dict[str, str],
         seconds: float,
     ) -> Any:
-        query_string = f"?{urllib.parse.urlencode(query, doseq=True)}" if query else ""
+        try:
+            query_string = f"?{urllib.parse.urlencode(query, doseq=True)}" if query else ""
+            path = urllib.parse.quote(path)
+        except UnicodeEncodeError as error:
+            raise UsageError(f"{shown(error.object)} has a lone surrogate, expected text") from None
         if self._token is not None:
             headers["Authorization"] = f"Token {self._token}"
         request = urllib.request.Request(  # noqa: S310 - the scheme was checked
-            f"{self.address}/api/v1/{urllib.parse.quote(path)}{query_string}", data=body, headers=headers, method=verb
+            f"{self.address}/api/v1/{path}{query_string}", data=body, headers=headers, method=verb
         )
         try:
             return self._opener.open(request, timeout=seconds)

@@ -46,7 +46,7 @@ def validate(files: Files, request: ValidateRequest) -> tuple[ValidateReport, by
     task, options = request.parsed()
     known = task.read_inputs(files["inputs"], request.inputs_name, options, request.expects, ReadLimits())
     answers = task.read_predictions(files["predictions"], request.predictions_name, known, options, request.limits)
-    return ValidateReport(answers.n_lines, answers.warnings), b""
+    return ValidateReport(answers.n_lines, [*answers.warnings, *task.hints(answers)]), b""
 
 
 class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
@@ -94,7 +94,8 @@ class ScoreReport(Report):
 
     primary: the name of the measure that ranks; groups: for each score, in the order of the scores, the number of gold
     groups with units in its slice, empty for a custom scorer; plot_data: None for a custom scorer; sketch: None if it
-    was not requested.
+    was not requested. hints: what the author of the predictions may have overlooked, as after `validate`; they are not
+    published.
     """
 
     result: ScoreResult
@@ -103,6 +104,7 @@ class ScoreReport(Report):
     gold_warnings: list[str] = []
     plot_data: PlotData | None = None
     sketch: SketchReport | None = None
+    hints: list[str] = []
 
     @property
     def scores(self) -> list[ScoreRow]:
@@ -147,6 +149,7 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
         sketch=sketch_of(task, gold, files["predictions"], request.predictions_name, options)
         if request.sketch
         else None,
+        hints=task.hints(answers),
     )
     return report, to_bytes(outcomes)
 

@@ -149,6 +149,10 @@ class AnswerRegister:
         self._first_line[index] = line
         return index
 
+    def line_of(self, index: int) -> int:
+        """Return the number of the line that answered the id with this index; 0: no line has."""
+        return self._first_line.item(index)
+
     @property
     def silent(self) -> list[Id]:
         """The ids that no line has answered so far."""

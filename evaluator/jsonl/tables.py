@@ -39,6 +39,7 @@ from evaluator.jsonl.separated_values import (
 FORMATS = ("csv", "tsv", "xlsx", "parquet")
 FIRST_ROW = 2
 """Number of the first row below the header."""
+_VALUE_BYTES = 8  # of memory that a value takes at least, nulls included
 _MOST_COLUMNS = 1000
 _MOST_ROWS_OF_TITLE = 5
 _LONGEST_XLSX_CELL = 32_767
@@ -289,7 +290,7 @@ def _xlsx(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
-        _check_unpacked("workbook", sum(member.file_size for member in members), len(content), limits, problems)
+        _check_unpacked("workbook", sum(member.file_size for member in members), limits, problems)
         for member in members:
             if member.file_size > _LARGEST_PART and not member.filename.lower().startswith(_LARGE_PARTS):
                 found = f"{member.file_size} bytes in {shown(member.filename)}"
@@ -439,19 +440,17 @@ def _check_size(metadata: Any, n_bytes: int, limits: ReadLimits, problems: Probl
         problems.stop(1, "too many columns", str(metadata.num_columns), f"at most {_MOST_COLUMNS}")
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     n_values = sum(group.column(index).num_values for group in groups for index in range(group.num_columns))
-    unpacked = max(n_values, sum(group.total_byte_size for group in groups))
-    _check_unpacked("table", unpacked, n_bytes, limits, problems)
+    unpacked = max(_VALUE_BYTES * n_values, sum(group.total_byte_size for group in groups))
+    _check_unpacked("table", unpacked, limits, problems)
 
 
-def _check_unpacked(what: str, unpacked: int, packed: int, limits: ReadLimits, problems: ProblemList) -> None:
+def _check_unpacked(what: str, unpacked: int, limits: ReadLimits, problems: ProblemList) -> None:
     """Raise the file's error if unpacked content is too large.
 
-    It may have at most `limits.file_bytes` bytes, and at most `limits.ratio` times the packed size, plus 1 MiB. what:
-    the kind of content, for the message. unpacked, packed: sizes in bytes.
+    what: the kind of content, for the message. unpacked: its size in bytes, at most `limits.file_bytes`.
     """
-    most = min(limits.file_bytes, limits.ratio * packed + (1 << 20))
-    if unpacked > most:
-        problems.stop(None, f"the {what} is too large", f"{unpacked} bytes unpacked", f"at most {most}")
+    if unpacked > limits.file_bytes:
+        problems.stop(None, f"the {what} is too large", f"{unpacked} bytes unpacked", f"at most {limits.file_bytes}")
 
 
 def _has_json_type(kind: Any, types: Any) -> bool:

@@ -205,6 +205,14 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         on the file's size; None: the default ones. Raises PredictionError for invalid predictions.
         """
 
+    def hints(self, answers: Answers) -> list[str]:
+        """Return one sentence for each way in which valid predictions seem to differ from gold throughout.
+
+        Such as offsets that count bytes. They are for the author of the predictions, and depend on these and the public
+        inputs alone: gold is not read when predictions are validated.
+        """
+        return []
+
     @abstractmethod
     def empty_answers(self, gold: Gold) -> Answers:
         """Return predictions without answers, to compute the outcomes of a gold before there is any submission."""

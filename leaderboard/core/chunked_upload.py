@@ -47,23 +47,23 @@ SMALLEST_PIECE = 1_000_000
 
 
 def begin(
-    kind: type[Upload], *, by: User, name: str, size: int, sha256: str, refuse: Code, metadata: str = "", **whose: Any
+    kind: type[Upload], *, by: User, name: str, size: int, sha256: str, metadata: str = "", **whose: Any
 ) -> Upload:
     """Create an upload of the user `by`, for a file with the name `name` and `size` bytes.
 
     sha256: the file's digest if the client has announced it, else empty. metadata: text that is returned to the client
     on request (tus: Upload-Metadata). whose: values of further fields of the upload, such as its dataset or phase.
-    Raises Refused: with the code `refuse` for a malformed sha256; QUOTA_EXCEEDED if the user already has AT_ONCE
-    unfinished uploads of this kind, or the site AT_ONCE_ON_SITE; DISK_FULL if the disk has no space for it.
+    Raises Refused: INVALID_DIGEST for a malformed sha256; LIMIT_REACHED if the user already has AT_ONCE unfinished
+    uploads of this kind, or the site AT_ONCE_ON_SITE; DISK_FULL if the disk has no space for it.
     """
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
-        raise Refused(refuse, f"The sha256 is {sha256[:80]!r}; expected 64 lower-case hexadecimal digits.")
+        raise Refused(Code.INVALID_DIGEST, f"The sha256 is {sha256[:80]!r}; expected 64 lower-case hexadecimal digits.")
     _check_site(kind, size)
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=by.pk)
         if kind._default_manager.filter(by=by).count() >= AT_ONCE:
             raise Refused(
-                Code.QUOTA_EXCEEDED, f"You have {AT_ONCE} unfinished uploads, the maximum; finish or cancel one first."
+                Code.LIMIT_REACHED, f"You have {AT_ONCE} unfinished uploads, the maximum; finish or cancel one first."
             )
         return kind._default_manager.create(
             by=by, name=name[-255:], bytes=size, sha256=sha256, metadata=metadata, **whose
@@ -84,7 +84,7 @@ def _check_site(kind: Kind, size: int) -> None:
     under_way = [other._default_manager.filter(touched_at__gt=recent) for other in (ImageUpload, RawUpload)]
     if kind._default_manager.filter(touched_at__gt=recent).count() >= AT_ONCE_ON_SITE:
         raise Refused(
-            Code.QUOTA_EXCEEDED,
+            Code.LIMIT_REACHED,
             f"{AT_ONCE_ON_SITE} uploads are under way on this site, the maximum; try again later.",
             retry_at=timezone.now() + timedelta(minutes=10),
         )
@@ -93,20 +93,20 @@ def _check_site(kind: Kind, size: int) -> None:
         raise disk.full_refusal()
 
 
-def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
+def add(upload: Upload, *, offset: int, chunk: bytes) -> Upload:
     """Store the next chunk of an upload, add its length to `upload.received`, and return the upload.
 
-    Raises Refused: DISK_FULL; QUOTA_EXCEEDED if the upload has as many chunks as it may; WRONG_OFFSET if `offset` is
-    not `upload.received` (the message names the right offset), TOO_LARGE for a chunk over CHUNK_BYTES, UPLOAD_GONE if
-    another request has finished or cancelled the upload, and with the code `refuse` for a chunk that is empty or ends
-    beyond the announced size.
+    Raises Refused: DISK_FULL; LIMIT_REACHED if the upload has as many chunks as it may; WRONG_OFFSET if `offset` is
+    not `upload.received` (the message names the right offset), TOO_LARGE for a chunk over CHUNK_BYTES or one that ends
+    beyond the announced size, EMPTY_FILE for a chunk without bytes, and UPLOAD_GONE if another request has finished or
+    cancelled the upload.
     """
     rows = type(upload)._default_manager
     if offset != upload.received:
         raise _elsewhere(upload, offset)
     if not chunk or offset + len(chunk) > upload.bytes:
         raise Refused(
-            refuse,
+            Code.TOO_LARGE if chunk else Code.EMPTY_FILE,
             f"The chunk at offset {offset} has {len(chunk)} bytes; expected 1 to {upload.bytes - offset}, "
             "the number of bytes that are still missing.",
         )
@@ -146,17 +146,21 @@ def check_not_expired(upload: ChunkedUpload) -> None:
         )
 
 
-def check_whole(upload: ImageUpload | RawUpload, *, refuse: Code) -> None:
+def check_whole(upload: ImageUpload | RawUpload) -> None:
+    """Raise Refused UPLOAD_INCOMPLETE if bytes are missing."""
     if not upload.is_whole:
-        raise Refused(refuse, f"{upload.received:,} of {upload.bytes:,} bytes have been received; send the rest first.")
+        raise Refused(
+            Code.UPLOAD_INCOMPLETE,
+            f"{upload.received:,} of {upload.bytes:,} bytes have been received; send the rest first.",
+        )
 
 
 @contextmanager
-def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code) -> Iterator[tuple[File[bytes], str]]:
+def whole(upload: ImageUpload | RawUpload, *, name: str, what: str) -> Iterator[tuple[File[bytes], str]]:
     """Yield (temporary file with all chunks of an upload joined, positioned at its start; its SHA-256 digest in hex).
 
     name: of the temporary file. what: noun for the file in error messages. The temporary file is deleted at the end of
-    the `with` block unless it was moved. Raises Refused: with the code `refuse` if the digest is not the announced one
+    the `with` block unless it was moved. Raises Refused: DIGEST_MISMATCH if the digest is not the announced one
     (the upload is then discarded), and UPLOAD_GONE if another request has finished or cancelled the upload.
     """
     # A named file, so that file system storage can move it instead of copying it.
@@ -173,7 +177,7 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code
         if upload.sha256 not in ("", sha256):
             discard(upload)
             raise Refused(
-                refuse,
+                Code.DIGEST_MISMATCH,
                 f"The {what} has the sha256 {sha256}, not the declared {upload.sha256}; send it again.",
             )
         yield file, sha256

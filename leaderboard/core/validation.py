@@ -24,7 +24,7 @@ LONGEST = 50_000
 def check(row: Model) -> None:
     """Validate a model instance with Django's `full_clean`.
 
-    Raises Refused if it is invalid: NAME_TAKEN if every error is a violated unique constraint, else INVALID_NAME.
+    Raises Refused if it is invalid: NAME_TAKEN if every error is a violated unique constraint, else INVALID_VALUE.
     """
     try:
         row.full_clean()
@@ -34,11 +34,11 @@ def check(row: Model) -> None:
         taken = all(item.code in _TAKEN for _, item in errors)
         fields = {field for name, item in errors for field in _own_fields(row, name, item)}
         field_name = fields.pop() if len(fields) == 1 else ""
-        raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text, field_name=field_name) from error
+        raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_VALUE, text, field_name=field_name) from error
 
 
 def check_texts(**texts: str) -> None:
-    """Raise Refused INVALID_NAME for the first text over LONGEST characters or with control characters.
+    """Raise Refused INVALID_VALUE for the first text over LONGEST characters or with control characters.
 
     texts: field name -> text. Line ends and tabs are allowed, except in the fields _ONE_LINE, such as titles.
     """
@@ -46,11 +46,11 @@ def check_texts(**texts: str) -> None:
         what = name.replace("_", " ")
         check_signs(text, of=what, lines=name not in _ONE_LINE)
         if len(text) > LONGEST:
-            raise Refused(Code.INVALID_NAME, f"The {what} has {len(text):,} characters; expected at most {LONGEST:,}.")
+            raise Refused(Code.INVALID_VALUE, f"The {what} has {len(text):,} characters; expected at most {LONGEST:,}.")
 
 
 def check_moments(**moments: datetime | None) -> None:
-    """Raise Refused INVALID_NAME for the first datetime outside the range that `time_zones.check` allows.
+    """Raise Refused INVALID_VALUE for the first datetime outside the range that `time_zones.check` allows.
 
     moments: field name -> datetime, or None for an empty field, which is allowed.
     """
@@ -59,7 +59,7 @@ def check_moments(**moments: datetime | None) -> None:
             if moment is not None:
                 time_zones.check(moment)
         except ValueError as error:
-            raise Refused(Code.INVALID_NAME, f"{_title(name)}{error}.") from error
+            raise Refused(Code.INVALID_VALUE, f"{_title(name)}{error}.") from error
 
 
 def _in_words(row: Model, name: str, error: ValidationError) -> str:
@@ -88,14 +88,14 @@ def _title(name: str) -> str:
 
 
 def check_options(task: str, options: dict[str, str]) -> None:
-    """Raise Refused INVALID_NAME for options that the task `task` does not have, and for invalid values of options."""
+    """Raise Refused INVALID_VALUE for options that the task `task` does not have, and for invalid values of options."""
     try:
         TASKS[task].parse_options(options)
     except UsageError as error:
-        raise Refused(Code.INVALID_NAME, f"Invalid options: {error}.") from error
+        raise Refused(Code.INVALID_VALUE, f"Invalid options: {error}.") from error
 
 
 def check_task(name: str) -> None:
-    """Raise Refused INVALID_NAME unless `name` is the name of an installed task."""
+    """Raise Refused INVALID_VALUE unless `name` is the name of an installed task."""
     if name not in TASKS:
-        raise Refused(Code.INVALID_NAME, f"The task is {name!r}; expected one of {', '.join(TASKS)}.")
+        raise Refused(Code.INVALID_VALUE, f"The task is {name!r}; expected one of {', '.join(TASKS)}.")

@@ -60,7 +60,7 @@ def why_not(phase: Phase) -> str:
 def find_testers(names: Sequence[str]) -> list[User]:
     """Return the active user with each name, or if there is none the members of the teams with that name.
 
-    names: user names or team names. Raises Refused INVALID_NAME for a name of no active user and no team with members,
+    names: user names or team names. Raises Refused INVALID_VALUE for a name of no active user and no team with members,
     and for more than MAX_TESTERS users.
     """
     users: dict[int, User] = {}
@@ -73,12 +73,12 @@ def find_testers(names: Sequence[str]) -> list[User]:
         users |= {user.pk: user for user in people}
     if unknown:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"No account or team has the name {', '.join(unknown[:10])}; expected usernames or team names.",
         )
     if len(users) > MAX_TESTERS:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"These names stand for {len(users)} users, members of named teams included; "
             f"expected at most {MAX_TESTERS}.",
         )
@@ -91,8 +91,8 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
 
     ends_at: until then the copy accepts submissions and testers can see it. None: until the phase itself opens or `end`
     is called. A sealed phase needs a date, at which its copy is unsealed. Raises Refused: NOT_AN_ORGANISER; NOT_READY
-    if the phase cannot be rehearsed or already has a rehearsal; INVALID_NAME if `ends_at` is missing for a sealed
-    phase, is past, or is after the phase's opening.
+    if the phase cannot be rehearsed; ALREADY_EXISTS if it has a rehearsal; INVALID_VALUE if `ends_at` is missing for a
+    sealed phase, is past, or is after the phase's opening.
     """
     check_manages(phase.benchmark, by)
     locked = (
@@ -110,7 +110,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
             rehearsal = Rehearsal.objects.create(benchmark=copy, phase=locked, begun_by=by, begun_at=at)
     except IntegrityError:
         raise Refused(
-            Code.NOT_READY,
+            Code.ALREADY_EXISTS,
             f"The phase {locked.title} already has a rehearsal; end that rehearsal first.",
             heading="The rehearsal was not started",
         ) from None
@@ -124,12 +124,12 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
 def set_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> None:
     """Replace the testers of a rehearsal; submissions of former testers stay.
 
-    Raises Refused: NOT_AN_ORGANISER, NOT_READY if the rehearsal is over.
+    Raises Refused: NOT_AN_ORGANISER, NOT_POSSIBLE if the rehearsal is over.
     """
     check_manages(rehearsal.phase.benchmark, by)
     if rehearsal.is_over:
         raise Refused(
-            Code.NOT_READY, "This rehearsal is over; start another one instead.", heading="Nothing was changed"
+            Code.NOT_POSSIBLE, "This rehearsal is over; start another one instead.", heading="Nothing was changed"
         )
     rehearsal.testers.set(testers)
     AuditEntry.record(
@@ -141,14 +141,14 @@ def set_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> N
 def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
     """End a rehearsal: it accepts no more submissions, and its queued work is cancelled. Managers can still read it.
 
-    Raises Refused: NOT_AN_ORGANISER, NOT_READY if the rehearsal is already over.
+    Raises Refused: NOT_AN_ORGANISER, NOT_POSSIBLE if the rehearsal is already over.
     """
     check_manages(rehearsal.phase.benchmark, by)
     at = timezone.now()
     open_rehearsal = Rehearsal.objects.filter(pk=rehearsal.pk, ended_at=None)
     if rehearsal.is_over or not open_rehearsal.update(ended_at=at, ended_by=by):
         raise Refused(
-            Code.NOT_READY, "This rehearsal is over; start another one instead.", heading="Nothing was changed"
+            Code.NOT_POSSIBLE, "This rehearsal is over; start another one instead.", heading="Nothing was changed"
         )
     rehearsal.refresh_from_db()
     phases = Phase.objects.select_for_update(no_key=True).filter(benchmark=rehearsal.benchmark)
@@ -194,23 +194,23 @@ def _n_submissions(rehearsal: Rehearsal) -> int:
 def _checked_end(phase: Phase, ends_at: datetime | None, at: datetime) -> datetime | None:
     """Return when a rehearsal ends: `ends_at`, or the opening of the phase if that is None.
 
-    Returns None if the phase has no opening date either. Raises Refused INVALID_NAME, as `begin` does.
+    Returns None if the phase has no opening date either. Raises Refused INVALID_VALUE, as `begin` does.
     """
     check_moments(ends_at=ends_at)
     if ends_at is not None and ends_at <= at:
         ends = time_zones.describe(ends_at, phase.time_zone)
         raise Refused(
-            Code.INVALID_NAME, f"The end of the rehearsal, {ends}, is in the past; expected a time in the future."
+            Code.INVALID_VALUE, f"The end of the rehearsal, {ends}, is in the past; expected a time in the future."
         )
     if phase.disclosure == Phase.Disclosure.SEALED and ends_at is None:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             "The phase is sealed, and a rehearsal of it is unsealed when it ends; enter the end of the rehearsal.",
         )
     if ends_at is not None and phase.opens_at is not None and ends_at > phase.opens_at:
         opens = time_zones.describe(phase.opens_at, phase.time_zone)
         raise Refused(
-            Code.INVALID_NAME, f"The phase opens at {opens}; expected an end of the rehearsal no later than that."
+            Code.INVALID_VALUE, f"The phase opens at {opens}; expected an end of the rehearsal no later than that."
         )
     return ends_at or phase.opens_at
 

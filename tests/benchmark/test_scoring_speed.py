@@ -1,12 +1,18 @@
 """Time and memory of scoring facts and claims by size, from files in memory to scores: printed, not asserted.
 
-Run with `pytest tests/benchmark/test_scoring_speed.py -m benchmark -s`. They are compared with the papers' evaluators,
-measured once on such a machine with parsed files, and with the plain loops of the tests' oracles in the same run.
+Run with `pytest tests/benchmark/test_scoring_speed.py -m benchmark -s`. They are compared, by turns in one run, with
+the plain loops of the tests' oracles, and with the papers' evaluators if TEST_PAPERS_EVALUATORS names a folder
+that has them: `dataset/evaluator.py` of diffbot/knowledge-net as `knowledgenet.py`, and `src/fever/scorer.py` of
+sheffieldnlp/fever-scorer (which imports six) as `fever.py`.
 """
 
+import contextlib
+import importlib.util
 import io
 import json
+import os
 import random
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +21,7 @@ from evaluator.jobs import JOBS
 from evaluator.outcomes.serialization import to_bytes
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.registry import TASKS
-from tests.benchmark.measuring import SIZES, grown, median, timed
+from tests.benchmark.measuring import SIZES, compared, grown, median, timed
 from tests.evaluator.tasks.fact_verification import fv_oracle
 from tests.evaluator.tasks.knowledge_base_population import kbp_oracle
 
@@ -25,8 +31,7 @@ pytestmark = [
     pytest.mark.realdata,
     pytest.mark.skipif(not DATA.is_dir(), reason="needs the published files in ../shared/data"),
 ]
-KNOWLEDGENET_SECONDS = 1.54  # KnowledgeNet's evaluator, folds 1-4, per mode
-FEVER_SECONDS = 0.41  # FEVER's scorer, 9,999 claims with evidence, bytes to scores
+PAPERS = os.environ.get("TEST_PAPERS_EVALUATORS", "")
 LIMITS = {"file_bytes": 1 << 30}
 FACTS = TASKS["knowledge-base-population"]
 
@@ -102,11 +107,61 @@ def test_knowledgenet_all_folds(in_new_process):
         names = ("parsed files to scores", "bytes to scores", "  of which gold", "  of which predictions")
         for name, timer, first in zip(names, timers, firsts, strict=True):
             print(f"    {name}, {grown(timer, first, size)}")
-    for name, timer in zip(("parsed", "from bytes"), firsts[:2], strict=True):
-        seconds = timer.processor / len(kbp_oracle.MODES)
-        speed = KNOWLEDGENET_SECONDS / seconds
-        print(f"  {name}: {seconds:.3f} s per mode, {speed:.0f} times the reference's speed")
     print(f"  plain loops in this run, parsed: {in_new_process(facts_by_hand)}")
+
+
+def facts_with_papers_evaluator(folder):
+    gold, predictions = files_of_facts(1)
+    options = FACTS.parse_options({})
+
+    def ours():
+        read = FACTS.read_gold(io.BytesIO(gold), "gold", options)
+        known = FACTS.validation_data(read)
+        answers = FACTS.read_predictions(io.BytesIO(predictions), "predictions", known, options)
+        score_outcomes(FACTS.score(read, answers, options), FACTS.measures, resamples=0)
+
+    paper = module(folder, "knowledgenet")
+    with tempfile.TemporaryDirectory() as written, Path(os.devnull).open("w") as nowhere:
+        paths = [Path(written) / "gold.jsonl", Path(written) / "predictions.jsonl"]
+        paths[0].write_bytes(gold)
+        facts = {}
+        for line in map(json.loads, predictions.splitlines()):
+            facts[line["documentId"], line["passageId"]] = line["facts"]
+        documents = [json.loads(line) for line in gold.splitlines()]
+        for document in documents:
+            for passage in document["passages"]:
+                passage["facts"] = facts[document["documentId"], passage["passageId"]]
+        paths[1].write_text("\n".join(map(json.dumps, documents)))
+
+        def theirs():
+            for mode in ("span_overlap", "span_exact", "uri"):
+                read, properties = paper.readKnowledgenetFile(paths[0], -1)
+                answers, _ = paper.readKnowledgenetFile(paths[1], -1, properties)
+                if mode == "uri":
+                    read, properties = paper.filterForURIEvaluation(read)
+                    answers, _ = paper.filterForURIEvaluation(answers)
+                matrix, _ = paper.evaluate(read, answers, mode, properties)
+                with contextlib.redirect_stdout(nowhere):
+                    paper.microEvaluation(matrix, False)
+                    paper.macroEvaluation(matrix)
+
+        return compared(ours, theirs)
+
+
+def module(folder, name):
+    """Return a paper's evaluator as a module."""
+    spec = importlib.util.spec_from_file_location(name, Path(folder) / f"{name}.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@pytest.mark.skipif(not PAPERS, reason="needs TEST_PAPERS_EVALUATORS, a folder with the papers' evaluators")
+def test_papers_evaluators(in_new_process):
+    facts = in_new_process(facts_with_papers_evaluator, PAPERS)
+    print(f"\n  KnowledgeNet's evaluator, folds 1-4, files to scores of three modes: {facts}")
+    claims = in_new_process(claims_with_papers_scorer, PAPERS)
+    print(f"  FEVER's scorer, 9,999 claims, bytes to scores: {claims}")
 
 
 def facts_resampled(size):
@@ -165,6 +220,28 @@ def claims_by_hand():
     return median(lambda: fv_oracle.score(*([json.loads(line) for line in file.splitlines()] for file in files)))
 
 
+def claims_with_papers_scorer(folder):
+    gold, predictions = files_of_claims(1)
+    paper = module(folder, "fever")
+    arguments = {
+        "task": "fact-verification",
+        "gold_name": "g",
+        "predictions_name": "p",
+        "resamples": 0,
+        "limits": LIMITS,
+    }
+
+    def ours():
+        JOBS["score"]({"gold": io.BytesIO(gold), "predictions": io.BytesIO(predictions)}, arguments)
+
+    def theirs():
+        read = {line["id"]: line for line in map(json.loads, gold.splitlines())}
+        answers = [json.loads(line) for line in predictions.splitlines()]
+        paper.fever_score(answers, [read[line["id"]] for line in answers])
+
+    return compared(ours, theirs)
+
+
 @pytest.mark.parametrize("resamples", [0, 1000])
 def test_fever_bytes_to_scores(in_new_process, resamples):
     first = None
@@ -174,7 +251,6 @@ def test_fever_bytes_to_scores(in_new_process, resamples):
         first = first or timer
         print(f"    {grown(timer, first, size)}")
     if not resamples:
-        print(f"  {FEVER_SECONDS / first.processor:.1f} times the reference's speed")
         print(f"  json.loads and plain loops in this run: {in_new_process(claims_by_hand)}")
 
 

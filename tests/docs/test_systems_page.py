@@ -31,7 +31,7 @@ def test_each_refusal_of_an_image_has_a_row() -> None:
 def test_each_refusal_of_a_request_has_its_status() -> None:
     listed = {(int(row[0]), row[1].strip("`")) for row in ROWS if re.fullmatch(r"4\d\d|5\d\d", row[0])}
     assert listed <= {(code.status, code.text) for code in Code}
-    needed = (Code.NOT_ACCEPTED, Code.ENGINE_UNAVAILABLE, Code.TOO_LARGE, Code.WRONG_OFFSET, Code.INVALID_IMAGE)
+    needed = (Code.NOT_ACCEPTED, Code.ENGINE_UNAVAILABLE, Code.TOO_LARGE, Code.WRONG_OFFSET, Code.INVALID_REFERENCE)
     assert {(code.status, code.text) for code in needed} <= listed
 
 

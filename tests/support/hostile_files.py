@@ -263,7 +263,7 @@ FILES = [
     Case("tar_of_a_symlink", linked, file="predictions.tar"),
     Case("gzip_without_gz", lambda: gzip.compress(good()), None),
     Case("gz_that_is_plain", good, None, file="predictions.jsonl.gz"),
-    Case("gzip_bomb", bomb, None, file="predictions.jsonl.gz"),
+    Case("gzip_bomb", bomb, 1, file="predictions.jsonl.gz"),
     Case("nested_gzip", lambda: gzip.compress(gzip.compress(good())), None, file="predictions.jsonl.gz"),
     Case("gzip_crc_error", crc_error, None, file="predictions.jsonl.gz"),
     Case("gzip_cut_off", lambda: gzip.compress(good())[:-9], None, file="predictions.jsonl.gz"),

@@ -132,7 +132,7 @@ def _print_report(args: argparse.Namespace, report: dict[str, Any]) -> None:
             print(f"{printable(args.predictions)}: {count_noun(report['n_lines'], 'line')}, no problems")
         return
     result = report["result"]
-    result["warnings"] = [*report["gold_warnings"], *result["warnings"]]
+    result["warnings"] = [*report["gold_warnings"], *result["warnings"], *report.get("hints", [])]
     if args.json:
         print(json.dumps(result, allow_nan=False))
         return

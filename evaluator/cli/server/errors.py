@@ -8,7 +8,7 @@ from evaluator.cli.output import print_problems, say
 from evaluator.client.http import RefusedError
 from evaluator.exit_codes import BAD_PREDICTIONS, WRONG_USAGE
 
-FILE_ERROR_CODES = ("invalid_predictions", "invalid_image", "too_large")
+FILE_ERROR_CODES = ("invalid_predictions", "invalid_reference", "digest_mismatch", "empty_file", "too_large")
 """Error codes of the server for a problem with the submitted file itself."""
 
 

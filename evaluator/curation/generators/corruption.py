@@ -39,6 +39,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--mentions", type=Path, help='JSON Lines {"id": ..., "mentions": [name, ...]}: the places or people in a text')
     add(
         "--objects-of",
+        action="extend",
         nargs="+",
         default=[],
         metavar="RELATION",
@@ -46,6 +47,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--subjects-of",
+        action="extend",
         nargs="+",
         default=[],
         metavar="RELATION",

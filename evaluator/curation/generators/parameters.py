@@ -92,6 +92,8 @@ class Parameter:
     def _listed(self, texts: Sequence[str]) -> list[str]:
         if self.choices and (invalid := next((text for text in texts if text not in self.choices), None)) is not None:
             raise ParameterError(f"contains {shown(invalid)}, expected one or more of: {', '.join(self.choices)}")
+        if (again := next((text for text in texts if texts.count(text) > 1), None)) is not None:
+            raise ParameterError(f"contains {shown(again)} twice, expected once")
         return list(texts)
 
     def parse_form_field(self, text: str) -> Any:
@@ -136,8 +138,8 @@ class Source:
     """A file, or several, that a generator reads.
 
     name: the argument's name. title: the label on a form. flag: empty for a positional argument. several: True if more
-    than one file is allowed. repeated: for several files, True if the flag is repeated for each file, False if it takes
-    all files at once. on_site: True if the site's form has a field for the source.
+    than one file is allowed. repeated: for several files, True if the flag takes one file each time, False if it also
+    takes several at once. on_site: True if the site's form has a field for the source.
     """
 
     name: str
@@ -155,6 +157,7 @@ class Source:
             options["default"] = []
         if self.several:
             options |= {"action": "append"} if self.repeated else {"nargs": "+"}
+            options |= {"action": "extend"} if self.flag and not self.repeated else {}
         if self.flag:
             parser.add_argument(self.flag, dest=self.name, required=self.required, **options)
         else:

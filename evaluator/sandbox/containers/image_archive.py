@@ -21,7 +21,6 @@ from evaluator.sandbox.containers.image_layers import CHUNK, GZIP, RemainingLimi
 
 # Engines up to version 24 write the second of two equal layers as a link to the first.
 _LAYER = re.compile(r"[0-9a-f]{64}/layer\.tar")
-_RATIO = 1000  # maximum of uncompressed to compressed bytes of an archive; its uncompressed size has its own limit
 
 
 class Archive:
@@ -97,7 +96,7 @@ class Archive:
 
     def _unpack(self, most_bytes: int, scratch: str | Path | None) -> None:
         self._spool = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 closed with the archive
-        allowance = RemainingLimits(bytes=most_bytes, members=0, ratio=_RATIO)
+        allowance = RemainingLimits(bytes=most_bytes, members=0)
         for piece in plain(_range(self._descriptor, 0, self._size), allowance, "the archive"):
             self._spool.write(piece)
         self._spool.flush()

@@ -43,7 +43,7 @@ class SeveralImagesError(ImageError):
 
 
 class TooLargeError(ImageError):
-    """The image exceeds the limit on bytes, files or compression ratio."""
+    """The image exceeds the limit on bytes or files."""
 
     code = "too_large"
 

@@ -35,7 +35,6 @@ class ImageLimits:
 
     archive_bytes: int = 10_000_000_000  # as received
     unpacked_bytes: int = 10_000_000_000  # of all layers
-    ratio: int = 200  # maximum of uncompressed to compressed bytes of a layer
     members: int = 2000  # of the archive
     layers: int = 125  # Docker's layer store refuses more: "max depth exceeded"
     layer_members: int = 1_000_000  # files of all layers
@@ -83,7 +82,7 @@ class ImageArchive:
 
     def _hashed(self, name: str, diff_id: str, size: int) -> Iterator[bytes]:
         digest = hashlib.sha256()
-        allowance = RemainingLimits(bytes=size, members=0, ratio=size + 1)
+        allowance = RemainingLimits(bytes=size, members=0)
         for piece in plain(self._archive.pieces(name), allowance, name):
             digest.update(piece)
             yield piece
@@ -126,7 +125,7 @@ def read_image(
     config, diff_ids = read_config(content, architecture=architecture or this_architecture(), most_layers=limits.layers)
     if len(layers) != len(diff_ids):
         raise LayerCountError(f"manifest.json lists {len(layers)} layers, but the image's config lists {len(diff_ids)}")
-    allowance = RemainingLimits(bytes=limits.unpacked_bytes, members=limits.layer_members, ratio=limits.ratio)
+    allowance = RemainingLimits(bytes=limits.unpacked_bytes, members=limits.layer_members)
     sizes = [
         check_layer(archive.pieces(name), diff_id, allowance, f"layer {number} of {len(layers)}")
         for number, (name, diff_id) in enumerate(zip(layers, diff_ids, strict=True), 1)

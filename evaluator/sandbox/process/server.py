@@ -25,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evaluator.errors import SandboxError
+from evaluator.options import Parser
 from evaluator.sandbox.confinement import layers, namespaces, self_test, syscalls
 from evaluator.sandbox.process import launch
 from evaluator.sandbox.process import listener as listening
@@ -53,9 +54,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m evaluator.sandbox.process.server", description="The sandbox server."
-    )
+    parser = Parser(prog="python -m evaluator.sandbox.process.server", description="The sandbox server.")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--socket", type=Path, metavar="PATH", help="path of the Unix socket to which clients connect")
     what.add_argument(

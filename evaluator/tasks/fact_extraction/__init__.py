@@ -87,6 +87,9 @@ class FactExtraction(Task[Gold, ValidationData, Answers]):
     ) -> Answers:
         return predictions.read_predictions(stream, file, known, limits)
 
+    def hints(self, answers: Answers) -> list[str]:
+        return answers.hints
+
     def empty_answers(self, gold: Gold) -> Answers:
         return Answers()
 

@@ -1,6 +1,6 @@
 """Parser of the gold and the public inputs of fact-extraction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -26,9 +26,13 @@ class GoldFacts:
 
 @dataclass(frozen=True)
 class ValidationData:
-    """The data that predictions are checked against: the index of each id and, where gold is available, its facts."""
+    """The data that predictions are checked against: the index of each id and, where gold is available, its facts.
+
+    subjects: the subject of each text, as in the public inputs; None: the line has none.
+    """
 
     index_of: Mapping[Id, int]
+    subjects: Sequence[str | None]
     gold: GoldFacts | None = None
 
 
@@ -49,7 +53,7 @@ class Gold:
     slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
 
     def validation_data(self) -> ValidationData:
-        return ValidationData(self.ids, GoldFacts(self.facts, self.relations))
+        return ValidationData(self.ids, _subjects(self.inputs), GoldFacts(self.facts, self.relations))
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
@@ -86,6 +90,10 @@ def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Valid
     """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
-    register.add_blocks(reader.blocks(stream))
+    subjects = _subjects(register.added(reader.blocks(stream)))
     reader.problems.raise_if_any()
-    return ValidationData(register.indices)
+    return ValidationData(register.indices, subjects)
+
+
+def _subjects(lines: Iterable[InputText]) -> list[str | None]:
+    return [None if line.subject is msgspec.UNSET else line.subject for line in lines]

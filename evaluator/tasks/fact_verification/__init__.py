@@ -22,7 +22,7 @@ from evaluator.tasks.fact_verification import audit, predictions
 from evaluator.tasks.fact_verification import gold as gold_file
 from evaluator.tasks.fact_verification.baselines import BASELINES
 from evaluator.tasks.fact_verification.gold import Gold, ValidationData
-from evaluator.tasks.fact_verification.layout import LABELS, Question
+from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, LABELS, Question
 from evaluator.tasks.fact_verification.measures import ACCURACY, FEVER_SCORE, MEASURES
 from evaluator.tasks.fact_verification.predictions import Answers
 from evaluator.tasks.fact_verification.samples import SAMPLES
@@ -66,7 +66,7 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
         "evidence; optional group and slices. A symmetric set has slices.origin, original or generated."
     )
     prediction_format = (
-        "One answer per line, for every id: id, predicted_label (SUPPORTS, REFUTES or NOT ENOUGH INFO, in any case), "
+        f"One answer per line, for every id: id, predicted_label ({EXPECTED_LABEL}, in any case), "
         "and, where the benchmark requires evidence, predicted_evidence: a list of [page, line], best first."
     )
     prediction_example = (
@@ -106,6 +106,9 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
     ) -> Answers:
         return predictions.read_predictions(stream, file, known, limits)
 
+    def hints(self, answers: Answers) -> list[str]:
+        return answers.hints
+
     def empty_answers(self, gold: Gold) -> Answers:
         return predictions.empty_answers(len(gold.claims))
 
@@ -124,11 +127,12 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
     def prediction_format_for(self, facts: Facts, dimensions: Mapping[str, Collection[str]]) -> str:
         """Return the format, with evidence only if the gold has evidence.
 
-        The labels are those of the dimension `label`, or all labels if the gold does not have this dimension.
+        All labels are accepted; the text also names those that the gold does not have, by its dimension `label`.
         """
         values = dimensions.get("label", LABELS)
-        labels = [label for label in LABELS if label in values] or list(LABELS)
-        text = f"One answer per line, for every id: id and predicted_label ({' or '.join(labels)}, in any case)"
+        absent = [label for label in LABELS if label not in values] if set(values) <= set(LABELS) else []
+        without = f"; no claim here is {' or '.join(absent)}" if absent else ""
+        text = f"One answer per line, for every id: id and predicted_label ({EXPECTED_LABEL}, in any case{without})"
         if facts.get("evidence") == "none":
             return f"{text}."
         claims = "" if facts.get("evidence") == "all" else " for claims that require evidence"

@@ -14,6 +14,7 @@ from evaluator.jsonl.ids import AnswerRegister, report_missing
 from evaluator.jsonl.reader import Reader
 from evaluator.tasks.fact_verification.gold import ValidationData
 from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS, Answer, label_code
+from evaluator.tasks.spelling import FEVER_PAGES, Spellings
 
 
 @dataclass
@@ -27,6 +28,7 @@ class Answers:
     evidence: list[list[tuple[str, int]]]
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
 
 
 def empty_answers(n_claims: int) -> Answers:
@@ -44,6 +46,7 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
     register = AnswerRegister(known.index_of, problems)
     labels = np.full(len(known.index_of), -1, dtype=np.int8)
     evidence: list[list[tuple[str, int]]] = [[]] * len(known.index_of)
+    pages = Spellings(file, "names of pages", FEVER_PAGES)
     for block in reader.blocks(stream):
         codes = [label_code(line.predicted_label) for line in block.records or ()]
         indices = register.answer_all(block.records, block.first) if -1 not in codes else None
@@ -60,13 +63,15 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
             labels[index] = label
             if line.predicted_evidence is not msgspec.UNSET:
                 evidence[index] = line.predicted_evidence
+                if line.predicted_evidence:
+                    pages.add(line.predicted_evidence[0][0], number)
             elif known.needs_evidence[index]:
                 problems.add(
                     number, "predicted_evidence is missing", "no such key", "a list of [page, line], which may be empty"
                 )
     report_missing(problems, register.silent, reader.n_unread)
     problems.raise_if_any()
-    return Answers(labels, evidence, reader.n_lines, reader.warnings)
+    return Answers(labels, evidence, reader.n_lines, reader.warnings, pages.hints())
 
 
 def _without_evidence(lines: Iterable[Answer] | None, needs_evidence: npt.NDArray[np.bool_]) -> bool:

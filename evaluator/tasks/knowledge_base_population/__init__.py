@@ -109,6 +109,9 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
     ) -> Answers:
         return predictions.read_predictions(stream, file, known, limits)
 
+    def hints(self, answers: Answers) -> list[str]:
+        return answers.hints
+
     def empty_answers(self, gold: Gold) -> Answers:
         return predictions.empty_answers()
 

@@ -13,7 +13,7 @@ from evaluator.jsonl.ids import Id, IdRegister
 from evaluator.jsonl.reader import Reader
 from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.knowledge_base_population.facts import FactCollector, FactTable
-from evaluator.tasks.knowledge_base_population.layout import GOLD, INPUTS, GoldDocument, GoldPassage
+from evaluator.tasks.knowledge_base_population.layout import GOLD, INPUTS, GoldDocument, GoldPassage, InputDocument
 
 FOLDS = range(1, 6)
 
@@ -22,12 +22,14 @@ FOLDS = range(1, 6)
 class KnownDocument:
     """The data of a document against which its predictions are validated.
 
-    passages: passage id -> index among all passages of the file. length: the number of code points of the document's
-    text. evaluated: True if the document is scored, because its fold was chosen or all folds are scored.
+    passages: passage id -> index among all passages of the file. bounds: passage id -> (its start, its end), as offsets
+    in the document's text. evaluated: True if the document is scored, because its fold was chosen or all folds are
+    scored.
     """
 
     passages: dict[str, int]
-    length: int
+    bounds: dict[str, tuple[int, int]]
+    text: str
     evaluated: bool
 
 
@@ -157,7 +159,7 @@ def _add(line: GoldDocument, gold: Gold, facts: FactCollector) -> None:
         index = passages[passage.passageId] = len(gold.passage_document)
         gold.passage_document.append(document)
         _add_passage(passage, index, evaluated, gold, facts)
-    gold.documents[line.documentId] = KnownDocument(passages, len(line.documentText), evaluated)
+    gold.documents[line.documentId] = KnownDocument(passages, _bounds(line), line.documentText, evaluated)
     gold.evaluated.append(evaluated)
     gold.lines.append(line)
     gold.groups.append(line.documentId if line.group is msgspec.UNSET else line.group)
@@ -172,6 +174,10 @@ def _add_passage(passage: GoldPassage, passage_index: int, evaluated: bool, gold
         property_index = properties.setdefault(fact.propertyId, len(properties))
         if evaluated:
             facts.add(passage_index, property_index, fact)
+
+
+def _bounds(line: GoldDocument | InputDocument) -> dict[str, tuple[int, int]]:
+    return {passage.passageId: (passage.passageStart, passage.passageEnd) for passage in line.passages}
 
 
 def _check_names(gold: Gold, problems: ProblemList) -> None:
@@ -212,7 +218,7 @@ def read_inputs(
             passages[passage.passageId] = n_passages
             n_passages += 1
         evaluated = fold is None or line.fold in (fold, msgspec.UNSET)
-        documents[line.documentId] = KnownDocument(passages, len(line.documentText), evaluated)
+        documents[line.documentId] = KnownDocument(passages, _bounds(line), line.documentText, evaluated)
     reader.problems.raise_if_any()
     indices = None if properties is None else {identifier: index for index, identifier in enumerate(properties)}
     return ValidationData(documents, indices)

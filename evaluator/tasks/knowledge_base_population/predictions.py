@@ -11,6 +11,7 @@ from evaluator.jsonl.ids import Id, format_ids, unknown_id
 from evaluator.jsonl.reader import Reader
 from evaluator.tasks.knowledge_base_population.facts import FactCollector, FactTable
 from evaluator.tasks.knowledge_base_population.gold import KnownDocument, ValidationData
+from evaluator.tasks.knowledge_base_population.hints import OffsetChecks, is_within, link_hints
 from evaluator.tasks.knowledge_base_population.layout import PREDICTIONS, Fact, PredictionLine
 
 
@@ -21,6 +22,7 @@ class Answers:
     facts: FactTable
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
 
 
 def empty_answers() -> Answers:
@@ -48,6 +50,7 @@ class _PredictionFile:
         self.document_lines: dict[Id, int] = {}  # id of a document that is on one line: its line number
         self.odd_facts = 0
         self.first_odd_line = 0
+        self.offsets = OffsetChecks(file)
 
     def read(self, stream: BinaryIO) -> Answers:
         for number, line in self.reader.records(stream):
@@ -64,7 +67,9 @@ class _PredictionFile:
             else:
                 self._passage(document, line.passageId, line.facts, number)
         self.problems.raise_if_any()
-        return Answers(self.facts.table(), self.reader.n_lines, [*self.reader.warnings, *self._remarks()])
+        facts = self.facts.table()
+        hints = [*self.offsets.hints(), *link_hints(facts, list(self.properties), self.problems.file)]
+        return Answers(facts, self.reader.n_lines, [*self.reader.warnings, *self._remarks()], hints)
 
     def _whole_document(self, line: PredictionLine, document: KnownDocument, number: int) -> None:
         if line.passageId is not msgspec.UNSET or line.facts is not msgspec.UNSET:
@@ -96,24 +101,22 @@ class _PredictionFile:
             return
         self.passage_lines[index] = number
         for fact in facts:
-            self._fact(document, index, fact, number)
+            self._fact(document, passage_id, fact, number)
 
-    def _fact(self, document: KnownDocument, passage: int, fact: Fact, number: int) -> None:
+    def _fact(self, document: KnownDocument, passage_id: str, fact: Fact, number: int) -> None:
         property_index = self.properties.get(fact.propertyId)
         if property_index is None:
             if self.known.properties is not None:
                 self.problems.add(number, "unknown propertyId", shown(fact.propertyId), "a property of this benchmark")
                 return
             property_index = self.properties[fact.propertyId] = len(self.properties)
-        in_text = (
-            0 <= fact.subjectStart <= fact.subjectEnd <= document.length
-            and 0 <= fact.objectStart <= fact.objectEnd <= document.length
-        )
-        if not in_text:
+        if is_within(fact, 0, len(document.text)):
+            self.offsets.add(fact, document.bounds[passage_id], document.text, number)
+        else:
             self.odd_facts += 1
             self.first_odd_line = self.first_odd_line or number
         if document.evaluated:
-            self.facts.add(passage, property_index, fact)
+            self.facts.add(document.passages[passage_id], property_index, fact)
 
     def _remarks(self) -> list[str]:
         remarks = []
@@ -122,6 +125,7 @@ class _PredictionFile:
                 f"{self.problems.file}: {self.odd_facts} facts have offsets that are inverted or outside the text "
                 f"(first on line {self.first_odd_line}); they were compared unchanged"
             )
+        remarks += self.offsets.warnings()
         missing = [
             passage_id
             for document in self.known.documents.values()

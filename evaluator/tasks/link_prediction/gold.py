@@ -1,6 +1,6 @@
 """Parser of the gold and the public inputs of link-prediction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -11,7 +11,8 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import Id, IdRegister, format_ids
 from evaluator.jsonl.reader import Reader
 from evaluator.outcomes.table import SliceValue
-from evaluator.tasks.link_prediction.layout import GOLD, INPUTS, Triple, side
+from evaluator.tasks.link_prediction.layout import GOLD, INPUTS, QUERY_MARKER, Triple, side
+from evaluator.tasks.spelling import Trait, traits_of
 
 Mentions = tuple[str, ...]
 
@@ -20,11 +21,12 @@ Mentions = tuple[str, ...]
 class ValidationData:
     """The data that predictions are checked against.
 
-    index_of: id -> index of the question. mentions: for each question (its answers, mentions of other known answers);
-    None if there is no gold.
+    index_of: id -> index of the question. usual: traits of the questions' mentions. mentions: for each question (its
+    answers, mentions of other known answers); None if there is no gold.
     """
 
     index_of: Mapping[Id, int]
+    usual: frozenset[Trait] = frozenset()
     mentions: Sequence[tuple[Mentions, Mentions]] | None = None
 
 
@@ -46,7 +48,7 @@ class Gold:
     slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
 
     def validation_data(self) -> ValidationData:
-        return ValidationData(self.ids, self.mentions)
+        return ValidationData(self.ids, _usual(self.questions), self.mentions)
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
@@ -99,6 +101,11 @@ def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Valid
     """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
-    register.add_blocks(reader.blocks(stream))
+    questions = [line.question for line in register.added(reader.blocks(stream))]
     reader.problems.raise_if_any()
-    return ValidationData(register.indices)
+    return ValidationData(register.indices, _usual(questions))
+
+
+def _usual(questions: Iterable[Triple]) -> frozenset[Trait]:
+    """Return the traits of the mentions in questions."""
+    return traits_of(mention for first, _, last in questions for mention in (first, last) if mention != QUERY_MARKER)

@@ -13,6 +13,7 @@ from evaluator.jsonl.ids import AnswerRegister
 from evaluator.jsonl.reader import Reader
 from evaluator.tasks.link_prediction.gold import Mentions, ValidationData
 from evaluator.tasks.link_prediction.layout import MAX_RANKED, PREDICTIONS
+from evaluator.tasks.spelling import NAMES, Spellings
 
 Ranks = npt.NDArray[np.int64]
 
@@ -29,6 +30,7 @@ class Answers:
     filtered_before: Ranks
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
 
 
 def empty_answers(n_questions: int) -> Answers:
@@ -44,14 +46,20 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)
     ranks = np.zeros((len(known.index_of), 2), dtype=np.int64)
+    mentions = Spellings(file, "first mentions", NAMES, known.usual)
     for block in reader.blocks(stream):
         records = block.records
+        for number, line in enumerate(records or (), start=block.first):
+            if mentions.is_full:
+                break
+            if line.ranking:
+                mentions.add(line.ranking[0], number)
         if records is not None and max(len(line.ranking) for line in records) <= MAX_RANKED:
             indices = register.answer_all(records, block.first)
             if indices is not None:
                 if known.mentions is not None:
-                    mentions = map(known.mentions.__getitem__, indices.tolist())
-                    ranks[indices] = [locate(line.ranking, *both) for line, both in zip(records, mentions, strict=True)]
+                    gold = map(known.mentions.__getitem__, indices.tolist())
+                    ranks[indices] = [locate(line.ranking, *both) for line, both in zip(records, gold, strict=True)]
                 continue
         for number, line in block.lines():
             index = register.index_of(line.id, number)
@@ -62,7 +70,7 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
             elif index is not None and known.mentions is not None:
                 ranks[index] = locate(line.ranking, *known.mentions[index])
     reader.problems.raise_if_any()
-    return Answers(ranks[:, 0], ranks[:, 1], reader.n_lines, [*reader.warnings, *register.warnings])
+    return Answers(ranks[:, 0], ranks[:, 1], reader.n_lines, [*reader.warnings, *register.warnings], mentions.hints())
 
 
 def locate(ranking: Sequence[str], answers: Mentions, filtered: Mentions) -> tuple[int, int]:

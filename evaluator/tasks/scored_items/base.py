@@ -49,6 +49,9 @@ class ScoreTask(Task[Gold, IdIndex, Scores]):
     ) -> Scores:
         return read_scores(stream, file, known, limits)
 
+    def hints(self, answers: Scores) -> list[str]:
+        return answers.hints
+
     def empty_answers(self, gold: Gold) -> Scores:
         return no_scores(len(gold.ids))
 

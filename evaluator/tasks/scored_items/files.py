@@ -26,6 +26,7 @@ class ScoreLine(msgspec.Struct, gc=False):
     score: float
 
 
+_FEW = 10  # so many equal scores are no chance
 _LAYOUT = Format(ScoreLine, Schema(frozenset({"id", "score"})), lambda _: 2)
 
 
@@ -36,6 +37,7 @@ class Scores:
     values: Numbers
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
 
 
 def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimits | None) -> Scores:
@@ -58,7 +60,14 @@ def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimi
                 values[index] = line.score
     report_missing(reader.problems, register.silent, reader.n_unread)
     reader.problems.raise_if_any()
-    return Scores(values, reader.n_lines, reader.warnings)
+    return Scores(values, reader.n_lines, reader.warnings, _hints(values, file))
+
+
+def _hints(values: Numbers, file: str) -> list[str]:
+    """Return a list with a hint if all of several scores are equal, as small ones are that a program wrote as 0.0."""
+    if len(values) < _FEW or (values != values[0]).any():
+        return []
+    return [f"{file}: all {len(values)} scores are {values[0]:g}, so that no item ranks above another"]
 
 
 def no_scores(n_lines: int) -> Scores:

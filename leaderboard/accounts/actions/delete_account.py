@@ -63,10 +63,10 @@ def consequences(user: User) -> Consequences:
 
 
 def check_may_delete(user: User) -> None:
-    """Raise Refused NOT_ACCEPTED for a curator or operator, from whom another operator must first take these rights."""
+    """Raise Refused NOT_POSSIBLE for a curator or operator, from whom another operator must first take these rights."""
     if user.is_curator or user.is_staff or user.is_superuser:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "You are a curator or operator of this site. Another operator must withdraw these rights before you delete "
             "the account.",
             heading="The account was not deleted",

@@ -51,9 +51,9 @@ class NewInvitation:
 def invite(*, team: Team, address: str, by: User) -> NewInvitation:
     """Invite a person, by mail address, to a team.
 
-    Raises Refused: NOT_AN_OWNER unless `by` owns the team, INVALID_NAME for an invalid address, NOT_ACCEPTED if the
-    team has MOST_OPEN unanswered invitations, `by` has sent MOST_A_DAY within 24 hours, or the address got
-    MOST_TO_ADDRESS within 24 hours.
+    Raises Refused: NOT_AN_OWNER unless `by` owns the team, INVALID_VALUE for an invalid address, LIMIT_REACHED if the
+    team has MOST_OPEN unanswered invitations, THROTTLED if `by` has sent MOST_A_DAY, or the address got
+    MOST_TO_ADDRESS, within 24 hours.
     """
     token = secrets.token_urlsafe(32)
     invitation = _invite(team=team, address=address.strip(), by=by, token=token)
@@ -73,12 +73,12 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
         validate_email(address)
     except ValidationError:
         raise Refused(
-            Code.INVALID_NAME, f"{address[:100]!r} is not an email address; expected one like ada@example.org."
+            Code.INVALID_VALUE, f"{address[:100]!r} is not an email address; expected one like ada@example.org."
         ) from None
     at = timezone.now()
     if open_ones(team).count() >= MOST_OPEN:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.LIMIT_REACHED,
             f"The team has {MOST_OPEN} unanswered invitations, the maximum; withdraw one first.",
             heading="No invitation was sent",
         )
@@ -90,13 +90,13 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
     received = sum(_mailbox(other) == _mailbox(address) for other in of_day.values_list("address", flat=True))
     if settings.SENDS_MAIL and max(received, sent.filter(detail__to=to).count()) >= MOST_TO_ADDRESS:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.THROTTLED,
             f"This address was sent {MOST_TO_ADDRESS} invitations within 24 hours, the maximum; try again later.",
             heading="No invitation was sent",
         )
     if sent.count() >= MOST_A_DAY:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.THROTTLED,
             f"You have sent {MOST_A_DAY} invitations within 24 hours, the maximum; try again later.",
             heading="No invitation was sent",
         )
@@ -153,14 +153,14 @@ def check_invited(invitation: Invitation, user: User) -> None:
 def accept(*, invitation: Invitation, by: User) -> Team:
     """Make `by` a member of the team, not an owner, and use up the link; return the team.
 
-    Raises Refused: NOT_INVITED; NAME_TAKEN if `by` is already a member (the link can still be used), NOT_ACCEPTED if
+    Raises Refused: NOT_INVITED; ALREADY_EXISTS if `by` is a member (the link can still be used), INVITATION_GONE if
     the link is used, revoked or expired.
     """
     check_invited(invitation, by)
     team = membership.held(invitation.team)
     if Membership.objects.filter(team=team, user=by).exists():
         raise Refused(
-            Code.NAME_TAKEN,
+            Code.ALREADY_EXISTS,
             f"You are already a member of {team}; the invitation stays open.",
             heading="You are already a member",
         )
@@ -174,7 +174,7 @@ def accept(*, invitation: Invitation, by: User) -> Team:
 def decline(*, invitation: Invitation, by: User) -> None:
     """Decline an invitation and use up its link.
 
-    Raises Refused: NOT_INVITED; NOT_ACCEPTED if the link is used, revoked or expired.
+    Raises Refused: NOT_INVITED; INVITATION_GONE if the link is used, revoked or expired.
     """
     check_invited(invitation, by)
     _answer(invitation, Invitation.Answer.DECLINED, by)
@@ -183,7 +183,10 @@ def decline(*, invitation: Invitation, by: User) -> None:
 
 @transaction.atomic
 def revoke(*, invitation: Invitation, by: User) -> None:
-    """Revoke an unanswered invitation. Raises Refused: NOT_AN_OWNER; NOT_ACCEPTED if it was answered or has expired."""
+    """Revoke an unanswered invitation.
+
+    Raises Refused: NOT_AN_OWNER; INVITATION_GONE if it was answered or has expired.
+    """
     membership.check_owner(membership.held(invitation.team), by)
     _answer(invitation, Invitation.Answer.REVOKED, by)
     AuditEntry.record("team.invitation_revoked", invitation.team, by=by, invitation=invitation.pk)
@@ -192,13 +195,13 @@ def revoke(*, invitation: Invitation, by: User) -> None:
 def _answer(invitation: Invitation, answer: str, by: User) -> None:
     """Store the answer if the invitation is still open, so that only one of two concurrent answers succeeds.
 
-    Raises Refused NOT_ACCEPTED if the invitation is used, revoked or expired.
+    Raises Refused INVITATION_GONE if the invitation is used, revoked or expired.
     """
     at = timezone.now()
     waiting = Invitation.objects.filter(pk=invitation.pk, answer=Invitation.Answer.OPEN, expires_at__gt=at)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.INVITATION_GONE,
             "This invitation was already used, or has expired.",
             heading="The invitation is no longer valid",
         )

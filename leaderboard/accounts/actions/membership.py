@@ -89,14 +89,14 @@ def transfer(*, team: Team, to: User, by: User) -> None:
 def close(*, team: Team, by: User) -> None:
     """End the membership of the team's only member, and delete the team's invitations; name and scores stay on boards.
 
-    A team without members is closed: nobody can submit for it or join it. Raises Refused: NOT_AN_OWNER; NOT_ACCEPTED if
+    A team without members is closed: nobody can submit for it or join it. Raises Refused: NOT_AN_OWNER; IN_USE if
     it has other members.
     """
     team = held(team)
     check_owner(team, by)
     if team.members.exclude(pk=by.pk).exists():
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.IN_USE,
             "The team has other members. Transfer ownership and leave the team instead.",
             heading="The team was not closed",
         )
@@ -108,12 +108,12 @@ def close(*, team: Team, by: User) -> None:
 
 @transaction.atomic
 def delete(*, team: Team, by: User) -> None:
-    """Delete a team and its systems. Raises Refused: NOT_AN_OWNER; NOT_ACCEPTED if the team has submissions."""
+    """Delete a team and its systems. Raises Refused: NOT_AN_OWNER; IN_USE if the team has submissions."""
     team = held(team)
     check_owner(team, by)
     if Submission.objects.filter(system__team=team).exists():
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.IN_USE,
             "The team has submissions, which are kept. Transfer ownership and leave the team instead.",
             heading="The team was not deleted",
         )

@@ -28,14 +28,14 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
 
     is_baselines: the team is for a benchmark's baselines, and its name may be one that is reserved for such teams.
     Raises Refused: INVALID_NAME for an invalid or reserved name; NAME_TAKEN if the name looks like another team's or
-    another organiser's; NOT_ACCEPTED if `by` is not a curator and has created MOST_A_DAY teams within 24 hours.
+    another organiser's; THROTTLED if `by` is not a curator and has created MOST_A_DAY teams within 24 hours.
     """
     name = checked_name(name, by=by, is_baselines=is_baselines)
     hold_names()
     recent = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
     if recent.count() >= MOST_A_DAY and not by.is_curator:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.THROTTLED,
             f"You have created {MOST_A_DAY} teams within 24 hours, the maximum; try again later.",
             heading="The team was not created",
         )

@@ -20,7 +20,7 @@ DEFAULT_DAYS = 90
 
 def check_name(name: str) -> None:
     """Raise Refused INVALID_NAME for a token's name with control characters."""
-    names.check_signs(name, of="token's name")
+    names.check_signs(name, of="token's name", refuse=Code.INVALID_NAME)
 
 
 @transaction.atomic
@@ -29,14 +29,14 @@ def issue(
 ) -> tuple[AuthToken, str]:
     """Create an API token for the user `by`. Return its row and its secret, which is shown once and not stored.
 
-    days: one of LIFETIMES. Raises Refused: INVALID_NAME for a name with control characters; NOT_ACCEPTED if the
+    days: one of LIFETIMES. Raises Refused: INVALID_NAME for a name with control characters; CHANGED_MEANWHILE if the
     password has changed since `by` was loaded from the database.
     """
     check_name(name)
     # Without the lock, a token that is requested with the old password could outlive the change.
     if User.objects.select_for_update(no_key=True).filter(pk=by.pk, password=by.password).first() is None:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.CHANGED_MEANWHILE,
             "The password has just been changed. Log in with the new password, and create the token again.",
             heading="No token was created",
         )

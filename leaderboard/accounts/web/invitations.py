@@ -41,7 +41,7 @@ def invitation(request: PersonRequest, token: str) -> HttpResponse:
                 messages.success(request, "You declined the invitation.")
                 return redirect("my_teams")
             refusal = Refusal(
-                Refused(Code.INVALID_NAME, "The answer is missing or unknown; expected accept or decline.")
+                Refused(Code.INVALID_VALUE, "The answer is missing or unknown; expected accept or decline.")
             )
         except Refused as refused:
             refusal = Refusal(refused)

@@ -28,7 +28,7 @@ def my_tokens(request: PersonRequest) -> HttpResponse:
         try:
             _, secret = tokens.issue(by=request.user, **form.cleaned_data)
         except Refused as refused:
-            if refused.code is Code.NOT_ACCEPTED:  # the password has just been changed, which ended this session too
+            if refused.code is Code.CHANGED_MEANWHILE:  # the password, which ended this session too
                 return redirect("my_tokens")
             form.add_error("name", refused.message)
         else:

@@ -34,15 +34,15 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = 
 
     recipients: public keys, one per line, to which the closed part of the archive is encrypted. passphrase: another way
     to decrypt the closed part; it is stored, encrypted, until a worker has used it; empty: none. Without keys and
-    passphrase, the archive has no closed part. Raises Refused: INVALID_NAME for an invalid key or a passphrase of fewer
-    than SHORTEST_PASSPHRASE characters, NOT_AN_ORGANISER for a user who is not a curator, NOT_READY for a rehearsal.
+    passphrase, the archive has no closed part. Raises Refused: INVALID_VALUE for an invalid key or a passphrase of fewer
+    than SHORTEST_PASSPHRASE characters, NOT_AN_ORGANISER for a user who is not a curator, NOT_POSSIBLE for a rehearsal.
     """
     if not by.is_curator:
         # The archive contains gold, all teams' submissions, and their addresses.
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may export a benchmark.")
     if benchmark.is_rehearsal:
         raise Refused(
-            Code.NOT_READY,
+            Code.NOT_POSSIBLE,
             "This is a rehearsal, whose submissions do not count; export the benchmark itself.",
             heading="A rehearsal cannot be exported",
         )
@@ -51,10 +51,10 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = 
         if lines:
             encryption.recipients(lines)
     except encryption.InvalidKeyError as error:
-        raise Refused(Code.INVALID_NAME, f"The key cannot be used: {error}.") from error
+        raise Refused(Code.INVALID_VALUE, f"The key cannot be used: {error}.") from error
     if passphrase and len(passphrase) < SHORTEST_PASSPHRASE:
         found = f"The passphrase has {len(passphrase)} characters"
-        raise Refused(Code.INVALID_NAME, f"{found}; expected at least {SHORTEST_PASSPHRASE}.", field_name="passphrase")
+        raise Refused(Code.INVALID_VALUE, f"{found}; expected at least {SHORTEST_PASSPHRASE}.", field_name="passphrase")
     under_way = ArchiveExport.objects.filter(benchmark=benchmark, requested_by=by, state__in=ACTIVE)
     at = timezone.now()
     try:

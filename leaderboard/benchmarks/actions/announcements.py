@@ -24,16 +24,16 @@ LONGEST_TITLE = 200
 def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announcement:
     """Publish an announcement, and notify the benchmark's followers and participants.
 
-    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid title or text.
+    Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an invalid title or text.
     """
     check_manages(benchmark, by)
     title = " ".join(title.split())
     if not 1 <= len(title) <= LONGEST_TITLE:
-        raise Refused(Code.INVALID_NAME, f"The title has {len(title)} characters; expected 1 to {LONGEST_TITLE}.")
+        raise Refused(Code.INVALID_VALUE, f"The title has {len(title)} characters; expected 1 to {LONGEST_TITLE}.")
     check_signs(title, of="title")
     check_signs(text, of="text", lines=True)
     if len(text) > LONGEST:
-        raise Refused(Code.INVALID_NAME, f"The text has {len(text):,} characters; expected at most {LONGEST:,}.")
+        raise Refused(Code.INVALID_VALUE, f"The text has {len(text):,} characters; expected at most {LONGEST:,}.")
     announcement = Announcement.objects.create(
         benchmark=benchmark, title=title, text=text.strip(), created_by=by, created_at=timezone.now()
     )
@@ -59,7 +59,7 @@ def take_back(*, announcement: Announcement, by: User) -> None:
 def set_contact(*, benchmark: Benchmark, contact: str, by: User) -> None:
     """Set the benchmark's public contact: a mail address or an https URL; empty: no contact.
 
-    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for another text.
+    Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for another text.
     """
     check_manages(benchmark, by)
     contact = checked_contact(contact)
@@ -69,11 +69,11 @@ def set_contact(*, benchmark: Benchmark, contact: str, by: User) -> None:
 
 
 def checked_contact(contact: str) -> str:
-    """Return the contact, stripped. Raises Refused INVALID_NAME unless it is empty, a mail address or an https URL."""
+    """Return the contact, stripped. Raises Refused INVALID_VALUE unless it is empty, a mail address or an https URL."""
     contact = contact.strip()
     if contact and not (_is_mail_address(contact) or _is_https_url(contact)):
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The contact is {contact[:100]!r}; expected an email address, or a page's address with https://.",
         )
     return contact

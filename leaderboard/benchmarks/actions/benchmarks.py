@@ -39,7 +39,7 @@ def create(
 ) -> Benchmark:
     """Create a draft benchmark with `by` as its first organiser.
 
-    Raises Refused: NOT_AN_ORGANISER for a user who is not a curator; INVALID_NAME for an invalid value or a dataset of
+    Raises Refused: NOT_AN_ORGANISER for a user who is not a curator; INVALID_VALUE for an invalid value or a dataset of
     another task; NAME_TAKEN for the slug of another benchmark.
     """
     if not by.is_curator:
@@ -47,7 +47,7 @@ def create(
     validation.check_task(task)
     if dataset.task != task:
         raise Refused(
-            Code.INVALID_NAME, f"The dataset {dataset} is for the task {dataset.task}; expected one for {task}."
+            Code.INVALID_VALUE, f"The dataset {dataset} is for the task {dataset.task}; expected one for {task}."
         )
     benchmark = Benchmark(
         slug=slug, title=title, task=task, dataset=dataset, summary=summary, description=description, rules=rules
@@ -94,8 +94,8 @@ def add_phase(
     server's. tracks: dicts {"name", "title", "description"}; a submission declares one of the tracks. A phase accepts
     predictions files, container images, or both. A sealed phase closes when it is unsealed, unless `closes_at` is
     earlier. Of the other arguments, which are fields of Phase, None means: no such date, no such limit, or the default
-    of the field. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME, NAME_TAKEN; NOT_READY for a retired split, or for a
-    `subset` of gold that has no public/private split yet.
+    of the field. Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE, NAME_TAKEN; NOT_POSSIBLE for a retired split;
+    NOT_READY for a `subset` of gold that has no public/private split yet.
     """
     check_manages(benchmark, by)
     phase = Phase(
@@ -126,7 +126,7 @@ def add_phase(
     )
     if split.state == Split.State.RETIRED:
         raise Refused(
-            Code.NOT_READY,
+            Code.NOT_POSSIBLE,
             f"The split {split.name} is retired; a retired split takes no new phases.",
             heading="The phase was not added",
             field_name="split",
@@ -142,7 +142,7 @@ def take_images(*, phase: Phase, limits: dict[str, Any], by: User, gpus: int = 0
     """Let a phase accept container images.
 
     limits: container limits that differ from the server's. gpus, gpu_memory_gb: as in Phase. Raises Refused:
-    NOT_AN_ORGANISER; INVALID_NAME for invalid limits.
+    NOT_AN_ORGANISER; INVALID_VALUE for invalid limits.
     """
     check_manages(phase.benchmark, by)
     _check_takes(phase.split, phase.takes_predictions, True, limits)
@@ -160,20 +160,20 @@ def check_phase(phase: Phase) -> None:
     validation.check_moments(opens_at=phase.opens_at, closes_at=phase.closes_at, sealed_until=phase.sealed_until)
     if split.dataset_id != benchmark.dataset_id:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The split {split} belongs to another dataset; expected a split of {benchmark.dataset.slug}.",
             field_name="split",
         )
     if zone not in time_zones.names():
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The time zone is {zone[:60]!r}; expected UTC, AoE or an IANA name such as Europe/Berlin.",
             field_name="time_zone",
         )
     if phase.opens_at and phase.closes_at and phase.closes_at <= phase.opens_at:
         opens, closes = time_zones.describe(phase.opens_at, zone), time_zones.describe(phase.closes_at, zone)
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The phase would open on {opens} and close on {closes}; expected a later end.",
             field_name="closes_at",
         )
@@ -191,17 +191,17 @@ def _check_disclosure(phase: Phase) -> None:
     sealed = phase.disclosure == Phase.Disclosure.SEALED
     if sealed and phase.sealed_until is None:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             "The phase is sealed, but has no date; expected the date when it is unsealed.",
             field_name="sealed_until",
         )
     if not sealed and phase.sealed_until is not None:
-        raise Refused(Code.INVALID_NAME, "Only a sealed phase has a date of unsealing; leave the date empty.")
+        raise Refused(Code.INVALID_VALUE, "Only a sealed phase has a date of unsealing; leave the date empty.")
     if phase.sealed_until and phase.closes_at and phase.closes_at > phase.sealed_until:
         unsealed = time_zones.describe(phase.sealed_until, phase.time_zone)
         closes = time_zones.describe(phase.closes_at, phase.time_zone)
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The phase would be unsealed on {unsealed}, while it still accepts submissions; expected {closes}, when "
             "it closes, or a later date.",
             field_name="sealed_until",
@@ -209,7 +209,7 @@ def _check_disclosure(phase: Phase) -> None:
     has_team_ladders = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TEAM
     if has_team_ladders and phase.quota_everybody is None:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             "With one ladder per team, also set a limit for all teams together, or use one ladder for everybody.",
             field_name="quota_everybody",
         )
@@ -226,13 +226,13 @@ def _check_disclosure(phase: Phase) -> None:
 def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str, Any]) -> None:
     if not predictions and not images:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             "The phase accepts nothing; expected predictions files, images, or both.",
             field_name="takes_predictions",
         )
     if predictions and not split.inputs_public:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The inputs of the split {split.name} are hidden, so nobody could make predictions files; expected images "
             "only.",
             field_name="takes_predictions",
@@ -240,7 +240,7 @@ def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str
     try:
         with_changes(limits)
     except ValueError as error:
-        raise Refused(Code.INVALID_NAME, f"The limits are not valid: {error}.") from error
+        raise Refused(Code.INVALID_VALUE, f"The limits are not valid: {error}.") from error
 
 
 def why_not_published(benchmark: Benchmark) -> str:
@@ -302,7 +302,7 @@ def add_reported(
     split: the split on which the paper measured it, in the paper's words. same_split: True if that is the split that
     this benchmark scores; only such results can be compared with the board. values: see `models.reported_numbers`.
     track: name of the phases' track to which the result belongs; empty: none. Raises Refused: NOT_AN_ORGANISER,
-    INVALID_NAME, NAME_TAKEN.
+    INVALID_VALUE, NAME_TAKEN.
     """
     check_manages(benchmark, by)
     row = ReportedResult(

@@ -20,26 +20,26 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
 
     The reason of an extension for everybody is public; that of an extension for one team is shown to the team and to
     organisers. If a sealed phase would be unsealed before its new deadline, an extension for everybody postpones the
-    unsealing; an extension for one team is refused. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid
-    reason, or a `closes_at` that is past or not later than the current deadline; NOT_ACCEPTED for a phase that has no
+    unsealing; an extension for one team is refused. Raises Refused: NOT_AN_ORGANISER; INVALID_REASON; INVALID_VALUE for
+    a `closes_at` that is past or not later than the current deadline; NOT_POSSIBLE for a phase that has no
     deadline, is already unsealed, or belongs to a rehearsal that is over.
     """
     check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
-        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
+        raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 300.")
     validation.check_moments(closes_at=closes_at)
     phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark").get(pk=phase.pk)
     if phase.benchmark.is_rehearsal and phase.benchmark.rehearsal.is_over:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "This rehearsal is over; start another one instead.",
             heading="The deadline was not moved",
         )
     before = deadlines.closes_at(phase, team)
     if before is None:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "This phase has no deadline that could be extended: it never closes.",
             heading="The deadline was not moved",
         )
@@ -68,13 +68,13 @@ def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
     if closes_at <= before:
         date = time_zones.describe(before, phase.time_zone)
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The new end is {time_zones.describe(closes_at, phase.time_zone)}, and the phase closes on {date}; "
             "expected a later end: deadlines cannot be moved earlier.",
         )
     if closes_at <= db_clock.read():
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"{time_zones.describe(closes_at, phase.time_zone)} has passed; expected a time in the future.",
         )
 
@@ -82,14 +82,14 @@ def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
 def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
     if phase.unsealed_at is not None:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "This phase is unsealed: its finals are scored, so its deadline can no longer be moved.",
             heading="The deadline was not moved",
         )
     if team is not None and phase.sealed_until is not None and closes_at > phase.sealed_until:
         date = time_zones.describe(phase.sealed_until, phase.time_zone)
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The phase will be unsealed and scored on {date}; expected that time or an earlier one as a single team's "
             "deadline.",
         )
@@ -99,12 +99,12 @@ def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
 def set_zone(*, phase: Phase, time_zone: str, by: User) -> None:
     """Set the time zone in which a phase's dates are shown in addition to UTC; deadlines stay the same.
 
-    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an unknown time zone.
+    Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an unknown time zone.
     """
     check_manages(phase.benchmark, by)
     if time_zone not in time_zones.names():
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The time zone is {time_zone[:60]!r}; expected UTC, AoE or an IANA name such as Europe/Berlin.",
         )
     phase.time_zone = time_zone

@@ -78,27 +78,27 @@ def edit(*, benchmark: Benchmark, values: Mapping[str, str], seen: Mapping[str, 
 
     values: new values by name, in the form that `state_of` returns. seen: `marks` of the values that the form was
     opened with. Raises Refused: NOT_AN_ORGANISER, also for a dataset that `by` may not change (`may_change_dataset`);
-    INVALID_NAME for an invalid text; NOT_READY if `seen` is empty, somebody else has changed a value in the meantime,
-    or the benchmark is a rehearsal.
+    INVALID_VALUE for an invalid text; CHANGED_MEANWHILE if `seen` is empty, somebody else has changed a value in the
+    meantime, or the benchmark is a rehearsal.
     """
     locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
     locked.dataset = Dataset.objects.select_for_update().get(pk=locked.dataset_id)
     check_manages(locked, by)
     if locked.is_rehearsal:
         raise Refused(
-            Code.NOT_READY, "A rehearsal is a copy; change the original benchmark instead.", heading=NOT_CHANGED
+            Code.NOT_POSSIBLE, "A rehearsal is a copy; change the original benchmark instead.", heading=NOT_CHANGED
         )
     current = state_of(locked)
     if not seen:
         raise Refused(
-            Code.NOT_READY,
+            Code.CHANGED_MEANWHILE,
             "The form did not say which texts it was opened with, so changes by somebody else since then cannot be "
             "detected. Check the current texts, and save again.",
             heading=NOT_CHANGED,
         )
     if stale := changed_since(current, seen):
         raise Refused(
-            Code.NOT_READY,
+            Code.CHANGED_MEANWHILE,
             f"Someone else has changed these fields since you opened this page: {_joined(stale)}. Check them, and save "
             "again.",
             heading=NOT_CHANGED,
@@ -128,7 +128,7 @@ def _set_texts(benchmark: Benchmark, new: Mapping[str, str]) -> None:
 def _set_main_phase(benchmark: Benchmark, slug: str) -> None:
     phase = benchmark.phases.filter(slug=slug).first()
     if slug and phase is None:
-        raise Refused(Code.INVALID_NAME, f"The benchmark has no phase {slug}; expected the short name of a phase.")
+        raise Refused(Code.INVALID_VALUE, f"The benchmark has no phase {slug}; expected the short name of a phase.")
     for former in benchmark.phases.filter(is_main=True):
         former.is_main = False
         former.save(update_fields=["is_main"])

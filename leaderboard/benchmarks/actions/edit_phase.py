@@ -65,25 +65,27 @@ def edit(*, phase: Phase, changes: Mapping[str, Any], reason: str, seen: str, by
     """Change fields of a phase. Return the names of the fields whose values have changed.
 
     changes: new values by name of the field; names outside EDITABLE are ignored. reason: for the audit trail. seen:
-    `version_of` the phase that the user saw. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid value or
-    reason; NOT_READY for a fixed field (`fixed_fields`), for fewer finals than a team has already chosen, for a phase
-    of a rehearsal, and if somebody else has changed the phase since.
+    `version_of` the phase that the user saw. Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an invalid value or
+    reason; NOT_POSSIBLE for a fixed field (`fixed_fields`), for fewer finals than a team has already chosen, for a
+    phase of a rehearsal, and if somebody else has changed the phase since.
     """
     check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= LONGEST_REASON:
         expected = f"expected 1 to {LONGEST_REASON}"
-        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; {expected}.", field_name="reason")
+        raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; {expected}.", field_name="reason")
     # No submission is accepted meanwhile: see `runs.lock_split`.
     runs.lock_split(phase)
     locked = (
         Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark", "split").get(pk=phase.pk)
     )
     if locked.benchmark.is_rehearsal:
-        raise Refused(Code.NOT_READY, "A rehearsal is a copy; change the original phase instead.", heading=NOT_CHANGED)
+        raise Refused(
+            Code.NOT_POSSIBLE, "A rehearsal is a copy; change the original phase instead.", heading=NOT_CHANGED
+        )
     if seen != version_of(locked):
         raise Refused(
-            Code.NOT_READY,
+            Code.CHANGED_MEANWHILE,
             "Someone else has changed this phase since you opened the page. Check the values, and save again.",
             heading=NOT_CHANGED,
         )
@@ -91,7 +93,7 @@ def edit(*, phase: Phase, changes: Mapping[str, Any], reason: str, seen: str, by
     after = {name: value for name, value in changes.items() if name in before and before[name] != value}
     for name, why in fixed_fields(locked).items():
         if name in after:
-            raise Refused(Code.NOT_READY, why, heading=NOT_CHANGED, field_name=name)
+            raise Refused(Code.NOT_POSSIBLE, why, heading=NOT_CHANGED, field_name=name)
     for name, value in after.items():
         setattr(locked, name, value)
     if locked.is_sealed:
@@ -111,7 +113,7 @@ def _check_finals(phase: Phase) -> None:
     most = phase.finals.values("team").annotate(n=Count("*")).order_by("-n").values_list("n", flat=True).first() or 0
     if most > phase.finals_per_team:
         raise Refused(
-            Code.NOT_READY,
+            Code.IN_USE,
             f"A team has already chosen {most} finals; expected at least that many.",
             heading=NOT_CHANGED,
             field_name="finals_per_team",

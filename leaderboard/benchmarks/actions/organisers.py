@@ -18,14 +18,14 @@ NOT_CHANGED = "The organisers were not changed"
 def add(*, benchmark: Benchmark, username: str, by: User) -> User:
     """Make a user an organiser of a benchmark and of its rehearsals, which show what organisers see; return the user.
 
-    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a name that no active account has; NOT_READY for a rehearsal, and
-    for more than MOST_ORGANISERS organisers.
+    Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for a name that no active account has; NOT_POSSIBLE for a rehearsal;
+    LIMIT_REACHED for more than MOST_ORGANISERS organisers.
     """
     locked = _locked(benchmark, by)
     user = User.objects.filter(username=username.strip(), is_active=True).first()
     if user is None:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"No active account is called {username.strip()[:150]}; expected a username.",
             field_name="username",
         )
@@ -33,7 +33,7 @@ def add(*, benchmark: Benchmark, username: str, by: User) -> User:
         return user
     if locked.organisers.count() >= MOST_ORGANISERS:
         raise Refused(
-            Code.NOT_READY,
+            Code.LIMIT_REACHED,
             f"The benchmark has {MOST_ORGANISERS} organisers, the maximum; remove one first.",
             field_name="username",
         )
@@ -48,14 +48,14 @@ def add(*, benchmark: Benchmark, username: str, by: User) -> User:
 def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
     """Remove an organiser, who may be the user that acts.
 
-    Raises Refused: NOT_AN_ORGANISER; NOT_READY if no active organiser would remain, and for a rehearsal.
+    Raises Refused: NOT_AN_ORGANISER; NOT_POSSIBLE if no active organiser would remain, and for a rehearsal.
     """
     locked = _locked(benchmark, by)
     if not locked.organisers.filter(pk=user.pk).exists():
         return
     if not locked.organisers.filter(is_active=True).exclude(pk=user.pk).exists():
         raise Refused(
-            Code.NOT_READY,
+            Code.NOT_POSSIBLE,
             "A benchmark needs at least one active organiser. Add another one first.",
             heading=NOT_CHANGED,
         )
@@ -69,13 +69,13 @@ def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
 def _locked(benchmark: Benchmark, by: User) -> Benchmark:
     """Lock the benchmark's row and return it: two organisers who remove each other at the same time would leave none.
 
-    Raises Refused: NOT_AN_ORGANISER unless `by` manages the benchmark; NOT_READY for a rehearsal.
+    Raises Refused: NOT_AN_ORGANISER unless `by` manages the benchmark; NOT_POSSIBLE for a rehearsal.
     """
     locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
     check_manages(locked, by)
     if locked.is_rehearsal:
         raise Refused(
-            Code.NOT_READY, "A rehearsal is a copy; change the original benchmark instead.", heading=NOT_CHANGED
+            Code.NOT_POSSIBLE, "A rehearsal is a copy; change the original benchmark instead.", heading=NOT_CHANGED
         )
     return locked
 

@@ -25,7 +25,7 @@ _HEADING = "The picture was not accepted"
 def put(*, benchmark: Benchmark, file: File[bytes], alternative_text: str, by: User) -> Teaser:
     """Store a picture, which replaces the benchmark's former one.
 
-    Raises Refused: NOT_AN_ORGANISER; TOO_LARGE; INVALID_NAME for an invalid text, and for a file that is not a PNG,
+    Raises Refused: NOT_AN_ORGANISER; TOO_LARGE; INVALID_VALUE for an invalid text, and for a file that is not a PNG,
     JPEG or WebP picture of a suitable size; SANDBOX_UNAVAILABLE.
     """
     check_manages(benchmark, by)
@@ -53,7 +53,7 @@ def put(*, benchmark: Benchmark, file: File[bytes], alternative_text: str, by: U
 def describe(*, benchmark: Benchmark, alternative_text: str, by: User) -> None:
     """Replace the alternative text of the benchmark's picture. Does nothing if there is no picture.
 
-    Raises Refused: NOT_AN_ORGANISER, INVALID_NAME.
+    Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE.
     """
     check_manages(benchmark, by)
     if Teaser.objects.filter(benchmark=benchmark).update(alternative_text=_checked(alternative_text)):
@@ -85,7 +85,7 @@ def _checked(alternative_text: str) -> str:
     check_signs(text, of="description")
     if not 1 <= len(text) <= 300:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The description has {len(text)} characters; expected 1 to 300.",
             field_name="alternative_text",
         )
@@ -95,7 +95,7 @@ def _checked(alternative_text: str) -> str:
 def _encoded(file: File[bytes]) -> tuple[PictureReport, bytes]:
     """Let the sandbox encode an uploaded picture anew; return its report and the bytes of the new file.
 
-    Raises Refused: TOO_LARGE; INVALID_NAME for a file that is not a suitable picture; SANDBOX_UNAVAILABLE.
+    Raises Refused: TOO_LARGE; INVALID_VALUE for a file that is not a suitable picture; SANDBOX_UNAVAILABLE.
     """
     if file.size > MOST_BYTES:
         size = f"{file.size / 1e6:.1f}"
@@ -109,5 +109,5 @@ def _encoded(file: File[bytes]) -> tuple[PictureReport, bytes]:
     if not answer.ok:
         found = answer.report["problems"][0]["text"] if not answer.reason else "it exceeds the limits of the sandbox"
         message = f"{found[0].upper()}{found[1:]}."
-        raise Refused(Code.INVALID_NAME, message, heading=_HEADING, field_name="file")
+        raise Refused(Code.INVALID_VALUE, message, heading=_HEADING, field_name="file")
     return answer.read(PictureReport), answer.attachment

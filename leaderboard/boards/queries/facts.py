@@ -91,8 +91,8 @@ def values(benchmark: Benchmark, stored: Mapping[str, Any]) -> dict[str, Value]:
 def parse_stated(benchmark: Benchmark, pairs: Iterable[str]) -> dict[str, Value | None]:
     """Parse `pairs`, facts of a system that were entered as NAME=VALUE, to values by name; an empty value is None.
 
-    Raises ValueError for the first pair that is not NAME=VALUE, names a fact that the benchmark does not ask for, or
-    has a value that is not of the fact's kind.
+    Raises ValueError for the first pair that is not NAME=VALUE, names a fact that the benchmark does not ask for or
+    an earlier pair names too, or has a value that is not of the fact's kind.
     """
     asked = {fact.name: fact for fact in of(benchmark)}
     stated: dict[str, Value | None] = {}
@@ -102,6 +102,8 @@ def parse_stated(benchmark: Benchmark, pairs: Iterable[str]) -> dict[str, Value 
         if not equals or fact is None:
             known = f", with one of the names {', '.join(asked)}" if asked else "; this benchmark asks for no facts"
             raise ValueError(f"the fact is {pair!r}, expected NAME=VALUE{known}")
+        if fact.name in stated:
+            raise ValueError(f"{fact.name} is given twice, expected once")
         try:
             stated[fact.name] = fact.parse(text)
         except ValueError as error:

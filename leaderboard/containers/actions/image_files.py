@@ -44,12 +44,12 @@ def get_or_store(*, archive: File[bytes], sha256: str) -> Image:
 def check_stored(image: Image) -> None:
     """Lock an image's row until the transaction ends, so that nobody deletes its archive meanwhile.
 
-    Raises Refused INVALID_IMAGE if the image or its archive has already been deleted.
+    Raises Refused UPLOAD_GONE if the image or its archive has already been deleted.
     """
     held = Image.objects.select_for_update().filter(pk=image.pk).first()
     if held is None or (held.archive and not _is_stored(held)):
         raise Refused(
-            Code.INVALID_IMAGE, "The image's archive was rejected or deleted after it was uploaded; upload it again."
+            Code.UPLOAD_GONE, "The image's archive was rejected or deleted after it was uploaded; upload it again."
         )
 
 

@@ -63,9 +63,7 @@ def begin_scorer(
 
 
 def _begun(*, by: User, name: str, size: int, sha256: str, **whose: Any) -> ImageUpload:
-    return chunked_upload.begin(
-        ImageUpload, by=by, name=name, size=size, sha256=sha256, refuse=Code.INVALID_IMAGE, **whose
-    )
+    return chunked_upload.begin(ImageUpload, by=by, name=name, size=size, sha256=sha256, **whose)
 
 
 def add(*, upload: ImageUpload, offset: int, chunk: bytes) -> ImageUpload:
@@ -73,7 +71,7 @@ def add(*, upload: ImageUpload, offset: int, chunk: bytes) -> ImageUpload:
 
     offset: position of the chunk's first byte in the archive; it must be the number of bytes received so far.
     """
-    return chunked_upload.add(upload, offset=offset, chunk=chunk, refuse=Code.INVALID_IMAGE)
+    return chunked_upload.add(upload, offset=offset, chunk=chunk)
 
 
 def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", **described: Any) -> Submission:
@@ -83,11 +81,11 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", **
     a scorer, if the archive has another SHA-256 than announced, and as `images.submit` does. Only a wrong SHA-256
     discards the upload; else the call can be repeated.
     """
-    chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
+    chunked_upload.check_whole(upload)
     phase = upload.phase
     if phase is None:
         raise Refused(
-            Code.INVALID_IMAGE, "This upload was begun for a scorer; expected one that was begun for a phase."
+            Code.INVALID_VALUE, "This upload was begun for a scorer; expected one that was begun for a phase."
         )
     submit.check_may_submit(phase=phase, system=system, by=by, track=track)
     images.check_takes_images(phase)
@@ -103,11 +101,11 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
     described: `measures`, `primary` and `reason`, as for `scorers.add`. Raises Refused if the upload is incomplete or
     was begun for a phase, if the archive has another SHA-256 than announced, and as `scorers.add` does.
     """
-    chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
+    chunked_upload.check_whole(upload)
     benchmark = upload.benchmark
     if benchmark is None:
         raise Refused(
-            Code.INVALID_IMAGE, "This upload was begun for a phase; expected one that was begun for a scorer."
+            Code.INVALID_VALUE, "This upload was begun for a phase; expected one that was begun for a scorer."
         )
     check_manages(benchmark, by)
     scorers.check_declared(described["measures"], described["primary"])
@@ -131,7 +129,7 @@ def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
 
 def _image_of(upload: ImageUpload) -> Image:
     """Join an upload's chunks and return their Image. Raises Refused as `chunked_upload.whole` does."""
-    with chunked_upload.whole(upload, name="image.tar", what="archive", refuse=Code.INVALID_IMAGE) as (archive, sha256):
+    with chunked_upload.whole(upload, name="image.tar", what="archive") as (archive, sha256):
         return image_files.get_or_store(archive=archive, sha256=sha256)
 
 

@@ -34,12 +34,11 @@ def check_takes_images(phase: Phase) -> None:
 
 
 def check_size(phase: Phase, size: int) -> None:
-    """Raise Refused TOO_LARGE if an image archive of `size` bytes is empty or exceeds the phase's limit."""
+    """Raise Refused EMPTY_FILE or TOO_LARGE unless an image archive of `size` bytes is within the phase's limit."""
     most = container_limits.of(phase).image_bytes
     if not 1 <= size <= most:
-        raise Refused(
-            Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}, the limit of this phase."
-        )
+        code = Code.TOO_LARGE if size else Code.EMPTY_FILE
+        raise Refused(code, f"The archive has {size:,} bytes; expected 1 to {most:,}, the limit of this phase.")
 
 
 def submit(
@@ -56,7 +55,7 @@ def submit(
 
     The worker that reads an invalid image rejects it later, and refunds the quota charge if the image may have the
     error by mistake (`ImageError.is_refunded`). track, note, stated: as for a predictions file. Raises Refused as
-    `check_takes_images` and `check_may_submit` do, and INVALID_IMAGE if the image's archive was deleted.
+    `check_takes_images` and `check_may_submit` do, and UPLOAD_GONE if the image's archive was deleted.
     """
     _, received_at = submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
@@ -102,17 +101,17 @@ def submit_reference(
 ) -> Submission:
     """Submit an image in a registry, `registry/name@sha256:...`.
 
-    described: `note` and `stated`, as for `submit`. Raises Refused as `submit` does, and INVALID_IMAGE for a malformed
-    reference or a registry that is not allowed.
+    described: `note` and `stated`, as for `submit`. Raises Refused as `submit` does, and INVALID_REFERENCE for a
+    malformed reference or a registry that is not allowed.
     """
     if not settings.REGISTRIES:
         raise Refused(
-            Code.INVALID_IMAGE, "This server allows no registry; upload the archive written by docker save instead."
+            Code.INVALID_REFERENCE, "This server allows no registry; upload the archive written by docker save instead."
         )
     try:
         checked = engine.checked_reference(reference)
     except engine.ImageError as error:
-        raise Refused(Code.INVALID_IMAGE, f"The reference cannot be used: {error}.") from error
+        raise Refused(Code.INVALID_REFERENCE, f"The reference cannot be used: {error}.") from error
     check_takes_images(phase)
     submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     return submit(phase=phase, system=system, image=named(checked), by=by, track=track, **described)

@@ -21,18 +21,20 @@ from leaderboard.scoring.actions import rescoring
 
 
 def check_declared(measures: Any, primary: str) -> None:
-    """Raise Refused INVALID_NAME unless `measures` is a valid list as in `add`, and has a measure named `primary`."""
+    """Raise Refused INVALID_VALUE unless `measures` is a valid list as in `add`, and has a measure named `primary`."""
     try:
         check_declaration(measures, primary)
     except UsageError as error:
-        raise Refused(Code.INVALID_NAME, f"The measures are not valid: {error}.") from error
+        raise Refused(Code.INVALID_VALUE, f"The measures are not valid: {error}.") from error
 
 
 def check_size(size: int) -> None:
-    """Raise Refused TOO_LARGE if a scorer's archive of `size` bytes is empty or exceeds the operator's limit."""
+    """Raise Refused EMPTY_FILE or TOO_LARGE unless a scorer's archive of `size` bytes is within the limit."""
     most = container_limits.of_scorer().image_bytes
     if not 1 <= size <= most:
-        raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}.")
+        raise Refused(
+            Code.TOO_LARGE if size else Code.EMPTY_FILE, f"The archive has {size:,} bytes; expected 1 to {most:,}."
+        )
 
 
 @transaction.atomic
@@ -43,12 +45,12 @@ def add(
 
     measures: dicts with the keys name, title, doc, lower, upper and higher_is_better; lower and upper may be None.
     primary: name of the measure that ranks systems. reason: why the scorer is added; public, not empty. Raises Refused:
-    NOT_AN_ORGANISER, INVALID_NAME for invalid measures or no reason, INVALID_IMAGE if the image's archive was deleted.
+    NOT_AN_ORGANISER, INVALID_VALUE for invalid measures, INVALID_REASON, UPLOAD_GONE if the archive was deleted.
     """
     check_manages(benchmark, by)
     check_declared(measures, primary)
     if not reason.strip():
-        raise Refused(Code.INVALID_NAME, "The reason is empty; explain why this scorer is added.")
+        raise Refused(Code.INVALID_REASON, "The reason is empty; explain why this scorer is added.")
     # Concurrent requests wait for this lock, so that each scorer gets its own number.
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     image_files.check_stored(image)
@@ -81,19 +83,19 @@ def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **describ
 def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described: Any) -> Scorer:
     """Add a custom scorer from an image in an allowed registry, `registry/name@sha256:...`.
 
-    described: `measures`, `primary` and `reason`, as for `add`. Raises Refused as `add` does, and INVALID_IMAGE for a
-    reference that is malformed or not allowed.
+    described: `measures`, `primary` and `reason`, as for `add`. Raises Refused as `add` does, and INVALID_REFERENCE
+    for a reference that is malformed or not allowed.
     """
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
     if not settings.REGISTRIES:
         raise Refused(
-            Code.INVALID_IMAGE, "This server allows no registry; upload the archive written by docker save instead."
+            Code.INVALID_REFERENCE, "This server allows no registry; upload the archive written by docker save instead."
         )
     try:
         checked = engine.checked_reference(reference)
     except engine.ImageError as error:
-        raise Refused(Code.INVALID_IMAGE, f"The reference cannot be used: {error}.") from error
+        raise Refused(Code.INVALID_REFERENCE, f"The reference cannot be used: {error}.") from error
     return add(benchmark=benchmark, image=images.named(checked), by=by, **described)
 
 
@@ -103,7 +105,7 @@ def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
 
     scorer: None lets the benchmark's task score the phase. Once the phase has submissions, only a scorer with a higher
     number may replace its scorer. The task may not replace a scorer then, and a scorer may not replace the task,
-    because the phase's boards have the measures of one of them. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME for
+    because the phase's boards have the measures of one of them. Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE for
     another benchmark's scorer, and SCORER_DOES_NOT_FIT for one that the phase cannot use.
     """
     check_manages(phase.benchmark, by)
@@ -121,7 +123,7 @@ def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
 
 def _check_fits(phase: Phase, scorer: Scorer) -> None:
     if scorer.benchmark_id != phase.benchmark_id:
-        raise Refused(Code.INVALID_NAME, "The scorer belongs to another benchmark; expected one of this benchmark.")
+        raise Refused(Code.INVALID_VALUE, "The scorer belongs to another benchmark; expected one of this benchmark.")
     if phase.subset:
         raise Refused(
             Code.SCORER_DOES_NOT_FIT,

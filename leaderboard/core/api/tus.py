@@ -233,7 +233,7 @@ def _append(request: Request, upload: Any, offset: int, chunk: bytes) -> None:
     if chunk:
         _check_digest(request, chunk)
     if chunk or offset != upload.received:
-        chunked_upload.add(upload, offset=offset, chunk=chunk, refuse=Code.TOO_LARGE)
+        chunked_upload.add(upload, offset=offset, chunk=chunk)
 
 
 def _chunk(request: Request) -> bytes:

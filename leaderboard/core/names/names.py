@@ -37,7 +37,7 @@ def checked(name: str, *, of: str, longest: int) -> str:
     name = " ".join(name.split())
     if not 1 <= len(name) <= longest:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name has {len(name)} characters; expected 1 to {longest}.")
-    check_signs(name, of=f"{of}'s name")
+    check_signs(name, of=f"{of}'s name", refuse=Code.INVALID_NAME)
     if UNREAD in name:
         problem = "contains U+FFFD, which replaces bytes that could not be decoded"
         raise Refused(Code.INVALID_NAME, f"The {of}'s name {problem}; expected text in UTF-8.")
@@ -53,16 +53,16 @@ def checked(name: str, *, of: str, longest: int) -> str:
     return name
 
 
-def check_signs(text: str, *, of: str, lines: bool = False) -> None:
-    """Raise Refused INVALID_NAME for a text with control characters or bidirectional controls.
+def check_signs(text: str, *, of: str, lines: bool = False, refuse: Code = Code.INVALID_VALUE) -> None:
+    """Raise Refused for a text with control characters or bidirectional controls.
 
-    of: noun for the text in the error message. lines: True allows line ends and tabs.
+    of: noun for the text in the error message. lines: True allows line ends and tabs. refuse: the code.
     """
     allowed = "\r\n\t" if lines else ""
     for sign in text:
         if sign in BIDI_CONTROLS or (unicodedata.category(sign) == "Cc" and sign not in allowed):
             what = f"a control character, U+{ord(sign):04X}"
-            raise Refused(Code.INVALID_NAME, f"The {of} contains {what}; expected text without it.")
+            raise Refused(refuse, f"The {of} contains {what}; expected text without it.")
 
 
 def key(name: str) -> str:

@@ -23,10 +23,10 @@ from leaderboard.core.store_errors import StoreUnavailableError
 
 MESSAGES = {
     400: ("bad_request", "The request could not be understood."),
-    403: ("forbidden", "You do not have permission for this."),
+    403: ("permission_denied", "You do not have permission for this."),
     404: ("not_found", "There is nothing at this address."),
     413: ("too_large", "The request is too large."),
-    500: ("internal", "Internal server error. It has been logged."),
+    500: ("server_error", "Internal server error. It has been logged."),
 }
 
 

@@ -49,7 +49,7 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
     check_manages(generation.dataset, by)
     if (part, split) not in correctable_splits(generation):
         raise Refused(
-            Code.NOT_READY,
+            Code.NOT_POSSIBLE,
             f"The part {part.name} cannot correct the split {split.name}: expected a published split that was made "
             f"from the part {part.name} of an earlier preview of this dataset, with the same generator, parameters, "
             "salt and seed as this preview.",

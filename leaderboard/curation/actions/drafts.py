@@ -31,14 +31,14 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
     """Create draft splits, each with a part's gold as its first gold version: all of them or none.
 
     The parts are generated again and must have the same sha256 as in the preview. Raises Refused: NOT_READY for an
-    unfinished preview, a part from which a split was already made, or parts that differ from the preview; INVALID_NAME
+    unfinished preview, a part from which a split was already made, or parts that differ from the preview; INVALID_VALUE
     for no requests; NAME_TAKEN; SANDBOX_UNAVAILABLE; and the codes of `splits.create_split` and `splits.add_gold`.
     """
     datasets.check_manages(generation.dataset, by)
     if generation.state != State.DONE:
         raise Refused(Code.NOT_READY, "The preview is not done yet; make draft splits when it is done.")
     if not requests:
-        raise Refused(Code.INVALID_NAME, "No part is chosen; expected at least one.")
+        raise Refused(Code.INVALID_VALUE, "No part is chosen; expected at least one.")
     _check_free(generation, requests)
     contents = preview_files.regenerate(generation)
     # Generating takes a while: a concurrent request may have created the same splits.
@@ -55,7 +55,8 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
 
 
 def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> None:
-    """Raise Refused: NOT_READY if a split was already made from a requested part; NAME_TAKEN for a name of a split.
+    """Raise Refused: ALREADY_EXISTS if a split was already made from a requested part; NAME_TAKEN for a name of a
+    split.
 
     A name is taken if a split of the dataset has it, or if two of `requests` have it. The check also refuses a request
     that was sent twice.
@@ -64,7 +65,7 @@ def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> Non
     for request in requests:
         if request.part.pk in split_names:
             raise Refused(
-                Code.NOT_READY,
+                Code.ALREADY_EXISTS,
                 f"The split {split_names[request.part.pk]} was already made from the part {request.part.name}.",
             )
     names = [request.name for request in requests]
@@ -98,12 +99,12 @@ def _create(generation: Generation, request: DraftRequest, contents: dict[str, b
 
 @transaction.atomic
 def _link(part: GeneratedPart, split: Split, by: User) -> None:
-    """Record that the split was created from the part. Raises Refused NOT_READY if the part already has a split.
+    """Record that the split was created from the part. Raises Refused ALREADY_EXISTS if the part already has a split.
 
     So only one of two concurrent requests succeeds.
     """
     if not GeneratedPart.objects.filter(pk=part.pk, split=None).update(split=split):
-        raise Refused(Code.NOT_READY, f"Another request has already made a split from the part {part.name}.")
+        raise Refused(Code.ALREADY_EXISTS, f"Another request has already made a split from the part {part.name}.")
     details = {"generation": part.generation_id, "split": split.name, "sha256": part.sha256}
     AuditEntry.record("generation.used", part.generation.dataset, by=by, **details)
 

@@ -38,12 +38,13 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
     except (FileNotFoundError, AlteredError) as error:
         log.error("stored_file_unusable", kind="generate", id=str(generation.pk), error=type(error).__name__)
         raise Refused(
-            Code.NOT_READY, "A raw file of this preview is missing or altered; upload it again and make a new preview."
+            Code.CHANGED_MEANWHILE,
+            "A raw file of this preview is missing or altered; upload it again and make a new preview.",
         ) from error
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     if digests != dict(generation.parts.values_list("name", "sha256")):
         raise Refused(
-            Code.NOT_READY,
+            Code.CHANGED_MEANWHILE,
             "The parts that the generator makes now differ from those of the preview, probably because the server was "
             "upgraded since. Make a new preview.",
         )

@@ -26,8 +26,8 @@ def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "",
     """Begin a chunked upload of a raw file of `size` bytes.
 
     sha256: the file's digest if the client has announced it, else empty. metadata: text that is returned to the client
-    on request (tus: Upload-Metadata). Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an empty file or a malformed
-    sha256; TOO_LARGE; QUOTA_EXCEEDED for too many raw files or unfinished uploads.
+    on request (tus: Upload-Metadata). Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an empty file or a malformed
+    sha256; TOO_LARGE; LIMIT_REACHED for too many raw files or unfinished uploads.
     """
     check_manages(dataset, by)
     _check_size(size)
@@ -38,7 +38,6 @@ def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "",
         name=_base_name(name),
         size=size,
         sha256=sha256,
-        refuse=Code.INVALID_NAME,
         metadata=metadata,
         dataset=dataset,
     )
@@ -48,21 +47,21 @@ def add_chunk(*, upload: RawUpload, offset: int, chunk: bytes) -> RawUpload:
     """Store the next chunk of an upload, which must begin at the offset `upload.received`.
 
     Raises Refused: WRONG_OFFSET for another offset, TOO_LARGE for a chunk over `chunked_upload.CHUNK_BYTES`,
-    INVALID_NAME for a chunk that is empty or ends beyond the announced size.
+    INVALID_VALUE for a chunk that is empty or ends beyond the announced size.
     """
-    return chunked_upload.add(upload, offset=offset, chunk=chunk, refuse=Code.INVALID_NAME)
+    return chunked_upload.add(upload, offset=offset, chunk=chunk)
 
 
 def finish(*, upload: RawUpload, by: User) -> RawFile:
     """Join the chunks of an upload and store the file.
 
-    Raises Refused: NOT_AN_ORGANISER; NOT_READY if bytes are missing; INVALID_NAME if the file does not have the
-    announced sha256; NAME_TAKEN if the dataset has the same file already; QUOTA_EXCEEDED for too many raw files;
+    Raises Refused: NOT_AN_ORGANISER; NOT_READY if bytes are missing; INVALID_VALUE if the file does not have the
+    announced sha256; ALREADY_EXISTS if the dataset has the same file already; LIMIT_REACHED for too many raw files;
     UPLOAD_GONE if another request has finished or cancelled the upload.
     """
     check_manages(upload.dataset, by)
-    chunked_upload.check_whole(upload, refuse=Code.NOT_READY)
-    with chunked_upload.whole(upload, name="raw", what="file", refuse=Code.INVALID_NAME) as (file, sha256):
+    chunked_upload.check_whole(upload)
+    with chunked_upload.whole(upload, name="raw", what="file") as (file, sha256):
         raw = _store(dataset=upload.dataset, file=file, name=upload.name, sha256=sha256, by=by, upload=upload)
     chunked_upload.delete_chunks(upload.storage(), upload.pk)
     return raw
@@ -71,8 +70,8 @@ def finish(*, upload: RawUpload, by: User) -> RawFile:
 def add(*, dataset: Dataset, file: File[bytes], by: User) -> RawFile:
     """Store a raw file that was uploaded in one request.
 
-    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an empty file; TOO_LARGE; NAME_TAKEN if the dataset has the same
-    file already; QUOTA_EXCEEDED for too many raw files.
+    Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an empty file; TOO_LARGE; ALREADY_EXISTS if the dataset has the
+    same file already; LIMIT_REACHED for too many raw files.
     """
     check_manages(dataset, by)
     _check_size(file.size)
@@ -91,7 +90,7 @@ def remove(*, raw: RawFile, by: User) -> None:
             raw.delete()
     except ProtectedError:
         raise Refused(
-            Code.NOT_READY,
+            Code.IN_USE,
             f"Previews were made from {raw.name}: delete them first.",
             heading="The raw file was not removed",
         ) from None
@@ -105,7 +104,7 @@ def _store(
         if upload is not None:
             chunked_upload.discard(upload)
         raise Refused(
-            Code.NAME_TAKEN,
+            Code.ALREADY_EXISTS,
             f"This file is already uploaded, as {existing.name}.",
             heading="The file was not added",
         )
@@ -124,13 +123,13 @@ def _store(
             raw.save(force_insert=True)
             AuditEntry.record("raw_file.added", dataset, by=by, name=name, sha256=sha256, bytes=raw.bytes)
     except IntegrityError as error:
-        raise Refused(Code.NAME_TAKEN, f"{name} is already uploaded, perhaps under another name.") from error
+        raise Refused(Code.ALREADY_EXISTS, f"{name} is already uploaded, perhaps under another name.") from error
     return raw
 
 
 def _check_size(size: int | None) -> None:
     if not size:
-        raise Refused(Code.INVALID_NAME, "The file is empty. Expected at least one byte.")
+        raise Refused(Code.EMPTY_FILE, "The file is empty. Expected at least one byte.")
     if size > settings.MAX_RAW_BYTES:
         limit_mb = settings.MAX_RAW_BYTES // 1_000_000
         raise Refused(Code.TOO_LARGE, f"The file has {size:,} bytes; expected at most {limit_mb} MB.")
@@ -138,7 +137,7 @@ def _check_size(size: int | None) -> None:
 
 def _check_count(dataset: Dataset) -> None:
     if dataset.raw_files.count() >= MOST:
-        raise Refused(Code.QUOTA_EXCEEDED, f"The dataset has {MOST} raw files, the maximum; remove unused ones.")
+        raise Refused(Code.LIMIT_REACHED, f"The dataset has {MOST} raw files, the maximum; remove unused ones.")
 
 
 def _base_name(name: str) -> str:

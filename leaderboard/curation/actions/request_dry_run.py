@@ -68,7 +68,7 @@ def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
     Baselines with a queued, running or finished dry run on that gold with the same settings are left out; dry runs with
     former settings of the phase are replaced. phase: sets the options and the public or private groups to score; None:
     the split's options, all groups.
-    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a phase on another split; NOT_READY with the reason that
+    Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for a phase on another split; NOT_READY with the reason that
     `why_not` returns, or if the phase scores public or private groups that are not divided yet.
     """
     gold = _gold_to_score(split, phase, by)
@@ -86,7 +86,7 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     """Validate an uploaded predictions file and queue a dry run of it.
 
     phase: as in `begin`. name: of the baseline whose predictions the file has. Raises Refused: INVALID_PREDICTIONS with
-    the invalid lines; NAME_TAKEN if there is a dry run of this name with the same gold and settings; INVALID_NAME for
+    the invalid lines; NAME_TAKEN if there is a dry run of this name with the same gold and settings; INVALID_VALUE for
     the name, and as in `begin`; SANDBOX_UNAVAILABLE; THROTTLED as `refused_uploads.check` does; NOT_READY as in
     `begin`, or if the gold version already has MOST_FILES uploaded baselines; NOT_AN_ORGANISER. For a refused file
     nothing but an audit entry is stored.
@@ -95,7 +95,7 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     name = names.checked(name, of="baseline", longest=120)
     if gold.dry_runs.filter(kind=DryRun.Kind.FILE).count() >= MOST_FILES:
         raise Refused(
-            Code.NOT_READY,
+            Code.LIMIT_REACHED,
             f"This gold version has {MOST_FILES} uploaded baselines, the maximum; remove some first.",
             heading="The file was not accepted",
         )
@@ -145,7 +145,7 @@ def _gold_to_score(split: Split, phase: Phase | None, by: User) -> GoldVersion:
     check_manages(split.dataset, by)
     if phase is not None and phase.split_id != split.pk:
         raise Refused(
-            Code.INVALID_NAME, f"The phase {phase.title} is not on the split {split.name}; expected a phase on it."
+            Code.INVALID_VALUE, f"The phase {phase.title} is not on the split {split.name}; expected a phase on it."
         )
     if reason := why_not(split):
         raise Refused(Code.NOT_READY, reason, heading="The dry run was not started")

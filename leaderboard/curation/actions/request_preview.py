@@ -42,7 +42,7 @@ def begin(
     generator: its name. sources: the chosen raw files, by the name of the generator's source for which they are chosen.
     parameters: values as text, by the name of the generator's parameter; empty or missing: the default. options: the
     task options, by name, of the splits to create from the preview. seed: None: a random seed is chosen.
-    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid generator, parameter, file, option or seed; NOT_READY
+    Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an invalid generator, parameter, file, option or seed; NOT_READY
     while another preview of the dataset is queued or running; TOO_LARGE for a file of more than `most_read` bytes.
     """
     check_manages(dataset, by)
@@ -58,7 +58,7 @@ def begin(
         seed = secrets.randbelow(SEED_BELOW)
     if not 0 <= seed < SEED_BELOW:
         raise Refused(
-            Code.INVALID_NAME, f"The seed is {seed}; expected a whole number of at most 18 digits, not negative."
+            Code.INVALID_VALUE, f"The seed is {seed}; expected a whole number of at most 18 digits, not negative."
         )
     at = timezone.now()
     with transaction.atomic():
@@ -116,7 +116,7 @@ def forget(*, generation: Generation, by: User) -> None:
         if locked.parts.exclude(split=None).exists():
             why_not = "Splits were made from this preview, so it cannot be deleted."
         if why_not:
-            raise Refused(Code.NOT_READY, why_not, heading="The preview was not deleted")
+            raise Refused(Code.IN_USE, why_not, heading="The preview was not deleted")
         _delete(locked, by)
 
 
@@ -150,7 +150,7 @@ def _offer(dataset: Dataset, generator: str) -> Offer:
     offer = OFFERS.get(generator)
     if offer is None or offer not in generators_for(dataset.task):
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"The task {dataset.task} has no generator {generator[:60]!r}; "
             f"expected one of: {', '.join(known.name for known in generators_for(dataset.task)) or 'none'}.",
         )
@@ -161,7 +161,7 @@ def _check_parameters(offer: Offer, values: Mapping[str, str]) -> None:
     _, errors = parse_form(offer, values)
     if errors:
         titles = {parameter.name: parameter.title for parameter in offer.parameters}
-        raise Refused(Code.INVALID_NAME, " ".join(f"{titles[name]} {error}." for name, error in errors.items()))
+        raise Refused(Code.INVALID_VALUE, " ".join(f"{titles[name]} {error}." for name, error in errors.items()))
 
 
 def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawFile]]) -> list[tuple[str, RawFile]]:
@@ -169,15 +169,15 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
     for source in offer.sources:
         chosen = list(sources.get(source.name, ()))
         if source.required and not chosen:
-            raise Refused(Code.INVALID_NAME, f"{source.title}: no file is chosen; expected one.")
+            raise Refused(Code.NO_FILE, f"{source.title}: no file is chosen; expected one.")
         if len(chosen) > 1 and not source.several:
-            raise Refused(Code.INVALID_NAME, f"{source.title}: {len(chosen)} files are chosen; expected one.")
+            raise Refused(Code.INVALID_VALUE, f"{source.title}: {len(chosen)} files are chosen; expected one.")
         files += [(source.name, raw) for raw in chosen]
     names = Counter(raw for _, raw in files)
     if twice := [raw.name for raw, n in names.items() if n > 1]:
-        raise Refused(Code.INVALID_NAME, f"{twice[0]} is chosen more than once; expected each file once.")
+        raise Refused(Code.INVALID_VALUE, f"{twice[0]} is chosen more than once; expected each file once.")
     if any(raw.dataset_id != dataset.pk for _, raw in files):
-        raise Refused(Code.INVALID_NAME, "A file of another dataset is chosen; expected files of this dataset.")
+        raise Refused(Code.INVALID_VALUE, "A file of another dataset is chosen; expected files of this dataset.")
     limit = most_read(offer)
     if big := next((raw for _, raw in files if raw.bytes > limit), None):
         raise Refused(
@@ -185,7 +185,9 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
             f"{big.name} has {big.bytes:,} bytes; {offer.title} reads at most {limit // 1_000_000} MB of one file.",
         )
     if len(files) > sandbox_client.MAX_FILES:
-        raise Refused(Code.INVALID_NAME, f"{len(files)} files are chosen; expected at most {sandbox_client.MAX_FILES}.")
+        raise Refused(
+            Code.INVALID_VALUE, f"{len(files)} files are chosen; expected at most {sandbox_client.MAX_FILES}."
+        )
     return files
 
 

@@ -98,7 +98,7 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
         )
     if row.inputs_sha256 != phase.split.inputs_sha256:
         raise Refused(
-            Code.NOT_READY,
+            Code.CHANGED_MEANWHILE,
             f"The inputs of {phase.split.name} were replaced after {row.name} was scored; score it again first.",
             heading=HEADING,
         )
@@ -114,7 +114,7 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
 
 def _check_not_submitted(row: DryRun, phase: Phase) -> None:
     if (phase.pk, row.name) in active_submissions(phase.benchmark):
-        raise Refused(Code.NAME_TAKEN, f"{row.name} was already submitted to {phase.title}.", heading=HEADING)
+        raise Refused(Code.ALREADY_EXISTS, f"{row.name} was already submitted to {phase.title}.", heading=HEADING)
 
 
 @transaction.atomic
@@ -195,7 +195,7 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
         except (NotRetryableError, UnsuitableGoldError, FileNotFoundError, AlteredError) as error:
             log.error("baseline_failed", kind="dry_run", id=str(row.pk), error=type(error).__name__)
             raise Refused(
-                Code.NOT_READY,
+                Code.CHANGED_MEANWHILE,
                 f"The predictions of {row.name} could not be reproduced; remove its dry run and score it again.",
                 heading=HEADING,
             ) from error

@@ -84,13 +84,13 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
     reason: public, 1 to LONGEST characters. publishes_count: publish the number of changed items, although the gold is
     hidden (of public gold anybody can count them). Raises Refused: NOT_READY for a correction that was already
     confirmed or dropped or has expired, whose comparison is not complete or has failed, or that was compared with gold
-    that is no longer current; INPUTS_CHANGED if it would change the inputs of a published split; INVALID_NAME for the
+    that is no longer current; INPUTS_CHANGED if it would change the inputs of a published split; INVALID_REASON for the
     reason; and everything that `splits.add_gold` raises.
     """
     datasets.check_manages(correction.split.dataset, by)
     reason = reason.strip()
     if not 1 <= len(reason) <= LONGEST:
-        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to {LONGEST}.")
+        raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to {LONGEST}.")
     if why_not := why_not_confirmed(correction):
         code = Code.INPUTS_CHANGED if correction.is_pending and correction.changes_inputs else Code.NOT_READY
         heading = "" if code is Code.INPUTS_CHANGED else "The correction was not confirmed"
@@ -100,14 +100,15 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
     def decide(gold: GoldVersion) -> None:
         """Mark the correction as confirmed by the new version `gold`, in the transaction that stores `gold`.
 
-        Raises Refused NOT_READY if the correction is no longer pending, or if another gold version was added meanwhile.
+        Raises Refused CHANGED_MEANWHILE if the correction is no longer pending, or if another gold version was added
+        meanwhile.
         """
         waiting = Correction.objects.filter(pk=correction.pk, decision=Decision.PENDING, state=State.DONE)
         if gold.number != correction.base.number + 1 or not waiting.update(
             **decision, gold=gold, decided_at=timezone.now()
         ):
             raise Refused(
-                Code.NOT_READY,
+                Code.CHANGED_MEANWHILE,
                 "Another gold version was added, or this correction was confirmed or dropped, at the same time; check "
                 "the split's gold versions.",
                 heading="The correction was not confirmed",
@@ -153,13 +154,14 @@ def why_not_confirmed(correction: Correction) -> str:
 def drop(*, correction: Correction, by: User) -> None:
     """Drop a pending correction and delete its file.
 
-    Raises Refused: NOT_READY for a correction that was already confirmed or dropped or has expired, NOT_AN_ORGANISER.
+    Raises Refused: NOT_POSSIBLE for a correction that was already confirmed or dropped or has expired,
+    NOT_AN_ORGANISER.
     """
     datasets.check_manages(correction.split.dataset, by)
     locked = Correction.objects.select_for_update(of=("self",)).get(pk=correction.pk)
     if not locked.is_pending:
         raise Refused(
-            Code.NOT_READY,
+            Code.NOT_POSSIBLE,
             f"This correction is {locked.get_decision_display()} and can no longer be dropped.",
             heading="The correction was not dropped",
         )

@@ -15,7 +15,7 @@ def create(*, slug: str, title: str, task: str, by: User, **described: str) -> D
     """Create a dataset without splits. Curators only.
 
     slug: the dataset's name in URLs. task: the name of a task of the evaluator. described: description, licence,
-    citation and source_url, all optional. Raises Refused: NOT_AN_ORGANISER unless `by` is a curator; INVALID_NAME for
+    citation and source_url, all optional. Raises Refused: NOT_AN_ORGANISER unless `by` is a curator; INVALID_VALUE for
     an unknown task or an invalid value; NAME_TAKEN for a slug that another dataset has.
     """
     if not by.is_curator:
@@ -33,12 +33,12 @@ def create(*, slug: str, title: str, task: str, by: User, **described: str) -> D
 def discard(*, dataset: Dataset, by: User) -> None:
     """Delete a dataset that no benchmark uses, with its splits, gold and files.
 
-    Raises Refused: NOT_READY if a benchmark uses it, NOT_AN_ORGANISER.
+    Raises Refused: IN_USE if a benchmark uses it, NOT_AN_ORGANISER.
     """
     check_manages(dataset, by)
     if dataset.benchmarks.exists():
         raise Refused(
-            Code.NOT_READY,
+            Code.IN_USE,
             f"The dataset {dataset} is used by a benchmark; only a dataset without benchmarks can be deleted.",
             heading="The dataset was not deleted",
         )

@@ -20,7 +20,7 @@ def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User,
 
     name: the download's name in URLs. Its suffix, such as .tsv, is that of `file.name`. Returns the existing download
     if the dataset already has the same bytes under `name`. Raises Refused, and then stores nothing: NAME_TAKEN if the
-    dataset has a different file under `name`, INVALID_GOLD for a file that is hidden gold of the dataset, INVALID_NAME
+    dataset has a different file under `name`, INVALID_GOLD for a file that is hidden gold of the dataset, INVALID_VALUE
     for an invalid name, title, description or suffix, NOT_AN_ORGANISER.
     """
     check_manages(dataset, by)

@@ -68,18 +68,18 @@ def _publish(split: Split, *, by: User, audit: int | None) -> Split:
 def retire(*, split: Split, reason: str, by: User) -> Split:
     """Take a published split out of use: its phases accept no submissions, its boards and files stay readable.
 
-    reason: public, 1 to 500 characters. Raises Refused: NOT_READY for a split that is not published, INVALID_NAME for
-    the reason, NOT_AN_ORGANISER.
+    reason: public, 1 to 500 characters. Raises Refused: NOT_POSSIBLE for a split that is not published, INVALID_REASON
+    for the reason, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     reason = reason.strip()
     if not 1 <= len(reason) <= 500:
-        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 500.")
+        raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 500.")
     # Accepting a submission locks the split's row too: a concurrent submission is complete, or sees the retired split.
     locked = Split.objects.select_for_update(no_key=True).get(pk=split.pk)
     if not locked.is_published:
         raise Refused(
-            Code.NOT_READY,
+            Code.NOT_POSSIBLE,
             f"The split {locked.name} is {locked.state}; only a published split can be retired.",
             heading="The split was not retired",
         )
@@ -96,29 +96,30 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
     """Store a manager's answer to a finding of an audit, replacing an earlier answer; an empty text deletes the answer.
 
     finding: index of the finding in the report, from 0. Returns the stored answer, or None for an empty text. Raises
-    Refused: NOT_READY for an audit that is not done or already public; INVALID_NAME for an index without a finding, for
-    a finding that is neither an error nor a warning, or for a text of more than LONGEST characters; NOT_AN_ORGANISER.
+    Refused: NOT_POSSIBLE for an audit that is not done or already public; INVALID_VALUE for an index without a finding,
+    for a finding that is neither an error nor a warning, or for a text of more than LONGEST characters;
+    NOT_AN_ORGANISER.
     """
     check_manages(audit.gold.split.dataset, by)
     text = text.strip()
     locked = SplitAudit.objects.select_for_update().get(pk=audit.pk)
     if locked.state != State.DONE or locked.accepted_at is not None:
         raise Refused(
-            Code.NOT_READY,
+            Code.NOT_POSSIBLE,
             f"This audit is {_state_of(locked)}; only an audit that is done and not yet public can be answered.",
             heading="The answers were not saved",
         )
     rows = locked.report["findings"]
     if not 0 <= finding < len(rows):
-        raise Refused(Code.INVALID_NAME, f"The audit has {len(rows)} findings, and none with the index {finding}.")
+        raise Refused(Code.INVALID_VALUE, f"The audit has {len(rows)} findings, and none with the index {finding}.")
     if rows[finding]["severity"] not in audit_results.TO_ANSWER:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"Finding {finding} is of the severity {rows[finding]['severity']}; expected an error or a warning, which "
             "can be answered.",
         )
     if len(text) > LONGEST:
-        raise Refused(Code.INVALID_NAME, f"The answer has {len(text)} characters; expected at most {LONGEST}.")
+        raise Refused(Code.INVALID_VALUE, f"The answer has {len(text)} characters; expected at most {LONGEST}.")
     existing = AuditAnswer.objects.filter(audit=audit, finding=finding).first()
     if existing is not None and existing.text == text:
         return existing
@@ -137,8 +138,8 @@ def _state_of(audit: SplitAudit) -> str:
 def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
     """Publish an audit of a split that is not a draft, such as the audit of corrected gold, with the managers' answers.
 
-    Raises Refused: NOT_READY for a draft, an audit that is not done or already public, or one with an error or warning
-    that has no answer; NOT_AN_ORGANISER.
+    Raises Refused: NOT_POSSIBLE for an audit that is not done or already public; NOT_READY for a draft, or one with an
+    error or warning that has no answer; NOT_AN_ORGANISER.
     """
     split = audit.gold.split
     check_manages(split.dataset, by)
@@ -151,7 +152,7 @@ def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
         )
     if locked.state != State.DONE or locked.accepted_at is not None:
         raise Refused(
-            Code.NOT_READY,
+            Code.NOT_POSSIBLE,
             f"This audit is {_state_of(locked)}; only an audit that is done and not yet public can be made public.",
             heading="The audit was not made public",
         )

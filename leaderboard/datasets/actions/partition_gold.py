@@ -21,7 +21,7 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
     share: fraction of the groups that becomes public, greater than 0 and less than 1. seed: of the random draw, from 0
     to 2**63 - 1; None: chosen at random. The seed is stored and must stay secret, because anybody who knows it and the
     groups can repeat the draw. Raises Refused: NOT_AN_ORGANISER, NOT_READY for a split without gold or if the gold was
-    corrected meanwhile, NAME_TAKEN if the gold is already divided, INVALID_NAME for an invalid share or seed,
+    corrected meanwhile, ALREADY_EXISTS if the gold is already divided, INVALID_VALUE for an invalid share or seed,
     INVALID_GOLD if the groups cannot be divided (for example, if there are fewer than two), SANDBOX_UNAVAILABLE.
     """
     datasets.check_manages(split.dataset, by)
@@ -32,10 +32,12 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
         )
     _check_not_partitioned(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
     if not 0 < share < 1:
-        raise Refused(Code.INVALID_NAME, f"The share is {share}; expected a number greater than 0 and less than 1.")
+        raise Refused(Code.INVALID_VALUE, f"The share is {share}; expected a number greater than 0 and less than 1.")
     used_seed = secrets.randbits(48) if seed is None else seed
     if not 0 <= used_seed < 1 << 63:
-        raise Refused(Code.INVALID_NAME, f"The seed is {used_seed}; expected a whole number from 0 to {(1 << 63) - 1}.")
+        raise Refused(
+            Code.INVALID_VALUE, f"The seed is {used_seed}; expected a whole number from 0 to {(1 << 63) - 1}."
+        )
     with opened(gold.file, sha256=gold.sha256) as file:
         computed = partition_files.compute(
             split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed
@@ -44,7 +46,7 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
         Split.objects.select_for_update(no_key=True).get(pk=split.pk)
         if split.current_gold != gold:
             raise Refused(
-                Code.NOT_READY,
+                Code.CHANGED_MEANWHILE,
                 "The gold was corrected while its groups were divided; divide them again.",
                 heading="The groups were not divided",
             )
@@ -59,6 +61,6 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
 def _check_not_partitioned(split: Split, is_partitioned: bool) -> None:
     if is_partitioned:
         raise Refused(
-            Code.NAME_TAKEN,
+            Code.ALREADY_EXISTS,
             f"The groups of {split.name} are already divided into public and private; this cannot be changed.",
         )

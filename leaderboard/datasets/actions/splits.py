@@ -44,13 +44,13 @@ def create_split(
 
     kind: "train", "dev", "test" or "fold". options: task options, value by name, for each phase on the split that does
     not set them itself; None: no options. inputs_public: if False, only submitted containers can read the inputs, and
-    the gold cannot be public. Raises Refused: NAME_TAKEN, INVALID_NAME for an invalid name, kind or option or for
+    the gold cannot be public. Raises Refused: NAME_TAKEN, INVALID_VALUE for an invalid name, kind or option or for
     public gold with hidden inputs, NOT_AN_ORGANISER.
     """
     check_manages(dataset, by)
     if gold_public and not inputs_public:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             "The gold would be public and the inputs hidden, but gold contains the inputs; hide the gold or publish "
             "the inputs.",
         )
@@ -94,10 +94,10 @@ def add_gold(
 
     A table (`tables.FORMATS`) is stored as JSON Lines. Phases on the split are rescored. reason: of the new version,
     shown to the public. within: called with the new version in the transaction that stores it; an exception from
-    `within` rolls everything back. None: nothing is called.
-    Raises Refused, and then stores nothing: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that already
-    is a gold version of this split, INPUTS_CHANGED if the file would change the inputs of a split that is published or
-    has submissions, NOT_READY if the gold's groups were divided meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
+    `within` rolls everything back. None: nothing is called. Raises Refused, and then stores nothing: INVALID_GOLD with
+    the invalid lines, GOLD_UNCHANGED for a file that already is a gold version of this split, INPUTS_CHANGED if the
+    file would change the inputs of a split that is published or has submissions, CHANGED_MEANWHILE if the gold's groups
+    were divided meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     uploaded = gold_tables.as_json_lines(split=split, file=file, by=by)
@@ -133,13 +133,13 @@ def add_gold(
 def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
     """Store the inputs of a split whose gold is not available: they can be downloaded, but no phase can use the split.
 
-    file: JSON Lines. Raises Refused: INVALID_GOLD with the invalid lines, NAME_TAKEN for a split that already has
+    file: JSON Lines. Raises Refused: INVALID_GOLD with the invalid lines, ALREADY_EXISTS for a split that already has
     inputs, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     if split.inputs:
         raise Refused(
-            Code.NAME_TAKEN,
+            Code.ALREADY_EXISTS,
             f"The split {split.name} already has inputs. A split's inputs cannot be replaced: create another split "
             "for those in your file.",
         )
@@ -160,7 +160,7 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
             )
             if not updated:
                 raise Refused(
-                    Code.NAME_TAKEN,
+                    Code.ALREADY_EXISTS,
                     f"The split {split.name} got inputs while yours were checked. A split's inputs cannot be "
                     "replaced: create another split for those in your file.",
                 )
@@ -207,8 +207,8 @@ def _store_gold(
     If the transaction fails, the new files of inputs and partition are deleted. gold: unsaved; it gets the next number.
     prepared: the result of validating the gold. partition: the division of its groups into public and private ones;
     None: they are not divided. before: the stored division of the previous gold version when the upload began; None: it
-    had none. within: as for `add_gold`. Raises Refused: INPUTS_CHANGED, and NOT_READY if the division of the previous
-    version is no longer `before`.
+    had none. within: as for `add_gold`. Raises Refused: INPUTS_CHANGED, and CHANGED_MEANWHILE if the division of the
+    previous version is no longer `before`.
     """
     digest = hashlib.sha256(prepared.inputs).hexdigest()
     stored = ""
@@ -225,7 +225,7 @@ def _store_gold(
                 split.save(update_fields=["inputs", "inputs_bytes", "inputs_sha256"])
             if PublicPrivatePartition.objects.filter(gold=split.current_gold).first() != before:
                 raise Refused(
-                    Code.NOT_READY,
+                    Code.CHANGED_MEANWHILE,
                     "The groups of the split were divided into public and private while this gold was checked; upload "
                     "the gold again.",
                     heading="The gold was not accepted",

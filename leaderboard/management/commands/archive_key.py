@@ -7,9 +7,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.archives.actions import encryption
+from leaderboard.management.base import BaseCommand
 
 
 class Command(BaseCommand):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.boards.queries.reported_results import left_out
 from leaderboard.evaluation import sandbox_client
+from leaderboard.management.base import BaseCommand
 from leaderboard.models import Benchmark, Leaderboard
 from leaderboard.scoring.verification import rebuild_plots
 from leaderboard.scoring.verification.rebuild_board import differences

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from leaderboard.management.base import BaseCommand
 from leaderboard.management.command_errors import storage_errors_as_command_errors
 from leaderboard.operations import orphaned_files, stored_files
 

@@ -6,8 +6,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from leaderboard.management.base import BaseCommand
 from leaderboard.management.command_errors import storage_errors_as_command_errors
 from leaderboard.operations import cleanup, orphaned_files
 

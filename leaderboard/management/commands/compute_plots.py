@@ -5,11 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.core.storage import AlteredError
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
+from leaderboard.management.base import BaseCommand
 from leaderboard.management.command_errors import find_phase
 from leaderboard.models import Leaderboard
 from leaderboard.scoring.actions import plots

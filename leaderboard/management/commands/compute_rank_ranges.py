@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.boards.queries import board_state
 from leaderboard.comparisons.actions import rank_ranges
+from leaderboard.management.base import BaseCommand
 from leaderboard.management.command_errors import find_phase
 
 

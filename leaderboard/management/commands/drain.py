@@ -7,9 +7,10 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.containers.actions import placement, workers
+from leaderboard.management.base import BaseCommand
 from leaderboard.models import WorkerReport
 
 POLL_SECONDS = 1.0

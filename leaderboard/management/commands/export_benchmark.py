@@ -6,9 +6,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.archives.actions import encryption, writing
+from leaderboard.management.base import BaseCommand
 from leaderboard.management.command_errors import find_user
 from leaderboard.models import Benchmark
 

@@ -6,10 +6,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.archives.actions import encryption, reading
 from leaderboard.archives.actions.errors import ArchiveError
+from leaderboard.management.base import BaseCommand
 from leaderboard.management.command_errors import find_user
 
 UNCHANGED = "nothing was changed"

@@ -14,12 +14,13 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.hosting import host as hosting
 from leaderboard.hosting.importers import IMPORTERS, Choices, Imported, PublishedFileError
+from leaderboard.management.base import BaseCommand
 from leaderboard.models import User
 from leaderboard.operations import embedded
 

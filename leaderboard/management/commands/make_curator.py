@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.accounts.actions import curators
+from leaderboard.management.base import BaseCommand
 from leaderboard.models import User
 
 

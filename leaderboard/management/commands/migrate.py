@@ -21,6 +21,7 @@ from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
 
 from leaderboard.core import db_clock, db_locks, db_schema
+from leaderboard.management.base import BaseCommand
 from leaderboard.models.worker import FRESH
 from leaderboard.work_queue import process_reports
 
@@ -36,7 +37,7 @@ POLL_SECONDS = 1.0
 IN_USE = "the tables are in use"
 
 
-class Command(migrate.Command):
+class Command(BaseCommand, migrate.Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(

@@ -6,10 +6,11 @@ from argparse import ArgumentParser
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.core.refusal import Refused
 from leaderboard.datasets.actions import partition_gold
+from leaderboard.management.base import BaseCommand
 from leaderboard.management.command_errors import find_user
 from leaderboard.models import Benchmark, User
 

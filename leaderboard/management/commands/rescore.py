@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.boards.queries.prepared_board import outdated, progress_of
+from leaderboard.management.base import BaseCommand
 from leaderboard.management.command_errors import find_phase
 from leaderboard.models import Phase
 from leaderboard.scoring.actions import rescoring

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks import manifest
 from leaderboard.core.refusal import Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.hosting import audit_demonstrations, host, submit_built_images
+from leaderboard.management.base import BaseCommand
 from leaderboard.models import Benchmark, Membership, Phase, Run, State, Submission, System, Team, User
 from leaderboard.operations import demo
 from leaderboard.submissions.actions import submit as submissions

@@ -12,10 +12,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 
 from leaderboard.boards.queries import prepared_board
+from leaderboard.management.base import BaseCommand
 from leaderboard.operations import demo, embedded, parent_process, processes
 from leaderboard.operations.supervisor import CannotStart, Supervisor
 

@@ -17,13 +17,13 @@ def dismiss(*, near_duplicate: NearDuplicate, reason: str, by: User) -> int:
     """Dismiss all open near-duplicates between the two systems of `near_duplicate`; return their number.
 
     reason: 1 to 300 characters, shown to organisers only. Near-duplicates of the two systems that are found later are
-    shown again. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an empty or longer reason.
+    shown again. Raises Refused: NOT_AN_ORGANISER; INVALID_REASON for an empty or longer reason.
     """
     if not near_duplicate.phase.benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
-        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
+        raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 300.")
     a, b = near_duplicate.a.submission.system_id, near_duplicate.b.submission.system_id
     fields = {"dismissed_at": timezone.now(), "dismissed_by": by, "reason": reason}
     covered = open_between(near_duplicate.phase, a, b).update(**fields)

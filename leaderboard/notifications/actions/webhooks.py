@@ -32,24 +32,24 @@ TESTS_AN_HOUR = 10
 def add(*, url: str, by: User) -> Webhook:
     """Add a webhook for a user.
 
-    Raises Refused: INVALID_NAME for a malformed URL or a host that is not public, NAME_TAKEN if the user has a
-    webhook with this URL, NOT_ACCEPTED if the user has MAX_WEBHOOKS webhooks.
+    Raises Refused: INVALID_VALUE for a malformed URL or a host that is not public, ALREADY_EXISTS if the user has a
+    webhook with this URL, LIMIT_REACHED if the user has MAX_WEBHOOKS webhooks.
     """
     User.objects.select_for_update(no_key=True).get(pk=by.pk)
     try:
         target = http_client.target(url)
     except http_client.AddressError as error:
-        raise Refused(Code.INVALID_NAME, f"This address cannot be used: {error}.") from None
+        raise Refused(Code.INVALID_VALUE, f"This address cannot be used: {error}.") from None
     if _is_private(target.host) and target.host not in settings.WEBHOOK_HOSTS:
         raise Refused(
-            Code.INVALID_NAME,
+            Code.INVALID_VALUE,
             f"This address cannot be used: {target.host} is not on the public internet; expected a public host.",
         )
     if by.webhooks.filter(url=url).exists():
-        raise Refused(Code.NAME_TAKEN, "You already have a webhook with this URL; expected another URL.")
+        raise Refused(Code.ALREADY_EXISTS, "You already have a webhook with this URL; expected another URL.")
     if by.webhooks.count() >= MAX_WEBHOOKS:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.LIMIT_REACHED,
             f"You have {MAX_WEBHOOKS} webhooks, the maximum; remove one first.",
             heading="The webhook was not added",
         )
@@ -83,7 +83,7 @@ def rotate_secret(*, webhook: Webhook, by: User) -> Webhook:
 def test(*, webhook: Webhook, by: User) -> Notice:
     """Queue a test call of a webhook: an event `test` without further data.
 
-    Raises Refused NOT_ACCEPTED if the user has queued TESTS_AN_HOUR tests within the last hour.
+    Raises Refused THROTTLED if the user has queued TESTS_AN_HOUR tests within the last hour.
     """
     User.objects.select_for_update(no_key=True).get(pk=by.pk)
     at, key = timezone.now(), uuid.uuid4()
@@ -92,7 +92,7 @@ def test(*, webhook: Webhook, by: User) -> Notice:
     )
     if recent.count() >= TESTS_AN_HOUR:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.THROTTLED,
             f"You have sent {TESTS_AN_HOUR} tests within an hour, the maximum; try again later.",
             heading="The test was not sent",
         )

@@ -42,9 +42,9 @@ WAITS = timedelta(minutes=3)
 def choose(*, submission: Submission, by: User) -> Final:
     """Choose a submission as one of its team's finals, before the phase's unsealing date.
 
-    Idempotent: for a submission that already is a final, returns its row. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED
+    Idempotent: for a submission that already is a final, returns its row. Raises Refused: NOT_A_MEMBER; NOT_POSSIBLE
     for a phase that is not sealed or whose unsealing date has passed, or for a submission that was rejected, failed or
-    cancelled; QUOTA_EXCEEDED if the team has chosen the phase's maximum of finals.
+    cancelled; LIMIT_REACHED if the team has chosen the phase's maximum of finals.
     """
     phase = _choosing(submission, by)
     team = submission.system.team
@@ -55,14 +55,14 @@ def choose(*, submission: Submission, by: User) -> Final:
     list(submission.predictions.select_for_update(no_key=True).values_list("pk"))
     if not _usable(phase).filter(pk=submission.pk).exists():
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "This submission has no predictions that can be scored; choose another submission.",
             heading="The final was not chosen",
         )
     if Final.objects.filter(phase=phase, team=team).count() >= phase.finals_per_team:
         most = phase.finals_per_team
         raise Refused(
-            Code.QUOTA_EXCEEDED,
+            Code.LIMIT_REACHED,
             f"{team} has chosen {most} final{'s' if most != 1 else ''}, the maximum for a team in "
             "this phase; remove one first.",
         )
@@ -74,7 +74,7 @@ def choose(*, submission: Submission, by: User) -> Final:
 def unchoose(*, submission: Submission, by: User) -> bool:
     """Remove a submission from its team's finals; return True if it was one.
 
-    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED for a phase that is not sealed or whose unsealing date has passed.
+    Raises Refused: NOT_A_MEMBER; NOT_POSSIBLE for a phase that is not sealed or whose unsealing date has passed.
     """
     _choosing(submission, by)
     removed = bool(Final.objects.filter(submission=submission).delete()[0])
@@ -188,13 +188,13 @@ def _choosing(submission: Submission, by: User) -> Phase:
     phase = Phase.objects.select_for_update(no_key=True).get(pk=submission.phase_id)
     if phase.disclosure != Phase.Disclosure.SEALED:
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "This phase scores every submission; there are no finals to choose.",
             heading="The finals were not changed",
         )
     if not is_choosing(phase, db_clock.read()):
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             f"Finals could be changed until {phase.sealed_until:%Y-%m-%d %H:%M} UTC; that time has passed.",
             heading="The finals were not changed",
         )

@@ -15,7 +15,7 @@ A_TEAM, ALL = 3, 20
 
 
 def check(*, phase: Phase, team: Team) -> None:
-    """Raise Refused NOT_READY if the phase's custom scorer has failed on too many submissions.
+    """Raise Refused SCORER_FAILING if the phase's custom scorer has failed on too many submissions.
 
     The limits are A_TEAM submissions of the team and ALL submissions of all teams together. Does nothing for a phase
     without a custom scorer. When the phase gets another scorer, the count starts again from zero.
@@ -32,7 +32,7 @@ def check(*, phase: Phase, team: Team) -> None:
     )
     if counts["team"] >= A_TEAM or counts["everybody"] >= ALL:
         raise Refused(
-            Code.NOT_READY,
+            Code.SCORER_FAILING,
             "The scorer of this phase has failed on several submissions. The phase accepts no "
             "submissions until its organisers have fixed the scorer; they are notified. Nothing was "
             "submitted, and no quota was used.",

@@ -30,14 +30,14 @@ def hide(*, submission: Submission, reason: str, by: User) -> None:
     """Hide a submission, as an organiser; if organisers hide it already, replace the reason.
 
     reason: shown to the submission's team and the organisers only. A queued or running submission is still scored, but
-    not shown. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME for a reason that is empty or longer than LONGEST_REASON
+    not shown. Raises Refused: NOT_AN_ORGANISER, INVALID_REASON for a reason that is empty or longer than LONGEST_REASON
     characters.
     """
     phase = _locked_phase(submission)
     check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= LONGEST_REASON:
-        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to {LONGEST_REASON}.")
+        raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to {LONGEST_REASON}.")
     HiddenSubmission.objects.update_or_create(
         submission=submission,
         by_team=False,
@@ -64,7 +64,7 @@ def unhide(*, submission: Submission, by: User) -> bool:
 def take_off(*, submission: Submission, by: User) -> None:
     """Hide a submission, as a member of its team. Does nothing if the team hides it already.
 
-    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED if the organisers do not allow teams to hide submissions, and in a sealed
+    Raises Refused: NOT_A_MEMBER; NOT_POSSIBLE if the organisers do not allow teams to hide submissions, and in a sealed
     phase, which has no board yet; THROTTLED if the team has hidden submissions to this phase MOST_A_DAY times within 24
     hours.
     """
@@ -72,7 +72,7 @@ def take_off(*, submission: Submission, by: User) -> None:
     _check_member(submission, by)
     reason = why_not_to_take_off(phase)
     if reason:
-        raise Refused(Code.NOT_ACCEPTED, reason, heading="The submission was not taken off")
+        raise Refused(Code.NOT_POSSIBLE, reason, heading="The submission was not taken off")
     hidden = HiddenSubmission.objects.filter(submission__phase=phase, by_team=True)
     if hidden.now().filter(submission=submission).exists():
         return

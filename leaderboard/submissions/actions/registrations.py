@@ -86,12 +86,12 @@ def has_agreed(benchmark: Benchmark, user: User) -> bool:
 def agree(*, benchmark: Benchmark, rules_sha256: str, by: User) -> None:
     """Record that the user agrees to the benchmark's rules. Agreeing twice changes nothing.
 
-    rules_sha256: digest of the rules that the user has read. Raises Refused NOT_READY if it is not the digest of the
-    current rules.
+    rules_sha256: digest of the rules that the user has read. Raises Refused CHANGED_MEANWHILE if it is not the digest
+    of the current rules.
     """
     if rules_sha256 != benchmark.rules_sha256:
         raise Refused(
-            Code.NOT_READY,
+            Code.CHANGED_MEANWHILE,
             "The rules have changed since you opened this page. Read them again.",
             heading="You have not agreed yet",
         )
@@ -103,17 +103,17 @@ def agree(*, benchmark: Benchmark, rules_sha256: str, by: User) -> None:
 def request(*, benchmark: Benchmark, team: Team, message: str, by: User) -> Registration:
     """Ask the organisers to register a team; return the registration, or the one that the team has already.
 
-    message: from the team to the organisers. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED unless the benchmark has the
-    access APPROVAL, in which organisers approve teams; INVALID_NAME for an invalid message.
+    message: from the team to the organisers. Raises Refused: NOT_A_MEMBER; NOT_POSSIBLE unless the benchmark has the
+    access APPROVAL, in which organisers approve teams; INVALID_VALUE for an invalid message.
     """
     if not Membership.objects.filter(team=team, user=by).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of this team.")
     if benchmark.access != Benchmark.Access.APPROVAL:
-        raise Refused(Code.NOT_ACCEPTED, _WITHOUT_REQUESTS[benchmark.access], heading="The team was not registered")
+        raise Refused(Code.NOT_POSSIBLE, _WITHOUT_REQUESTS[benchmark.access], heading="The team was not registered")
     check_signs(message, of="message", lines=True)
     if len(message) > LONGEST_MESSAGE:
         raise Refused(
-            Code.INVALID_NAME, f"The message has {len(message)} characters; expected at most {LONGEST_MESSAGE}."
+            Code.INVALID_VALUE, f"The message has {len(message)} characters; expected at most {LONGEST_MESSAGE}."
         )
     fields = {"message": message, "requested_by": by, "requested_at": timezone.now()}
     return Registration.objects.get_or_create(benchmark=benchmark, team=team, defaults=fields)[0]
@@ -153,16 +153,16 @@ def set_access(*, benchmark: Benchmark, access: str, asks_agreement: bool, by: U
 
     access: one of Benchmark.Access; a published benchmark becomes private or public accordingly. If only registered
     teams may submit, the teams with submissions and without a registration are registered. Raises Refused:
-    NOT_AN_ORGANISER; INVALID_NAME for an unknown `access`; NOT_READY if agreement is asked for and there are no rules,
+    NOT_AN_ORGANISER; INVALID_VALUE for an unknown `access`; NOT_READY if agreement is asked for and there are no rules,
     and for a rehearsal.
     """
     locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
     check_manages(locked, by)
     if access not in Benchmark.Access.values:
         expected = ", ".join(Benchmark.Access.values)
-        raise Refused(Code.INVALID_NAME, f"{access[:60]!r} is not a kind of access; expected one of {expected}.")
+        raise Refused(Code.INVALID_VALUE, f"{access[:60]!r} is not a kind of access; expected one of {expected}.")
     if locked.is_rehearsal:
-        raise Refused(Code.NOT_READY, "A rehearsal is a copy; change the original benchmark instead.")
+        raise Refused(Code.NOT_POSSIBLE, "A rehearsal is a copy; change the original benchmark instead.")
     if asks_agreement and not locked.rules:
         raise Refused(
             Code.NOT_READY,

@@ -74,13 +74,12 @@ def submit(
     A refused file costs no quota. A large file is accepted before it is validated; if it is invalid, the quota charge
     is refunded. The submission and its queued run or validation are committed before a worker is notified.
 
-    system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it.
-    track: the name of one of the phase's tracks; empty if the phase has none.
-    note: for the team's list of its submissions; never published.
-    stated: values of the system's facts, stored with the submission as `facts.state` does.
-    check: called with the split locked before anything is charged; it may raise Refused. None: nothing is called.
-    Raises Refused: NOT_ACCEPTED if the phase takes only images; NOT_READY if the inputs or the phase were changed
-    meanwhile; and the codes of `check_may_submit` and `validation.validate_now`.
+    system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it. track: the name of one
+    of the phase's tracks; empty if the phase has none. note: for the team's list of its submissions; never published.
+    stated: values of the system's facts, stored with the submission as `facts.state` does. check: called with the split
+    locked before anything is charged; it may raise Refused. None: nothing is called. Raises Refused: NOT_ACCEPTED if
+    the phase takes only images; CHANGED_MEANWHILE if the inputs or the phase were changed meanwhile; and the codes of
+    `check_may_submit` and `validation.validate_now`.
     """
     if not phase.takes_predictions:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
@@ -303,7 +302,7 @@ def _accept(
         check()
     if phase.split.inputs_sha256 != prediction.inputs_sha256:
         raise Refused(
-            Code.NOT_READY,
+            Code.CHANGED_MEANWHILE,
             "The phase's inputs were replaced while your file was checked. Download the new inputs, and submit "
             "predictions for them.",
             heading="The inputs were replaced in the meantime",
@@ -377,7 +376,7 @@ def _read_again(phase: Phase) -> None:
     names = [field.attname for field in Phase._meta.concrete_fields if field.name in FIXED_ONCE_SUBMITTED]
     if any(getattr(phase, name) != getattr(current, name) for name in names):
         raise Refused(
-            Code.NOT_READY,
+            Code.CHANGED_MEANWHILE,
             "The organisers changed the phase while your submission was checked. Submit again.",
             heading="The phase was changed in the meantime",
         )

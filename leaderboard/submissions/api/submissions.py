@@ -86,14 +86,14 @@ def _submit(phase: Phase, params: dict[str, Any], by: Any) -> submit.Accepted:
 
 
 def facts_of(phase: Phase, pairs: Iterable[str]) -> dict[str, Value | None]:
-    """Parse facts about a system; return the values by the names of the facts. Raises Refused INVALID_NAME.
+    """Parse facts about a system; return the values by the names of the facts. Raises Refused INVALID_VALUE.
 
     pairs: NAME=VALUE for each fact, of those for which the phase's benchmark asks.
     """
     try:
         return parse_stated(phase.benchmark, pairs)
     except ValueError as error:
-        raise Refused(Code.INVALID_NAME, f"A fact about the system is not valid: {error}.") from error
+        raise Refused(Code.INVALID_FACT, f"A fact about the system is not valid: {error}.") from error
 
 
 def team_named(user: User, name: str) -> Team:
@@ -148,7 +148,7 @@ class HiddenView(View):
     def post(self, request: Request, pk: UUID) -> Response:
         """Take a submission of your team off all boards of its phase. It still counts, and can be put back.
 
-        409 `not_taken` if the organisers do not allow it, or the phase is sealed.
+        409 `not_possible` if the organisers do not allow it, or the phase is sealed.
         """
         return self._act(request, pk, hide.take_off)
 

@@ -164,7 +164,7 @@ def _report(user: User, progress: Progress, **filters: str | int) -> ExamplesRep
         raise sandbox_client.unavailable(failure, error, heading=failure) from error
     cache.set(key, used + answer.cpu_seconds, WITHIN.total_seconds())
     if not answer.ok:
-        raise Refused(Code.NOT_READY, f"{failure}: the items exceed the limits for one list.", heading=failure)
+        raise Refused(Code.TOO_LARGE, f"{failure}: the items exceed the limits for one list.", heading=failure)
     return answer.read(ExamplesReport)
 
 

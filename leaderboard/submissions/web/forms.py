@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from leaderboard.boards.queries import facts, tracks
 from leaderboard.boards.web.forms.facts import FactField
@@ -28,8 +28,8 @@ class SystemChoice(forms.ModelChoiceField):
 class SystemForm(forms.Form):
     """Base class of submission forms.
 
-    Fields: an existing system or the name of a new one, a track if the phase has tracks, a note, and the facts about
-    the system for which the benchmark asks.
+    Fields: an existing system, which was submitted to this task or not at all, or the name of a new one; a track if the
+    phase has tracks; a note; and the facts about the system for which the benchmark asks.
     """
 
     system = SystemChoice(System.objects.none(), required=False, empty_label="New system: enter its name below")
@@ -53,7 +53,9 @@ class SystemForm(forms.Form):
         self.facts = {fact.column: fact for fact in facts.of(phase.benchmark)}
         self.fields.update({name: FactField(fact, {}) for name, fact in self.facts.items()})
         systems = systems_visible_to(user).filter(team__in=user.teams.values("pk")).select_related("team")
-        systems = systems.order_by("name")
+        sent = Submission.objects.filter(system=OuterRef("pk"))
+        of_this_task = sent.filter(phase__benchmark__task=phase.benchmark.task)
+        systems = systems.filter(Exists(of_this_task) | ~Exists(sent)).order_by("name")
         teams = user.teams.order_by("membership__id")
         bound = team_of_phase(phase=phase, user=user)
         if bound is not None:  # the user may submit for this team alone, and for systems that do not compete

@@ -98,7 +98,7 @@ def _check(request: PersonRequest, phase: Phase) -> HttpResponse:
     file = request.FILES.get("file")
     try:
         if file is None:
-            raise Refused(Code.INVALID_NAME, "No file was chosen.", heading="Choose a file to check")
+            raise Refused(Code.NO_FILE, "No file was chosen.", heading="Choose a file to check")
         n_lines, warnings = submissions.check_file(phase=phase, file=file, by=request.user)
     except Refused as refused:
         return _page(request, phase, form, refused)

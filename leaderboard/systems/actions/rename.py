@@ -23,14 +23,14 @@ def rename_team(*, team: Team, name: str, by: User) -> Team:
     """Rename a team, as one of its owners.
 
     Raises Refused: NOT_AN_OWNER; INVALID_NAME and NAME_TAKEN as for a new team, INVALID_NAME also for the present name;
-    NOT_ACCEPTED for the team of a benchmark's baselines; THROTTLED after MOST renames within DAYS days.
+    NOT_POSSIBLE for the team of a benchmark's baselines; THROTTLED after MOST renames within DAYS days.
     """
     teams.hold_names()
     team = membership.held(team)
     membership.check_owner(team, by)
     if hasattr(team, "baselines_of"):
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "The team of a benchmark's baselines cannot be renamed.",
             heading="The team was not renamed",
         )

@@ -51,14 +51,14 @@ def describe(
     described: new values of the fields description, paper_url and code_url. facts: new values by the name of the fact;
     None removes a fact's value, and facts without a key keep theirs. anonymous_until: time until which the public sees
     "Anonymous" with a fixed number instead of the names of system and team; None: the names are shown. Raises Refused:
-    NOT_A_MEMBER; INVALID_NAME for an invalid field, and for a changed `anonymous_until` that is in the past or more
+    NOT_A_MEMBER; INVALID_VALUE for an invalid field, and for a changed `anonymous_until` that is in the past or more
     than MAX_ANONYMITY from now.
     """
     _check_member(system, by)
     system = System.objects.select_for_update(no_key=True).get(pk=system.pk)
     if len(bibtex) > LONGEST_BIBTEX:
         raise Refused(
-            Code.INVALID_NAME, f"The BibTeX has {len(bibtex):,} characters; expected at most {LONGEST_BIBTEX:,}."
+            Code.INVALID_VALUE, f"The BibTeX has {len(bibtex):,} characters; expected at most {LONGEST_BIBTEX:,}."
         )
     before = system.anonymous_until
     if anonymous_until != before:
@@ -83,26 +83,26 @@ def describe(
 def represent(*, submission: Submission, by: User) -> None:
     """Let a submission represent its system on the phase's current board and on its boards in preparation.
 
-    `by` must be a member of the system's team. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED on a ladder, where the best
+    `by` must be a member of the system's team. Raises Refused: NOT_A_MEMBER; NOT_POSSIBLE on a ladder, where the best
     revealed score always represents a system, for a submission without revealed scores, and for a hidden submission.
     """
     _check_member(submission.system, by)
     phase = _locked_phase(submission.phase)
     if not lets_choose(phase):
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "On a ladder, a system is always represented by its best revealed score.",
             heading="The submission was not chosen",
         )
     if not submission.releases.exists():
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_READY,
             "This submission has no revealed scores yet; choose one that has scores.",
             heading="The submission was not chosen",
         )
     if submission.hidings.now().exists():
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "This submission is hidden from the boards; choose another, or put it back first.",
             heading="The submission was not chosen",
         )
@@ -134,17 +134,17 @@ def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
     """Take a system out of a phase's ranking, with a public reason; if it is disqualified already, replace the reason.
 
     The system keeps its row and its revealed scores on the board. Frozen boards do not change. Raises Refused:
-    NOT_AN_ORGANISER, INVALID_NAME for a reason that is empty or longer than 300 characters, NOT_ACCEPTED for a system
+    NOT_AN_ORGANISER, INVALID_REASON for a reason that is empty or longer than 300 characters, NOT_POSSIBLE for a system
     without submissions to the phase.
     """
     _check_manages(phase, by)
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
-        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
+        raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 300.")
     phase = _locked_phase(phase)
     if not phase.submissions.filter(system=system).exists():
         raise Refused(
-            Code.NOT_ACCEPTED,
+            Code.NOT_POSSIBLE,
             "This system has no submissions to this phase.",
             heading="The system was not disqualified",
         )
@@ -174,7 +174,7 @@ def _check_until(until: datetime | None) -> None:
     if until is not None and not now < until <= now + MAX_ANONYMITY:
         latest = f"{now + MAX_ANONYMITY:%Y-%m-%d}"
         problem = f"The system cannot be anonymous until {until:%Y-%m-%d %H:%M} UTC"
-        raise Refused(Code.INVALID_NAME, f"{problem}; expected a time in the future, {latest} (UTC) at the latest.")
+        raise Refused(Code.INVALID_VALUE, f"{problem}; expected a time in the future, {latest} (UTC) at the latest.")
 
 
 def _next_number() -> int:

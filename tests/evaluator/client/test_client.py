@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import re
 import subprocess
 import sys
-from datetime import timedelta
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +161,12 @@ def test_the_bounds_of_a_ladder_are_columns() -> None:
     assert list(elsewhere) == ["slice", "f1", "f1_low", "f1_high", "f1_n"], "no columns without a bound"
 
 
+def cyclic() -> list[Any]:
+    cycle: list[Any] = []
+    cycle.append(cycle)
+    return cycle
+
+
 PAIR = {"difference": 0.1, "low": -0.1, "high": 0.3, "p": 0.2, "p_holm": None, "significant": False, "n_groups": 4}
 PAGE = {"measure": "f1", "rank_ranges": "ready", "next": None}
 
@@ -196,6 +206,146 @@ def test_rows_survive_a_frame(values: list[tuple[Any, Any]]) -> None:
 def test_integers_stay_integers_where_other_rows_have_none() -> None:
     frame = frames.frame([{"id": 2**60 + 1, "n": 4}, {"id": 3}])
     assert frames.json_lines(frame) == b'{"id": 1152921504606846977, "n": 4}\n{"id": 3}\n'
+
+
+NAN, HALF = float("nan"), "\ud83c"
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        (float("inf"), "is inf, expected a finite number"),
+        (np.float32("-inf"), "is -inf, expected a finite number"),
+        (pandas.Timestamp("2026-11-28"), "Timestamp"),
+        (pandas.Timedelta("1 day"), "Timedelta"),
+        (pandas.Period("2026-11"), "Period"),
+        (pandas.Interval(0, 1), "Interval"),
+        (np.datetime64("2026-11-28T00:00:00.000000001"), "expected a value that JSON has"),
+        (Decimal("0.1"), "convert it with float()"),
+        (Fraction(1, 3), "Fraction"),
+        (1 + 2j, "expected a real number"),
+        (np.complex128(1), "expected a real number"),
+        (b"SUPPORTS", "convert it with .decode()"),
+        (np.bytes_(b"SUPPORTS"), "convert it with .decode()"),
+        ({"a", "b"}, "convert it with sorted()"),
+        (frozenset("a"), "convert it with sorted()"),
+        (date(2026, 11, 28), "date"),
+        (object(), "object"),
+        (HALF, "U+D83C"),
+        ([HALF], "U+D83C"),
+        ({HALF: 1}, "U+D83C"),
+        ({1: "a"}, "expected a string"),
+        ([{"a": NAN}], "expected a finite number"),
+        (np.array([0.1, NAN]), "expected a finite number"),
+        ([pandas.NaT], "NaTType"),
+        ([pandas.NA], "NAType"),
+        (cyclic(), "nested more than 16 deep"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("is_frame", [True, False])
+def test_a_cell_that_json_cannot_hold_is_refused_by_name(cell: Any, found: str, is_frame: bool) -> None:
+    rows = [{"id": "a", "score": 1.0}, {"id": "b", "score": cell}]
+    predictions = pandas.DataFrame({"id": ["a", "b"], "score": pandas.Series([1.0, cell], dtype=object)})
+    with pytest.raises(UsageError) as refusal:
+        frames.json_lines(predictions if is_frame else rows)
+    text = str(refusal.value)
+    assert found in text and "expected" in text
+    row, column = ("row", "column") if is_frame else ("prediction", "key")
+    assert f'{row} 1 (counted from 0), {column} "score"' in text
+    text.encode()
+
+
+def test_a_long_double_is_refused_where_pandas_does_not_convert_it() -> None:
+    with pytest.raises(UsageError, match="longdouble"):
+        frames.json_lines([{"score": np.longdouble("0.1")}])
+
+
+@pytest.mark.parametrize("missing", [None, NAN, pandas.NA, pandas.NaT, np.float32("nan"), np.datetime64("NaT")])
+def test_missing_cells_of_a_frame_are_left_out(missing: Any) -> None:
+    frame = pandas.DataFrame({"id": ["a"], "score": pandas.Series([missing], dtype=object)})
+    assert frames.json_lines(frame) == b'{"id": "a"}\n'
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (pandas.Series(["x", "y"], dtype="category"), ["x", "y"]),
+        (pandas.Series([1, None], dtype="Int64"), [1, None]),
+        (pandas.Series([2**64 - 1, 0], dtype="uint64"), [2**64 - 1, 0]),
+        (pandas.Series([2**53 + 1, 2**70], dtype=object), [2**53 + 1, 2**70]),
+        (pandas.Series([True, None], dtype="boolean"), [True, None]),
+        (pandas.Series([np.bool_(True), np.int8(3)], dtype=object), [True, 3]),
+        (pandas.Series([("a", 1), []], dtype=object), [["a", 1], []]),
+        (pandas.Series(["a", None], dtype="string"), ["a", None]),
+        (pandas.Series([1e-12, 3e300]), [1e-12, 3e300]),
+        (pandas.Series([np.array([1, 2]), pandas.Series([3])], dtype=object), [[1, 2], [3]]),
+    ],
+    ids=lambda value: str(getattr(value, "dtype", "")),
+)
+def test_what_json_can_hold_is_written_exactly(column: Any, values: list[Any]) -> None:
+    written = [json.loads(line) for line in frames.json_lines(pandas.DataFrame({"value": column})).splitlines()]
+    assert [line.get("value") for line in written] == values
+    assert [type(line.get("value")) for line in written] == [type(value) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        (["id", "id"], 'two columns are named "id"'),
+        (pandas.MultiIndex.from_tuples([("id", "a"), ("id", "b")]), "MultiIndex"),
+        ([0, "id"], "expected a string"),
+        (pandas.Index(["id", HALF], dtype=object), "U+D83C"),
+    ],
+)
+def test_columns_that_json_cannot_hold_are_refused(columns: Any, found: str) -> None:
+    with pytest.raises(UsageError, match="expected") as refusal:
+        frames.json_lines(pandas.DataFrame([["a", "b"]], columns=columns))
+    assert found in str(refusal.value)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, {"id": "a"}, ["text"], pandas.Series(["a"])])
+def test_what_is_no_list_of_dicts_is_refused(wrong: Any) -> None:
+    with pytest.raises(UsageError, match="expected a"):
+        frames.json_lines(wrong)
+
+
+def test_a_lone_surrogate_in_an_argument_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client("http://127.0.0.1:1")
+    for call in (
+        lambda: client.benchmark(HALF),
+        lambda: client.benchmarks(search=HALF),
+        lambda: client.submissions(system=HALF),
+        lambda: client.rename_system("a", "b", team=HALF),
+        lambda: client.submit("b", "p", HALF, [{"id": "a"}]),
+    ):
+        with pytest.raises((UsageError, UnavailableError)):
+            call()
+    with pytest.raises(UsageError, match="lone surrogate"):
+        client.benchmarks(search=HALF)
+
+
+def test_systems_that_cannot_be_compared_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = {name: {"system": name, "submission": name.lower()} for name in "ABC"}
+    rows = [{"system": name, "rank": rank} for name, rank in (("A", 1), ("B", 2), ("C", 3), ("Always yes", None))]
+    pages = {
+        "benchmarks/x/phases/y/leaderboard/comparisons/": {
+            **PAGE,
+            "results": [{**PAIR, "a": systems["A"], "b": systems["B"]}],
+        },
+        "benchmarks/x/phases/y/leaderboard/": {"rows": rows, "next": None},
+    }
+    client = Client("http://127.0.0.1:1")
+    monkeypatch.setattr(client._server, "get", lambda path, **query: copy.deepcopy(pages[path]))
+    for pair, text in (
+        (("A", "Nobody"), 'b is "Nobody", expected a ranked system of the board: "A", "B", "C"'),
+        (("nobody", None), 'a is "nobody"'),
+        (("Always yes", "A"), 'a is "Always yes"'),
+        (("A", "A"), "expected two systems"),
+    ):
+        with pytest.raises(UsageError, match=re.escape(text)):
+            client.compare("x", "y", *pair)
+    assert client.compare("x", "y", "A", "C").empty, "both are ranked, but not compared with each other"
 
 
 @pytest.mark.parametrize("wrong", [[{"x": float("nan")}], [{"x": object()}], ["text"]])

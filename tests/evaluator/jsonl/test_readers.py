@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 
 import pytest
 
@@ -216,7 +217,7 @@ def _wrong_crc():
         (gzip.compress(GOOD)[:-3], "p.jsonl.gz", "ends too early"),
         (gzip.compress(GOOD) + b"junk", "p.jsonl.gz", "damaged gzip data"),
         (_wrong_crc(), "p.jsonl.gz", "damaged gzip data"),
-        (gzip.compress(b" " * 5_000_000), "p.jsonl.gz", "over 100:1"),
+        (gzip.compress(b" " * 5_000_000), "p.jsonl.gz", "line is too long"),
         (gzip.compress(gzip.compress(GOOD)), "p.jsonl.gz", "expected data that is compressed only once"),
     ],
     ids=["not gzip", "gzip by another name", "cut off", "junk behind", "wrong checksum", "bomb", "nested"],
@@ -226,8 +227,25 @@ def test_invalid_compressed_files_are_refused(content, name, what):
     assert what in texts(report)[0]
 
 
-def read_all(content, **limits):
-    reader = Reader("p", PREDICTIONS, PredictionError, ReadLimits(**limits))
+def test_equal_lines_may_be_compressed_to_any_size():
+    """2,000 equal rankings, as a baseline writes them, compress to under a hundredth."""
+    ranking = [f"mention number {i}" for i in range(50)]
+    gold = [{"id": i, "question": [f"s{i}", "r", "?"], "answers": ["x"], "filtered": []} for i in range(2000)]
+    lines = b"".join(json.dumps({"id": i, "ranking": ranking}).encode() + b"\n" for i in range(2000))
+    compressed = gzip.compress(lines, 9)
+    assert len(lines) > 100 * len(compressed)
+    assert run_score("link-prediction", gold, compressed, name="p.jsonl.gz")["ok"]
+
+
+def test_the_limit_of_bytes_holds_after_decompression():
+    many = gzip.compress(GOOD * 100_000)
+    assert len(many) * 100 < len(GOOD * 100_000)
+    with pytest.raises(PredictionError, match="too large"):
+        read_all(many, name="p.gz", file_bytes=1_000_000)
+
+
+def read_all(content, *, name="p", **limits):
+    reader = Reader(name, PREDICTIONS, PredictionError, ReadLimits(**limits))
     records = list(reader.records(io.BytesIO(content)))
     reader.problems.raise_if_any()
     return records

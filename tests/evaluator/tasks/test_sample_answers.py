@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from evaluator.errors import PredictionError
 from evaluator.tasks.registry import TASKS
 
 CASES = [(name, gold) for name, task in TASKS.items() for gold, _ in task.samples]
@@ -28,12 +29,18 @@ def test_a_sample_for_each_input_is_a_valid_file(name: str, gold_bytes: bytes) -
         assert answers.warnings == []
 
 
-def test_the_format_names_only_what_the_gold_has() -> None:
+def test_the_format_and_the_message_name_the_same_labels() -> None:
+    """Both name all labels that are accepted; the format also says which of them the gold does not have."""
     task = TASKS["fact-verification"]
     plain = task.prediction_format_for({"evidence": "none"}, {"label": ["SUPPORTS", "REFUTES"]})
-    assert "SUPPORTS or REFUTES" in plain
-    assert "NOT ENOUGH INFO" not in plain and "evidence" not in plain
+    assert "no claim here is NOT ENOUGH INFO" in plain and "evidence" not in plain
     full = task.prediction_format_for({"evidence": "all"}, {"label": ["NOT ENOUGH INFO", "REFUTES", "SUPPORTS"]})
-    assert "SUPPORTS or REFUTES or NOT ENOUGH INFO" in full and "predicted_evidence" in full
+    assert "no claim here" not in full and "predicted_evidence" in full
+    known = task.read_inputs(io.BytesIO(b'{"id": 1, "claim": "c"}'), "inputs.jsonl", {}, {"evidence": "none"})
+    wrong = io.BytesIO(b'{"id": 1, "predicted_label": "MAYBE"}')
+    with pytest.raises(PredictionError) as refusal:
+        task.read_predictions(wrong, "p.jsonl", known, task.parse_options({}))
+    expected = refusal.value.problems[0].expected
+    assert expected in plain and expected in full and expected in task.prediction_format
     other = TASKS["link-prediction"]
     assert other.prediction_format_for({}, {}) == other.prediction_format

@@ -87,7 +87,7 @@ def test_the_number_of_teams_a_person_creates_is_limited(
     bob: Client, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(teams, "MOST_A_DAY", 2)
-    assert [post(bob, TEAMS, name=name).status_code for name in ("One", "Two", "Three")] == [201, 201, 409]
+    assert [post(bob, TEAMS, name=name).status_code for name in ("One", "Two", "Three")] == [201, 201, 429]
     assert post(client_of(world.curator), TEAMS, name="Three").status_code == 201
 
 
@@ -114,7 +114,7 @@ def test_invitations_that_are_declined_revoked_or_expired(ada: Client, bob: Clie
         elif end == "revoke":
             assert bob.delete(invited.json()["url"]).status_code == 404
             assert ada.delete(invited.json()["url"]).status_code == 204
-            assert response_code(ada.delete(invited.json()["url"])) == (409, "not_taken")
+            assert response_code(ada.delete(invited.json()["url"])) == (410, "invitation_gone")
         else:
             Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         used = post(bob, f"{ROOT}/invitations/", token=token(invited), answer="accept")
@@ -133,8 +133,8 @@ def test_with_a_mail_server_the_link_is_only_in_the_mail(ada: Client, team: str,
 def test_the_number_of_invitations_is_limited(ada: Client, team: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invitations, "MOST_OPEN", 1)
     assert post(ada, f"{team}invitations/", address="a@holdout.example").status_code == 201
-    assert response_code(post(ada, f"{team}invitations/", address="b@holdout.example")) == (409, "not_taken")
-    assert response_code(post(ada, f"{team}invitations/", address="nobody")) == (422, "invalid_name")
+    assert response_code(post(ada, f"{team}invitations/", address="b@holdout.example")) == (429, "limit_reached")
+    assert response_code(post(ada, f"{team}invitations/", address="nobody")) == (422, "invalid_value")
 
 
 def test_transferring_ownership_and_leaving(world: World, ada: Client, bob: Client, team: str) -> None:

@@ -112,7 +112,7 @@ def test_who_runs_the_site_cannot_and_nobody_takes_such_a_name(world: World) -> 
     for user in (world.curator, person("olga", is_staff=True)):
         with pytest.raises(Refused) as refused:
             delete_account.delete(user=user)
-        assert refused.value.code is Code.NOT_ACCEPTED
+        assert refused.value.code is Code.NOT_POSSIBLE
         answer = session_of(user).post("/me/delete/", {"username": user.username})
         assert answer.status_code == 409 and User.objects.get(pk=user.pk).is_active
     for name in ("deleted-account-7", "De1eted account", "DELETED ACC0UNT 12"):

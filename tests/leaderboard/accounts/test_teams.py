@@ -92,7 +92,7 @@ def test_expired_and_revoked_links_look_like_unknown_ones(world: World, team: Te
     answers = [client.get(where) for where in (old, revoked, "/invitations/never-was/")]
     assert [answer.status_code for answer in answers] == [404, 404, 404]
     assert len({re.sub(r'="\w{60,}"', "", answer.content.decode()) for answer in answers}) == 1
-    assert refusal_code(invitations.accept, invitation=first, by=bob) is Code.NOT_ACCEPTED
+    assert refusal_code(invitations.accept, invitation=first, by=bob) is Code.INVITATION_GONE
 
 
 def test_the_token_is_not_stored(world: World, team: Team) -> None:
@@ -179,12 +179,12 @@ def test_addresses_with_and_without_an_account_get_the_same_answer(world: World,
 def test_only_owners_invite_and_the_number_is_limited(world: World, team: Team, bob: User) -> None:
     Membership.objects.create(team=team, user=bob)
     assert browser(bob).post(f"/me/teams/{team.pk}/invite/", {"address": "x@holdout.example"}).status_code == 403
-    assert refusal_code(invitations.invite, team=team, address="no address", by=world.researcher) is Code.INVALID_NAME
+    assert refusal_code(invitations.invite, team=team, address="no address", by=world.researcher) is Code.INVALID_VALUE
     for number in range(invitations.MOST_OPEN):
         invitations.invite(team=team, address=f"{number}@holdout.example", by=world.researcher)
     assert (
         refusal_code(invitations.invite, team=team, address="x@holdout.example", by=world.researcher)
-        is Code.NOT_ACCEPTED
+        is Code.LIMIT_REACHED
     )
 
 
@@ -212,7 +212,7 @@ def test_the_only_member_closes_the_team(world: World, team: Team) -> None:
     assert refusal_code(membership.leave, team=team, by=ada) is Code.LAST_OWNER
     bob = person("bob")
     Membership.objects.create(team=team, user=bob)
-    assert refusal_code(membership.close, team=team, by=ada) is Code.NOT_ACCEPTED
+    assert refusal_code(membership.close, team=team, by=ada) is Code.IN_USE
     assert refusal_code(membership.close, team=team, by=bob) is Code.NOT_AN_OWNER
     membership.leave(team=team, by=bob)
     answer = browser(ada).post(f"/me/teams/{team.pk}/close/", follow=True).content.decode()
@@ -240,7 +240,7 @@ def test_refusals_of_members_have_the_names_of_team_and_person(world: World, tea
 
 def test_a_team_is_deleted_only_before_it_has_submitted(world: World, team: Team) -> None:
     run = world.insert_run()
-    assert refusal_code(membership.delete, team=team, by=world.researcher) is Code.NOT_ACCEPTED
+    assert refusal_code(membership.delete, team=team, by=world.researcher) is Code.IN_USE
     other = teams.create(name="Short lived", by=world.researcher)
     teams.system(team=other, name="Nothing", by=world.researcher)
     membership.delete(team=other, by=world.researcher)
@@ -300,7 +300,7 @@ def test_of_many_simultaneous_uses_of_a_link_one_joins() -> None:
     answers = together(
         [lambda member=member: invitations.accept(invitation=invitation, by=member) for member in people]
     )
-    assert sorted(str(answer) for answer in answers) == sorted([str(team), *[str(Code.NOT_ACCEPTED)] * 5])
+    assert sorted(str(answer) for answer in answers) == sorted([str(team), *[str(Code.INVITATION_GONE)] * 5])
     assert team.members.count() == 2
 
 

@@ -180,7 +180,7 @@ class TestExport:
     def test_only_public_keys_are_accepted(self, world: World, keys: tuple[str, str]) -> None:
         for wrong in ("age1nonsense", keys[0]):
             refused = refusal(exports.begin, benchmark=world.benchmark, recipients=wrong, by=world.curator)
-            assert (refused.code, keys[0] in refused.message) == (Code.INVALID_NAME, False)
+            assert (refused.code, keys[0] in refused.message) == (Code.INVALID_VALUE, False)
         organiser = person("olga")
         world.benchmark.organisers.add(organiser)
         refused = refusal(exports.begin, benchmark=world.benchmark, recipients="", by=organiser)

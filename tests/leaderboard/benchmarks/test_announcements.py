@@ -158,7 +158,7 @@ def test_only_organisers_announce(world: World, role: str) -> None:
 @pytest.mark.parametrize("title", ["", "  \n ", "x" * 201])
 def test_the_length_of_a_title_is_limited(world: World, title: str) -> None:
     assert refusal_code(announcements.announce, benchmark=world.benchmark, title=title, text="", by=world.curator) is (
-        Code.INVALID_NAME
+        Code.INVALID_VALUE
     )
 
 
@@ -170,7 +170,7 @@ def test_direction_and_control_characters_are_removed(world: World, where: str, 
         assert announce(world, **words).title == "a b", "a space like any other"
     else:
         assert refusal_code(announcements.announce, benchmark=world.benchmark, by=world.curator, **words) is (
-            Code.INVALID_NAME
+            Code.INVALID_VALUE
         )
 
 
@@ -198,7 +198,7 @@ def test_the_contact_is_a_link(world: World, contact: str, expected: str) -> Non
 def test_a_contact_must_be_an_address_or_a_page(world: World, contact: str) -> None:
     assert (
         refusal_code(announcements.set_contact, benchmark=world.benchmark, contact=contact, by=world.curator)
-        is Code.INVALID_NAME
+        is Code.INVALID_VALUE
     )
     assert Benchmark.objects.get(pk=world.benchmark.pk).contact == ""
 

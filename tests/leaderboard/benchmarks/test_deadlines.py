@@ -142,12 +142,12 @@ def test_an_extension_reopens_the_phase_and_stays_in_its_history(closed: World) 
 def test_a_deadline_moves_only_later_and_into_the_future(closed: World) -> None:
     end = closed.phase.closes_at
     assert end is not None
-    assert refusal_code(closed, end) is Code.INVALID_NAME
-    assert refusal_code(closed, end + HOUR / 2) is Code.INVALID_NAME
-    assert refusal_code(closed, end + 2 * HOUR, reason=" ") is Code.INVALID_NAME
+    assert refusal_code(closed, end) is Code.INVALID_VALUE
+    assert refusal_code(closed, end + HOUR / 2) is Code.INVALID_VALUE
+    assert refusal_code(closed, end + 2 * HOUR, reason=" ") is Code.INVALID_REASON
     assert refusal_code(closed, end + 2 * HOUR, by=closed.researcher) is Code.NOT_AN_ORGANISER
     change(closed, closes_at=None)
-    assert refusal_code(closed, end + 2 * HOUR) is Code.NOT_ACCEPTED
+    assert refusal_code(closed, end + 2 * HOUR) is Code.NOT_POSSIBLE
     assert not Extension.objects.exists()
 
 
@@ -196,14 +196,14 @@ def test_an_extension_moves_the_seal_of_a_phase_but_not_for_one_team(world: Worl
     sealed(world)
     opened = world.phase.sealed_until
     assert opened is not None
-    assert refusal_code(world, opened + HOUR, team=world.system.team) is Code.INVALID_NAME
+    assert refusal_code(world, opened + HOUR, team=world.system.team) is Code.INVALID_VALUE
     extend(world, opened, team=world.system.team)
     extend(world, opened - HOUR / 2)
     assert world.phase.sealed_until == opened
     extend(world, opened + HOUR)
     assert world.phase.closes_at == world.phase.sealed_until == opened + HOUR
     change(world, unsealed_at=timezone.now())
-    assert refusal_code(world, opened + 9 * HOUR) is Code.NOT_ACCEPTED
+    assert refusal_code(world, opened + 9 * HOUR) is Code.NOT_POSSIBLE
 
 
 def test_the_page_moves_the_end_in_the_phases_zone(world: World) -> None:

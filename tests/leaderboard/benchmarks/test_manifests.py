@@ -159,7 +159,7 @@ class TestDescribedBenchmark:
     def test_an_address_that_a_page_would_refuse(self, folder: Path, curator: User) -> None:
         document = manifest(paper_url="javascript:alert(1)")
         refused = refusal(host.host, manifest=document, folder=folder, by=curator)
-        assert (refused.code, "paper url" in str(refused)) == (Code.INVALID_NAME, True)
+        assert (refused.code, "paper url" in str(refused)) == (Code.INVALID_VALUE, True)
         assert not Benchmark.objects.exists()
 
 

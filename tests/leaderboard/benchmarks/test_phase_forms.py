@@ -148,7 +148,7 @@ def test_what_scores_depend_on_is_fixed_by_a_submission(curator: Client, world: 
     for name, value in {"disclosure": "ladder", "options": {"max_evidence": "1"}, "subset": "public"}.items():
         with pytest.raises(Refused) as refused:
             change(world, **{name: value})
-        assert (refused.value.code, refused.value.field_name) == (Code.NOT_READY, name)
+        assert (refused.value.code, refused.value.field_name) == (Code.NOT_POSSIBLE, name)
 
 
 def change(world: World, **changes: Any) -> list[str]:

@@ -212,9 +212,9 @@ def test_a_team_states_facts_with_a_submission(world: World) -> None:
 def test_the_api_takes_facts_with_a_submission(world: World) -> None:
     ada = client_of(world.researcher)
     before = footprint()
-    for wrong in ("colour=red", "parameters", "parameters=many"):
-        refused = send(ada, prediction_lines(), fact=[wrong])
-        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_name"), wrong
+    for wrong in (["colour=red"], ["parameters"], ["parameters=many"], ["parameters=7e9", "parameters=8e9"]):
+        refused = send(ada, prediction_lines(), fact=wrong)
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_fact"), wrong
         assert "expected" in refused.json()["message"]
     assert footprint() == before
     assert send(ada, prediction_lines(), fact=["parameters=7e9", "licence=a=b"]).status_code == 201

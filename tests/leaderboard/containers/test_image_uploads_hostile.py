@@ -220,7 +220,7 @@ def test_twenty_uploads_of_one_person_at_once(world: World) -> None:
 
     answers = Counter(simultaneously(20, call))
     limit = image_uploads.AT_ONCE
-    assert answers == {"begun": limit, Code.QUOTA_EXCEEDED: 20 - limit}
+    assert answers == {"begun": limit, Code.LIMIT_REACHED: 20 - limit}
     assert ImageUpload.objects.count() == limit
 
 

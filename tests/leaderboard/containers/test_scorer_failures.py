@@ -41,7 +41,7 @@ def test_after_three_failures_a_team_waits_for_the_next_scorer(world: World) -> 
         end_as_failed(world.submit())
     before = Submission.objects.count()
     refusal = refusal_of(world)
-    assert (refusal.code, "scorer of this phase has failed" in str(refusal)) == (Code.NOT_READY, True)
+    assert (refusal.code, "scorer of this phase has failed" in str(refusal)) == (Code.SCORER_FAILING, True)
     assert Submission.objects.count() == before
     custom_scorers.scores_by(world, custom_scorers.row(world, number=2))
     assert Run.objects.get(prediction__submission=world.submit()).scorer == world.phase.scorer
@@ -56,7 +56,7 @@ def test_other_teams_and_other_failures_do_not_count(world: World) -> None:
         end_as_failed(world.submit(system=other, by=grace))
         end_as_failed(world.submit(), Reason.ENGINE)
     assert world.submit()
-    assert refusal_of(world, system=other, by=grace).code == Code.NOT_READY
+    assert refusal_of(world, system=other, by=grace).code == Code.SCORER_FAILING
 
 
 def test_failures_of_many_teams_together_are_limited(world: World) -> None:
@@ -64,7 +64,7 @@ def test_failures_of_many_teams_together_are_limited(world: World) -> None:
         member = person(f"person{number}")
         system = teams.system(team=teams.create(name=f"Team {number}", by=member), name="S", by=member)
         end_as_failed(world.submit(system=system, by=member))
-    assert refusal_of(world).code == Code.NOT_READY
+    assert refusal_of(world).code == Code.SCORER_FAILING
 
 
 def test_a_failure_during_the_submission_is_counted_under_the_lock(
@@ -82,5 +82,5 @@ def test_a_failure_during_the_submission_is_counted_under_the_lock(
             real(**kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(failure_limit, "check", second_only)
-    assert refusal_of(world).code == Code.NOT_READY
+    assert refusal_of(world).code == Code.SCORER_FAILING
     assert len(checks) == 2

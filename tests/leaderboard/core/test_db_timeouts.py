@@ -20,7 +20,6 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import delete_account, invitations, membership, teams, tokens
 from leaderboard.core import chunked_upload, db_locks
-from leaderboard.core.refusal import Code
 from leaderboard.models import AuditEntry, Benchmark, ImageUpload, Phase, Split, Team, User, Webhook
 from leaderboard.notifications.actions import webhooks
 from leaderboard.operations import health
@@ -128,7 +127,7 @@ BY_A_USER: dict[str, Callable[[World, User], object]] = {
     "first team": lambda world, by: teams.of(world.curator),
     "token": lambda world, by: tokens.issue(by=by),
     "upload": lambda world, by: chunked_upload.begin(
-        ImageUpload, by=by, name="i.tar", size=1, sha256="", refuse=Code.INVALID_IMAGE, phase=world.phase
+        ImageUpload, by=by, name="i.tar", size=1, sha256="", phase=world.phase
     ),
     "webhook": lambda world, by: webhooks.add(url="https://example.org/", by=by),
     "test call": lambda world, by: webhooks.test(webhook=Webhook.objects.get(), by=by),

@@ -128,4 +128,5 @@ def test_only_a_phase_uses_the_default_heading() -> None:
 
 
 def test_without_a_heading_no_phase_is_mentioned() -> None:
-    assert "phase" not in HEADLINES[Code.NOT_READY]
+    general = (Code.NOT_READY, Code.NOT_POSSIBLE, Code.CHANGED_MEANWHILE, Code.IN_USE, Code.ALREADY_EXISTS)
+    assert not any("phase" in HEADLINES[code] for code in (*general, Code.LIMIT_REACHED))

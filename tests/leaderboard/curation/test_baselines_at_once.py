@@ -42,6 +42,6 @@ def test_one_of_several_simultaneous_presses_submits() -> None:
         return lambda: submit_baseline.submit(row=copy_of_row, phase=phase, by=world.curator)
 
     answers = together([press() for _ in range(3)])
-    assert answers.count(Code.NAME_TAKEN) == 2, answers
+    assert answers.count(Code.ALREADY_EXISTS) == 2, answers
     assert Submission.objects.count() == QuotaCharge.objects.count() == 1
     assert Team.objects.filter(name__startswith="Baselines of").count() == 1

@@ -277,7 +277,7 @@ class TestFiles:
         files_before = files_of("predictions")
         assert refusal(added, world=world).code is Code.NAME_TAKEN
         assert files_of("predictions") == files_before
-        assert refusal(added, world=world, name=" ").code is Code.INVALID_NAME
+        assert refusal(added, world=world, name=" ").code is Code.INVALID_VALUE
         request_dry_run.remove(row=row, by=world.curator)
         assert added(world).name == "Ours"
 
@@ -473,7 +473,7 @@ class TestOnABoard:
         row = self.by_name(scored, "majority")
         submission = self.submit_to_board(world, row)
         refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.curator)
-        assert refused.code is Code.NAME_TAKEN and QuotaCharge.objects.count() == 1
+        assert refused.code is Code.ALREADY_EXISTS and QuotaCharge.objects.count() == 1
         Run.objects.filter(prediction__submission=submission).update(state=State.FAILED, finished_at=timezone.now())
         assert self.submit_to_board(world, row).pk != submission.pk
 

@@ -94,7 +94,7 @@ def test_a_preview_equals_the_drafts_made_from_it(world: World) -> None:
         part.refresh_from_db()
         assert part.split == split and split.inputs_sha256 == part.facts["inputs_sha256"]
     repeated = refusal(drafts.make, generation=preview, requests=draft_requests(preview), by=world.curator)
-    assert repeated.code is Code.NOT_READY
+    assert repeated.code is Code.ALREADY_EXISTS
 
 
 def test_results_depend_only_on_input_and_seed(world: World) -> None:
@@ -193,7 +193,7 @@ def test_invalid_lines_of_a_subset_are_reported_by_their_row_in_a_raw_table(worl
 )
 def test_an_invalid_request_is_refused_at_once(world: World, changes: dict[str, Any], message: str) -> None:
     refused = refusal(started, world=world, **changes)
-    assert refused.code is Code.INVALID_NAME and message in refused.message
+    assert refused.code is Code.INVALID_VALUE and message in refused.message
     assert not Generation.objects.exists()
 
 
@@ -313,7 +313,7 @@ def test_a_raw_file_altered_on_disk_is_not_read(world: World) -> None:
     with Path(file.file.path).open("ab") as stored:
         stored.write(b" ")
     refused = refusal(drafts.make, generation=preview, requests=draft_requests(preview), by=world.curator)
-    assert refused.code is Code.NOT_READY and "altered" in refused.message
+    assert refused.code is Code.CHANGED_MEANWHILE and "altered" in refused.message
     second = completed(started(world, file))
     assert (second.state, second.reason) == (State.FAILED, "storage")
 
@@ -323,7 +323,7 @@ def test_subsets_that_differ_from_the_preview_make_no_draft(world: World) -> Non
     preview.parts.filter(name="test").update(sha256=hashlib.sha256(b"other").hexdigest())
     n_splits = Split.objects.count()
     refused = refusal(drafts.make, generation=preview, requests=draft_requests(preview), by=world.curator)
-    assert refused.code is Code.NOT_READY and "differ from those of the preview" in refused.message
+    assert refused.code is Code.CHANGED_MEANWHILE and "differ from those of the preview" in refused.message
     assert Split.objects.count() == n_splits
 
 
@@ -333,7 +333,7 @@ def test_all_drafts_are_created_or_none(world: World) -> None:
     train, test = draft_requests(preview)
     name_in_use = DraftRequest(test.part, name=world.split.name, kind="test", gold_public=False)
     refused = refusal(drafts.make, generation=preview, requests=[train, name_in_use], by=world.curator)
-    assert refused.code is Code.NAME_TAKEN or refused.code is Code.INVALID_NAME
+    assert refused.code is Code.NAME_TAKEN or refused.code is Code.INVALID_VALUE
     assert Split.objects.count() == n_splits
     assert not preview.parts.exclude(split=None).exists()
     assert len(drafts.make(generation=preview, requests=[train, test], by=world.curator)) == 2
@@ -349,7 +349,7 @@ def test_the_oldest_previews_are_removed_but_not_those_with_splits(
     for seed in (2, 3, 4):
         completed(started(world, file, seed=seed))
     assert list(Generation.objects.order_by("pk").values_list("seed", flat=True)) == [1, 3, 4]
-    assert refusal(request_preview.forget, generation=used, by=world.curator).code is Code.NOT_READY
+    assert refusal(request_preview.forget, generation=used, by=world.curator).code is Code.IN_USE
     acts = AuditEntry.objects.filter(subject=f"dataset:{world.split.dataset.pk}").values_list("action", flat=True)
     assert {"generation.begun", "generation.used", "generation.forgotten"} <= set(acts)
 
@@ -370,7 +370,7 @@ def test_of_two_simultaneous_requests_for_drafts_the_second_is_refused(
     monkeypatch.setattr(run_generator, "run", overtaken)
     n_splits = Split.objects.count()
     refused = refusal(drafts.make, generation=preview, requests=draft_requests(preview), by=world.curator)
-    assert refused.code is Code.NOT_READY and "split my-train was already made" in refused.message
+    assert refused.code is Code.ALREADY_EXISTS and "split my-train was already made" in refused.message
     assert Split.objects.count() == n_splits + 2
 
 

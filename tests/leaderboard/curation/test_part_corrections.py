@@ -149,7 +149,7 @@ def test_a_preview_with_other_parameters_corrects_nothing(world: World, changes:
     assert correct_by_preview.correctable_splits(preview) == []
     for part in preview.parts.all():
         fields = {"generation": preview, "part": part, "split": split, "by": world.curator}
-        assert refusal(correct_by_preview.propose, **fields).code is Code.NOT_READY
+        assert refusal(correct_by_preview.propose, **fields).code is Code.NOT_POSSIBLE
     assert not Correction.objects.exists()
 
 
@@ -161,7 +161,7 @@ def test_a_subset_corrects_only_the_split_of_its_name(world: World) -> None:
     ]
     rest = preview.parts.get(name="rest")
     refused = refusal(correct_by_preview.propose, generation=preview, part=rest, split=split, by=world.curator)
-    assert refused.code is Code.NOT_READY and "rest" in refused.message
+    assert refused.code is Code.NOT_POSSIBLE and "rest" in refused.message
 
 
 def test_lines_that_move_between_subsets_are_shown_and_block_confirmation(world: World) -> None:
@@ -188,7 +188,7 @@ def test_a_subset_that_differs_from_its_preview_corrects_nothing(world: World) -
         stored.write(b" ")
     part = preview.parts.get(name="final")
     refused = refusal(correct_by_preview.propose, generation=preview, part=part, split=split, by=world.curator)
-    assert refused.code is Code.NOT_READY and "altered" in refused.message
+    assert refused.code is Code.CHANGED_MEANWHILE and "altered" in refused.message
     assert not Correction.objects.exists()
 
 

@@ -78,7 +78,7 @@ def test_pieces_out_of_order_or_repeated_are_refused_and_the_upload_resumes(worl
     twice = refusal(raw_files.add_chunk, upload=RawUpload.objects.get(), offset=0, chunk=CONTENT[:10])
     assert (twice.code, twice.message.split()[-1]) == (Code.WRONG_OFFSET, "10.")
     early = refusal(raw_files.finish, upload=RawUpload.objects.get(), by=world.curator)
-    assert early.code is Code.NOT_READY
+    assert early.code is Code.UPLOAD_INCOMPLETE
     upload = RawUpload.objects.get()
     raw_files.add_chunk(upload=upload, offset=upload.received, chunk=CONTENT[10:])
     assert raw_files.finish(upload=upload, by=world.curator).sha256 == hashlib.sha256(CONTENT).hexdigest()
@@ -87,13 +87,13 @@ def test_pieces_out_of_order_or_repeated_are_refused_and_the_upload_resumes(worl
 def test_content_that_differs_from_the_announcement_is_not_stored(world: World) -> None:
     before = files_of("gold")
     wrong = refusal(raw_files.finish, upload=upload_pieces(world, sha256="0" * 64), by=world.curator)
-    assert wrong.code is Code.INVALID_NAME and "0" * 64 in wrong.message
+    assert wrong.code is Code.DIGEST_MISMATCH and "0" * 64 in wrong.message
     assert files_of("gold") == before and not RawUpload.objects.exists() and not RawFile.objects.exists()
     right = upload_pieces(world, sha256=hashlib.sha256(CONTENT).hexdigest())
     assert raw_files.finish(upload=right, by=world.curator).pk
 
 
-@pytest.mark.parametrize(("size", "code"), [(0, Code.INVALID_NAME), (10**6 + 1, Code.TOO_LARGE)])
+@pytest.mark.parametrize(("size", "code"), [(0, Code.EMPTY_FILE), (10**6 + 1, Code.TOO_LARGE)])
 def test_sizes_are_checked_before_anything_is_uploaded(world: World, settings: Any, size: int, code: Code) -> None:
     settings.MAX_RAW_BYTES = 10**6
     assert refusal(started, world=world, size=size).code is code
@@ -103,7 +103,7 @@ def test_the_same_file_is_stored_once(world: World) -> None:
     raw_files.add(dataset=world.split.dataset, file=uploaded(CONTENT, "first.jsonl"), by=world.curator)
     before = files_of("gold")
     duplicate = refusal(raw_files.finish, upload=upload_pieces(world), by=world.curator)
-    assert duplicate.code is Code.NAME_TAKEN and "first.jsonl" in duplicate.message
+    assert duplicate.code is Code.ALREADY_EXISTS and "first.jsonl" in duplicate.message
     assert files_of("gold") == before
 
 
@@ -137,7 +137,7 @@ def test_it_is_removable_until_a_generator_used_it(world: World, django_capture_
     raw = generator_previews.raw(world)
     stored = str(raw.file.name)
     used = generator_previews.done(world, raw)
-    assert refusal(raw_files.remove, raw=raw, by=world.curator).code is Code.NOT_READY
+    assert refusal(raw_files.remove, raw=raw, by=world.curator).code is Code.IN_USE
     assert storages["gold"].exists(stored)
     used.delete()
     with django_capture_on_commit_callbacks(execute=True):

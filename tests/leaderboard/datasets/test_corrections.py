@@ -129,7 +129,7 @@ def test_gold_with_other_items_is_compared_and_cannot_be_confirmed(world: World)
 def test_a_reason_is_required(world: World, reason: str) -> None:
     with pytest.raises(Refused) as refused:
         confirm(world, compared_correction(world), reason=reason)
-    assert refused.value.code is Code.INVALID_NAME and GoldVersion.objects.count() == 1
+    assert refused.value.code is Code.INVALID_REASON and GoldVersion.objects.count() == 1
 
 
 def test_a_correction_that_is_not_compared_cannot_be_confirmed(world: World) -> None:

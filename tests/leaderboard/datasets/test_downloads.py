@@ -117,10 +117,10 @@ def test_uploading_the_same_file_again_changes_nothing(world):
     [
         ({"content": GRAPH + b"x"}, Code.NAME_TAKEN, "A different file already has the name tiny/graph.tsv"),
         ({"name": "answers", "content": gold_lines()}, Code.INVALID_GOLD, "the hidden gold of test"),
-        ({"name": "no name"}, Code.INVALID_NAME, "name"),
-        ({"name": "other", "filename": "README"}, Code.INVALID_NAME, "suffix"),
-        ({"name": "other", "filename": "a.t sv"}, Code.INVALID_NAME, "expected one such as .tsv"),
-        ({"name": "other", "title": ""}, Code.INVALID_NAME, "title"),
+        ({"name": "no name"}, Code.INVALID_VALUE, "name"),
+        ({"name": "other", "filename": "README"}, Code.INVALID_VALUE, "suffix"),
+        ({"name": "other", "filename": "a.t sv"}, Code.INVALID_VALUE, "expected one such as .tsv"),
+        ({"name": "other", "title": ""}, Code.INVALID_VALUE, "title"),
     ],
 )
 def test_a_refused_file_stores_nothing(world, changes, code, message):

@@ -123,7 +123,7 @@ def test_a_partition_is_made_once_and_never_edited(world: World, split: Split) -
     partition_gold.partition(split=split, by=world.curator)
     with pytest.raises(Refused) as refused:
         partition_gold.partition(split=split, by=world.curator)
-    assert refused.value.code is Code.NAME_TAKEN
+    assert refused.value.code is Code.ALREADY_EXISTS
     with pytest.raises(DatabaseError, match="immutable"), transaction.atomic():
         PublicPrivatePartition.objects.update(seed=1)
 

@@ -145,10 +145,10 @@ class TestAnswers:
         audit = audited_splits.done(world.gold)
         (note, *_) = [*finding_indexes(audit, "note"), len(audit.report["findings"])]
         refused = refusal(lifecycle.answer, audit=audit, finding=note, text="x", by=world.curator)
-        assert refused.code is Code.INVALID_NAME
+        assert refused.code is Code.INVALID_VALUE
         SplitAudit.objects.filter(pk=audit.pk).update(state=State.CANCELLED)
         refused = refusal(lifecycle.answer, audit=audit, finding=0, text="x", by=world.curator)
-        assert refused.code is Code.NOT_READY and refused.message.startswith("This audit is cancelled;")
+        assert refused.code is Code.NOT_POSSIBLE and refused.message.startswith("This audit is cancelled;")
 
     def test_an_answer_replaces_the_previous_one_and_an_empty_one_removes_it(self, world: World) -> None:
         audit = audited_splits.done(world.gold)
@@ -162,7 +162,7 @@ class TestAnswers:
         audit = answer_findings(audited_splits.done(world.gold), world.curator)
         lifecycle.publish(split=draft, by=world.curator)
         refused = refusal(lifecycle.answer, audit=audit, finding=0, text="Else.", by=world.curator)
-        assert refused.code is Code.NOT_READY and refused.message.startswith("This audit is already public;")
+        assert refused.code is Code.NOT_POSSIBLE and refused.message.startswith("This audit is already public;")
         assert audit.answers.get(finding=0).text == "Known: 0."
 
     def test_an_audit_after_publishing_is_shown_with_every_answer(self, world: World) -> None:
@@ -253,11 +253,11 @@ class TestRetiring:
         assert "is retired" in refusal(benchmarks.add_phase, by=world.curator, **fields).message
 
     def test_retiring_needs_a_reason_and_happens_once(self, world: World) -> None:
-        assert refusal(lifecycle.retire, split=world.split, reason=" ", by=world.curator).code is Code.INVALID_NAME
+        assert refusal(lifecycle.retire, split=world.split, reason=" ", by=world.curator).code is Code.INVALID_REASON
         refused = refusal(lifecycle.retire, split=world.split, reason="x", by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
         lifecycle.retire(split=world.split, reason=REASON, by=world.curator)
-        assert refusal(lifecycle.retire, split=world.split, reason="again", by=world.curator).code is Code.NOT_READY
+        assert refusal(lifecycle.retire, split=world.split, reason="again", by=world.curator).code is Code.NOT_POSSIBLE
         assert AuditEntry.objects.get(action="split.retired").detail["reason"] == REASON
 
 

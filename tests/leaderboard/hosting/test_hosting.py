@@ -177,7 +177,7 @@ class TestGold:
 
     def test_a_dataset_in_use_is_not_discarded(self, world: World) -> None:
         refused = refusal(datasets.discard, dataset=world.split.dataset, by=world.curator)
-        assert refused.code is Code.NOT_READY
+        assert refused.code is Code.IN_USE
         assert GoldVersion.objects.count() == 1
 
     def test_an_unavailable_sandbox_is_a_server_error(
@@ -231,10 +231,10 @@ class TestBenchmarks:
         ("changes", "code"),
         [
             ({"slug": "tiny"}, Code.NAME_TAKEN),
-            ({"slug": "no slug"}, Code.INVALID_NAME),
-            ({"title": ""}, Code.INVALID_NAME),
-            ({"task": "alchemy"}, Code.INVALID_NAME),
-            ({"task": "knowledge-base-population"}, Code.INVALID_NAME),
+            ({"slug": "no slug"}, Code.INVALID_VALUE),
+            ({"title": ""}, Code.INVALID_VALUE),
+            ({"task": "alchemy"}, Code.INVALID_VALUE),
+            ({"task": "knowledge-base-population"}, Code.INVALID_VALUE),
         ],
     )
     def test_names_are_checked(self, changes: dict[str, str], code: Code, world: World) -> None:
@@ -259,7 +259,7 @@ class TestBenchmarks:
         else:
             texts = {"summary": "s", "description": "", "rules": "", name: text}
             refused = refusal(benchmarks.create, **fields, **texts, dataset=world.split.dataset)
-        assert refused.code is Code.INVALID_NAME
+        assert refused.code is Code.INVALID_VALUE
         assert str(refused).startswith(f"The {name} {message}")
         assert Benchmark.objects.count() == 1
 
@@ -282,7 +282,7 @@ class TestBenchmarks:
         dataset = datasets.create(slug="far", title="Far", task=TASK, by=world.curator)
         far = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=world.curator)
         refused = refusal(benchmarks.add_phase, benchmark=world.benchmark, split=far, by=world.curator, **phase())
-        assert refused.code is Code.INVALID_NAME
+        assert refused.code is Code.INVALID_VALUE
 
 
 def test_predictions_for_inputs_replaced_meanwhile_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,7 +163,7 @@ class TestPath:
         later = timezone.now() + timedelta(days=9)
         Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
         world.phase.refresh_from_db()
-        assert refusal(start_rehearsal, world=world).code is Code.INVALID_NAME
+        assert refusal(start_rehearsal, world=world).code is Code.INVALID_VALUE
         soon = timezone.now() + timedelta(hours=1)
         phase = copy_of(start_rehearsal(world, ends_at=soon))
         assert (phase.sealed_until, phase.closes_at) == (soon, soon)
@@ -259,9 +259,10 @@ class TestStart:
         Phase.objects.update(opens_at=timezone.now() + timedelta(hours=2))
         world.phase.refresh_from_db()
         assert (
-            refusal(start_rehearsal, world=world, ends_at=timezone.now() + timedelta(hours=3)).code is Code.INVALID_NAME
+            refusal(start_rehearsal, world=world, ends_at=timezone.now() + timedelta(hours=3)).code
+            is Code.INVALID_VALUE
         )
-        assert refusal(start_rehearsal, world=world, ends_at=timezone.now()).code is Code.INVALID_NAME
+        assert refusal(start_rehearsal, world=world, ends_at=timezone.now()).code is Code.INVALID_VALUE
         assert start_rehearsal(world)
 
     def test_a_phase_has_one_rehearsal_at_a_time_and_a_rehearsal_has_none(self, world: World) -> None:

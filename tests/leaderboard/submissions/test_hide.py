@@ -171,7 +171,7 @@ def test_an_unhidden_choice_of_the_team_represents_its_system_again(world: World
     assert ranks() == [(1, "Engine", 0.75)]
     with pytest.raises(Refused) as refused:
         systems.represent(submission=submission, by=world.researcher)
-    assert refused.value.code is Code.NOT_ACCEPTED
+    assert refused.value.code is Code.NOT_POSSIBLE
     enter(world, "Engine", 0.9)
     assert ranks() == [(1, "Engine", 0.9)] and is_as_of_today()
     unhide(submission=submission, by=world.curator)
@@ -268,7 +268,7 @@ def test_a_reason_is_required_and_bounded(world: World, reason: str) -> None:
     submission = enter(world, "Engine", 0.5).submission
     with pytest.raises(Refused) as refused:
         hide(submission=submission, reason=reason, by=world.curator)
-    assert refused.value.code is Code.INVALID_NAME and len(ranks()) == 1
+    assert refused.value.code is Code.INVALID_REASON and len(ranks()) == 1
 
 
 def test_each_action_is_audited_and_a_new_reason_keeps_the_date(world: World) -> None:

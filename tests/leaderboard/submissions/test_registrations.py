@@ -252,4 +252,4 @@ def test_a_request_is_refused_where_none_is_needed_or_none_helps(world, access, 
     benchmark = ask_for(world, access)
     with pytest.raises(Refused, match=sentence) as refused:
         registrations.request(benchmark=benchmark, team=world.system.team, message="", by=world.researcher)
-    assert refused.value.code == Code.NOT_ACCEPTED
+    assert refused.value.code == Code.NOT_POSSIBLE

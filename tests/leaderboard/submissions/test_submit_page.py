@@ -11,7 +11,18 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.models import AuditEntry, GoldVersion, Phase, QuotaCharge, Split, Submission, System, User
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    Dataset,
+    GoldVersion,
+    Phase,
+    QuotaCharge,
+    Split,
+    Submission,
+    System,
+    User,
+)
 from tests.leaderboard.submissions.test_people_pages import SUBMIT, form, text
 from tests.support.rows import tiny_world
 from tests.support.rows.module_rows import shared_states
@@ -138,6 +149,26 @@ def test_systems_of_the_benchmark_come_first(world: World, ada: Client) -> None:
     System.objects.get(name="Aardvark")
     sent = form(tiny_world.prediction_lines(), system=world.system.pk, new_system="", again=hash_of())
     assert ada.post(SUBMIT, sent).status_code == 302
+
+
+def test_systems_of_other_tasks_are_not_offered(world: World, ada: Client) -> None:
+    """A system that was submitted to another task only cannot be meant; one that was never submitted can."""
+    names = ("Ranker", "Fresh", "Both")
+    ranker, _, both = (System.objects.create(team=world.system.team, name=name) for name in names)
+    dataset = Dataset.objects.create(slug="links", title="Links", task="link-prediction")
+    links = Benchmark.objects.create(slug="links", title="Links", task="link-prediction", dataset=dataset)
+    split = Split.objects.create(dataset=dataset, name="test")
+    phase = Phase.objects.create(benchmark=links, split=split, slug="test", title="Test")
+    world.submit()
+    sent = Submission.objects.get()
+    for system, phases in ((ranker, [phase]), (both, [phase, world.phase])):
+        for to in phases:
+            sent.pk, sent.system, sent.phase = None, system, to
+            sent.save(force_insert=True)
+    page = text(ada.get(SUBMIT))
+    assert [f"{name} (" in page for name in ("Bernoulli", *names)] == [True, False, True, True]
+    refused = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=ranker.pk, new_system=""))
+    assert refused.status_code == 400 or "Select a valid choice" in text(refused)
 
 
 def hash_of() -> str:

@@ -115,7 +115,7 @@ def test_only_members_may_and_only_if_the_organisers_allow_it(world: World) -> N
     client = session_of(world.curator)
     assert client.post("/manage/benchmarks/tiny/hidden/teams/", {"allowed": "no"}).status_code == 302
     other = enter(world, "Loom", 0.5).submission
-    assert code_of(hide.take_off, submission=other, by=world.researcher) is Code.NOT_ACCEPTED
+    assert code_of(hide.take_off, submission=other, by=world.researcher) is Code.NOT_POSSIBLE
     page = session_of(world.researcher).get(other.get_absolute_url()).content.decode()
     assert "Take off the board" not in page
     assert hide.put_back(submission=submission, by=world.researcher), "which is always allowed"
@@ -151,7 +151,7 @@ def test_not_in_a_sealed_phase_and_not_without_end(world: World) -> None:
     phase.disclosure, phase.closes_at = "sealed", timezone.now() + timedelta(days=1)
     phase.sealed_until = phase.closes_at
     phase.save()
-    assert code_of(hide.take_off, submission=release.submission, by=world.researcher) is Code.NOT_ACCEPTED
+    assert code_of(hide.take_off, submission=release.submission, by=world.researcher) is Code.NOT_POSSIBLE
     phase.disclosure, phase.sealed_until = "full", None
     phase.save()
     for _ in range(hide.MOST_A_DAY):

@@ -111,7 +111,7 @@ def test_only_owners_and_members_rename_and_not_without_end(world: World, system
     assert len(System.objects.get(pk=system.pk).former_names) == rename.MOST
     world.benchmark.baselines_team = team
     world.benchmark.save()
-    assert code_of(rename.rename_team, team=team, name="Night shift", by=world.researcher) is Code.NOT_ACCEPTED
+    assert code_of(rename.rename_team, team=team, name="Night shift", by=world.researcher) is Code.NOT_POSSIBLE
 
 
 def test_the_pages(world: World, system: System) -> None:

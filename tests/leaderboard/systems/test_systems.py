@@ -97,7 +97,7 @@ def test_only_the_team_chooses_and_not_on_a_ladder(world):
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
     with pytest.raises(Refused) as refused:
         systems.represent(submission=release.submission, by=world.researcher)
-    assert refused.value.code is Code.NOT_ACCEPTED
+    assert refused.value.code is Code.NOT_POSSIBLE
 
 
 def test_a_disqualified_system_keeps_its_row_and_loses_its_rank(world):
@@ -189,7 +189,7 @@ def test_anonymity_has_a_future_date_within_the_limit(world, days):
     release = stand(world, "Bernoulli", accuracy(0.9))
     with pytest.raises(Refused) as refused:
         anonymous(world, release, anonymous_until=timezone.now() + timedelta(days=days))
-    assert refused.value.code is Code.INVALID_NAME and "expected a time in the future" in refused.value.message
+    assert refused.value.code is Code.INVALID_VALUE and "expected a time in the future" in refused.value.message
     assert rows(world)[0].system == "Bernoulli" and of(release).anonymous_number is None
 
 
@@ -215,5 +215,5 @@ def test_a_system_is_described_by_its_team_alone_and_with_links_that_are_links(w
     assert refused.value.code is Code.NOT_A_MEMBER
     with pytest.raises(Refused) as refused:
         anonymous(world, release, paper_url="javascript:alert(1)")
-    assert refused.value.code is Code.INVALID_NAME
+    assert refused.value.code is Code.INVALID_VALUE
     assert System.objects.get(pk=of(release).pk).anonymous_until is None

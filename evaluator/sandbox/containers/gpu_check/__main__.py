@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from evaluator.errors import SandboxError, UsageError, shown
+from evaluator.options import Parser
 from evaluator.sandbox.containers.docker import DockerSandbox
 from evaluator.sandbox.containers.gpu import Gpu, Gpus, GpusBusyError
 from evaluator.sandbox.containers.gpu_check import program
@@ -343,17 +344,21 @@ def _docker(*arguments: str, environment: Mapping[str, str]) -> subprocess.Compl
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="check-gpu", description="Check that this host can run systems with GPUs.")
-    parser.add_argument(
-        "--base", default="python:3.11-slim-bookworm", help="an image with python3 (default %(default)s)"
-    )
-    base = parser.parse_args(arguments).base
+    base = _parser().parse_args(arguments).base
     try:
         with built_image(base, os.environ) as image:
             return 0 if check(ThisHost(image, os.environ), print) else 1
     except SandboxError as error:
         sys.stderr.write(f"check-gpu: {error}\n")
         return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="check-gpu", description="Check that this host can run systems with GPUs.")
+    parser.add_argument(
+        "--base", default="python:3.11-slim-bookworm", help="an image with python3 (default %(default)s)"
+    )
+    return parser
 
 
 if __name__ == "__main__":

@@ -85,7 +85,8 @@ def test_sizes_for_people(number: int, text: str) -> None:
     ],
 )
 def test_wrong_usage(more: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*RUN, *more]) == 64
+    given = {**dict(zip(RUN[2::2], RUN[3::2], strict=True)), more[0]: more[1]}
+    assert main([*RUN[:2], *(word for option in given.items() for word in option)]) == 64
     assert text in capsys.readouterr().err
 
 

@@ -204,7 +204,7 @@ def test_an_archive_of_equal_size_with_other_bytes_is_refused(submit: Any, world
     Path("image.tar").write_bytes(content[::-1])
     status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk))
     assert status == 2
-    assert "(invalid_image)" in err
+    assert "(digest_mismatch)" in err
     assert not Submission.objects.exists()
 
 
@@ -291,7 +291,7 @@ def test_an_exhausted_quota_keeps_the_uploaded_archive(submit: Any, world: World
         (("--image", "image.tar", "--resume", "x"), 64, "expected the id"),
         (("predictions.jsonl", "--resume", "x"), 64, "expected --image"),
         (("predictions.jsonl", "--team", "Strangers"), 64, "(not_a_member)"),
-        (("--reference", REFERENCE), 2, "(invalid_image)"),
+        (("--reference", REFERENCE), 2, "(invalid_reference)"),
     ],
 )
 def test_invalid_submissions_are_refused(submit: Any, words: tuple[str, ...], status: int, text: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +28,7 @@ from tests.support.api_calls import ROOT, SUBMIT, client_of, person, send
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
+REPOSITORY = Path(__file__).parents[4]
 LIST = f"{ROOT}/benchmarks/"
 IMAGES = f"{ROOT}/benchmarks/tiny/phases/test/image-uploads/"
 Request = Callable[[World, Client], Any]
@@ -116,14 +119,86 @@ def test_every_code_is_documented_under_its_status() -> None:
     pages = {(status, error_pages.MESSAGES[status][0]) for status in error_pages.MESSAGES}
     server = {(error.code, error.code_text) for error in web_worker.JSONError.__subclasses__()}
     cases = {(case.status, case.code) for case in CASES if not case.code.endswith("_away")}
-    section, documented = 0, set()
-    for line in (Path(__file__).parents[4] / "docs" / "error-codes.md").read_text().splitlines():
-        if line.startswith("## "):
-            section = int(line.split()[1])
-        elif line.startswith("### "):
-            documented.add((section, line.strip("# `")))
+    documented = set(descriptions())
     assert own | common | pages | server | cases <= documented
     assert all(f'id="{code}"' in rendered("error-codes").html for _, code in documented)
+    assert len({code for _, code in documented}) == len(documented), "a code has one status"
+
+
+def descriptions() -> dict[tuple[int, str], str]:
+    """Return (status, code) -> description of each code on the page of error codes."""
+    section, code, found = 0, "", dict[tuple[int, str], str]()
+    for line in (REPOSITORY / "docs" / "error-codes.md").read_text().splitlines():
+        if line.startswith("## "):
+            section, code = int(line.split()[1]), ""
+        elif line.startswith("### "):
+            code = line.strip("# `")
+            found[section, code] = ""
+        elif code:
+            found[section, code] = f"{found[section, code]} {line}".strip()
+    return found
+
+
+def test_no_two_codes_have_one_description() -> None:
+    """Codes of one cause were described alike: "You may not do this.", "The server failed. It is logged."."""
+    starts = [text.partition(".")[0].partition(";")[0] for text in descriptions().values()]
+    assert all(starts) and len(set(starts)) == len(starts), sorted(starts)
+
+
+RAISED_ONLY_IN = {
+    Code.INVALID_NAME: ("core/names/", "accounts/actions/", "systems/actions/rename.py", "archives/actions/imports.py"),
+    Code.INVALID_FACT: ("submissions/api/submissions.py",),
+    Code.NOT_ACCEPTED: ("submissions/actions/submit.py", "containers/actions/images.py"),
+    Code.QUOTA_EXCEEDED: ("submissions/actions/submit.py",),
+    Code.SCORER_FAILING: ("submissions/actions/failure_limit.py",),
+    Code.INVALID_DIGEST: ("core/chunked_upload.py",),
+    Code.UPLOAD_INCOMPLETE: ("core/chunked_upload.py",),
+    Code.DIGEST_MISMATCH: ("core/chunked_upload.py",),
+    Code.INVALID_REFERENCE: ("containers/actions/",),
+    Code.INVITATION_GONE: ("accounts/actions/invitations.py",),
+}
+WORDS = {
+    Code.INVALID_REASON: "reason",
+    Code.EMPTY_FILE: "empty|bytes",
+    Code.NO_FILE: "file",
+    Code.LIMIT_REACHED: "maximum",
+}
+"""Words that messages with a code have."""
+
+
+def raised() -> list[tuple[str, Code, str]]:
+    """Return (module, code, source of the arguments) of each refusal in the site's code."""
+    found = []
+    for path in sorted((REPOSITORY / "leaderboard").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Refused":
+                source = ast.unparse(node)
+                module = str(path.relative_to(REPOSITORY / "leaderboard"))
+                found += [(module, Code[name], source) for name in re.findall(r"\bCode\.(\w+)", source)]
+    return found
+
+
+def test_a_code_is_raised_for_one_cause() -> None:
+    """Values, limits and states without a code of their own have the general codes, never that of another cause."""
+    sites = raised()
+    assert len(sites) > 150
+    elsewhere = [
+        (module, code.name)
+        for module, code, _ in sites
+        if code in RAISED_ONLY_IN and not module.startswith(RAISED_ONLY_IN[code])
+    ]
+    assert elsewhere == []
+    others = [(module, source) for module, code, source in sites if not re.search(WORDS.get(code, ""), source)]
+    assert others == []
+
+
+def test_each_code_is_used() -> None:
+    """Outside the tables that list them, which would otherwise keep codes that nothing raises."""
+    tables = {"core/web/refusals.py", "core/api/reference.py"}
+    site = REPOSITORY / "leaderboard"
+    texts = [path.read_text() for path in site.rglob("*.py") if str(path.relative_to(site)) not in tables]
+    used = set(re.findall(r"\bCode\.([A-Z_]+)\b", "\n".join(texts)))
+    assert [code.name for code in Code if code.name not in used] == []
 
 
 @pytest.mark.parametrize(
