@@ -34,7 +34,7 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = 
 
     recipients: public keys, one per line, to which the closed part of the archive is encrypted. passphrase: another way
     to decrypt the closed part; it is stored, encrypted, until a worker has used it; empty: none. Without keys and
-    passphrase, the archive has no closed part. Raises Refused: INVALID_VALUE for an invalid key or a passphrase of fewer
+    passphrase, the archive has no closed part. Raises Refused: INVALID_VALUE for an invalid key or a passphrase of less
     than SHORTEST_PASSPHRASE characters, NOT_AN_ORGANISER for a user who is not a curator, NOT_POSSIBLE for a rehearsal.
     """
     if not by.is_curator:
