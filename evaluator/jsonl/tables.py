@@ -312,9 +312,9 @@ def _xlsx(content: bytes, limits: ReadLimits, problems: ProblemList) -> Iterator
 def _sheet_rows(sheet: Any, limits: ReadLimits, problems: ProblemList) -> Iterator[Cells]:
     """Yield the cells of the rows of a sheet, with empty ones in between where the sheet has none.
 
-    `sheet.iter_rows` would yield all rows before the first one that the file names, whatever its number is, and fill up
-    each to its last column; and it would leave out rows and cells that are not in order. Nothing below the rows is
-    parsed: a sheet may list a million merged cells there.
+    The sheet's own iterator would yield all rows before the first one that the file names, whatever its number is, and
+    fill up each to its last column; and it would leave out rows and cells that are not in order. Nothing below the rows
+    is parsed: a sheet may list a million merged cells there.
     """
     from openpyxl.worksheet._reader import DATA_TAG, ROW_TAG, WorkSheetParser, iterparse
 
