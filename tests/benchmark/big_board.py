@@ -59,9 +59,15 @@ class BigBoard:
         self.n = n
         Standing.objects.filter(leaderboard=self.board).delete()
         of_submission = Release.objects.filter(submission__in=[pk for _, pk in self.best.values()])
-        releases_by_submission = {str(release.submission_id): release for release in of_submission}
+        by_submission = {str(release.submission_id): release for release in of_submission}
         Standing.objects.bulk_create(
-            Standing(leaderboard=self.board, system_id=system, release=releases_by_submission[pk], value=value)
+            Standing(
+                leaderboard=self.board,
+                system_id=system,
+                release=by_submission[pk],
+                value=value,
+                received_at=by_submission[pk].released_at,
+            )
             for system, (value, pk) in self.best.items()
         )
         boards.rank(self.board)

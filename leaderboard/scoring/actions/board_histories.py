@@ -14,9 +14,9 @@ SECONDS = 2.0
 """Time that the step takes at most, apart from its last batch."""
 
 
-def sweep() -> None:
-    """Derive past standings, some hundred systems in each transaction, until SECONDS have passed or none is left."""
-    end = time.monotonic() + SECONDS
+def sweep(seconds: float = SECONDS) -> None:
+    """Derive past standings, some hundred systems in each transaction, until `seconds` have passed or none is left."""
+    end = time.monotonic() + seconds
     waiting = Leaderboard.objects.exclude(history__is_complete=True).order_by("pk").values_list("pk", "phase")
     for pk, phase_id in list(waiting):
         is_complete = False
