@@ -1,26 +1,23 @@
 """Availability of workers according to their reports, and the reason if none can run containers.
 
 Workers with a container engine report when a message asks them to (`containers.actions.workers`), which shows that they
-receive messages. Other workers report periodically without a message (`report_periodically`), because a message would
-wait in their queue behind all others.
+receive messages. Other workers report periodically without a message (`gate.Gate`), because a message would wait
+in their queue behind all others.
 """
 
 from __future__ import annotations
 
 import math
-import socket
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import Count, F, Q, QuerySet
 
 from leaderboard.core import db_clock
 from leaderboard.models import Phase, Prediction, State, Submission, WorkerReport
 from leaderboard.models.worker import FRESH
-from leaderboard.work_queue.lease import Heartbeat
 
 log = structlog.get_logger(__name__)
 SELF_REPORTING = ("scoring", "notifications")
@@ -197,25 +194,3 @@ def of(queue: str = "systems") -> Availability:
     if queue == SYSTEMS_GPU:
         return Availability(False, f"{NO_GPUS} Ask the operator of this site.")
     return Availability(False, f"No worker with a container engine has reported; start one: manage.py serve {queue}.")
-
-
-def report_periodically(queue: str) -> Heartbeat:
-    """Store a report that this worker is ready, now and every REPORT_SECONDS in a thread, which is returned.
-
-    The thread ends with the process. queue: the Celery queue that the worker serves.
-    """
-
-    def report() -> bool:
-        values = {"ready": True, "message": "", "seen_at": db_clock.read()}
-        try:
-            WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=values)
-        except (DatabaseError, InterfaceError) as error:
-            log.warning("report_failed", queue=queue, error=type(error).__name__)
-        finally:
-            # A process of the pool must not inherit an open connection.
-            connection.close()
-        return True
-
-    thread = Heartbeat(seconds=REPORT_SECONDS, beat=report)
-    report()
-    return thread.__enter__()

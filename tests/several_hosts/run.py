@@ -141,6 +141,8 @@ class Run:
             faults.ClockOff("a", +1),
             faults.ClockOff("b", -1),
             faults.HostKilled("c"),
+            faults.HostWithoutSandbox("c"),
+            faults.HostWithFullDisk("c"),
         ]
         return [fault for fault in every if self.options.only in fault.name or type(fault) is faults.Fault]
 
