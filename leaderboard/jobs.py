@@ -1,5 +1,6 @@
 """Celery tasks and the steps of a sweep, in one list. `celery -A leaderboard.jobs worker` and `beat` run them."""
 
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from threading import Thread
@@ -8,6 +9,7 @@ from uuid import UUID
 
 import django
 import structlog
+from celery.exceptions import Reject
 from celery.signals import beat_init, worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
@@ -30,7 +32,7 @@ from leaderboard.plots.actions import pictures
 from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.scoring.actions import board_histories, releases, runs, sealed_phases
 from leaderboard.submissions.actions import validation
-from leaderboard.work_queue import process_reports, worker_status
+from leaderboard.work_queue import gate as gates
 from leaderboard.work_queue.enqueue import request_context, task_name
 from leaderboard.work_queue.work import Work
 
@@ -68,21 +70,34 @@ def register(parts: Iterable[Part]) -> None:
 
     The task's argument is the primary key of the row to work on.
     """
-    for part in parts:
-        if isinstance(part, Work):
-            for name in filter(None, (part.name, part.former_name)):
-                app.task(_task(part), name=task_name(name), bind=True)
+    kinds = sorted((part for part in parts if isinstance(part, Work)), key=lambda kind: kind.urgency)
+    for part in kinds:
+        part.peers = tuple(kind for kind in kinds if kind.queue == part.queue)
+        for name in filter(None, (part.name, part.former_name)):
+            app.task(_task(part), name=task_name(name), bind=True)
 
 
 def _task(work: Work) -> Callable[[Any, str], None]:
     def run(task: Any, key: str) -> None:
         with request_context(task.request):
-            work.run(key)
+            if not work.take(key):
+                # For another worker. This one holds it until it has stopped consuming.
+                time.sleep(gates.PAUSE_SECONDS)
+                raise Reject("this worker is not ready", requeue=True)
 
     return run
 
 
 register(SWEEPS)
+GATE = gates.Gate(
+    {
+        "scoring": runs.WORK.why_not_ready,
+        workers.SYSTEMS: run_system.WORK.why_not_ready,
+        workers.SYSTEMS_GPU: run_system.WORK.why_not_ready,
+        workers.SCORERS: run_scorer.WORK.why_not_ready,
+    }
+)
+app.steps["consumer"].add(gates.step(GATE))
 
 
 @app.task(name=task_name("report"))
@@ -148,14 +163,6 @@ def end_soon(**_: object) -> None:
     """Let a worker that runs submitted images finish its containers after SIGTERM, for at most DRAIN_SECONDS."""
     if {workers.SYSTEMS, workers.SYSTEMS_GPU} & set(app.amqp.queues.consume_from):
         Thread(target=run_system.end_soon, name="drain", daemon=True).start()
-
-
-@worker_ready.connect
-def report_alive(sender: Any = None, **_: object) -> None:
-    """Let a worker that runs no containers report periodically that it is alive."""
-    for queue in worker_status.SELF_REPORTING:
-        if queue in sender.app.amqp.queues.consume_from:
-            process_reports.report_periodically(queue)
 
 
 @worker_ready.connect

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,3 +48,22 @@ def test_no_folder_holds_more_than_30_modules() -> None:
     full = {str(folder.relative_to(ROOT)): count for folder, count in counts.items() if count > 30}
     full.pop("leaderboard/migrations", None)
     assert not full and len(counts) > 100
+
+
+def test_one_module_locks_phases() -> None:
+    """Others wait for whoever holds the lock; `row_locks.lock_phase` limits for how long its holder may pause."""
+    by_hand, found = [], 0
+    for path, tree in parsed(SITE):
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="select_for_update")):
+                    found += 1
+                    code = ast.unparse(node)
+                case ast.Call(func=ast.Name(id="locked") | ast.Attribute(attr="locked")):
+                    code = ast.unparse(node)
+                case _:
+                    continue
+            if re.search(r"\bPhase\b|\bphases?\.", code) and path.name != "row_locks.py":
+                by_hand.append(f"{path}:{node.lineno}: {code}")
+    assert by_hand == []
+    assert found > 20, "locks are taken in another way: this test sees hardly any"

@@ -6,13 +6,16 @@ lease, is written and compared by the database's clock.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
 from django.db.models import DateTimeField, Value
 from django.db.models.functions import Now
 from django.utils import timezone
+
+CLOSE = timedelta(minutes=1)
+"""Difference from which this host's clock counts as wrong: machines that are synchronised differ by milliseconds."""
 
 
 def now() -> Any:
@@ -36,3 +39,8 @@ def read() -> datetime:
         cursor.execute("SELECT clock_timestamp()")
         at: datetime = cursor.fetchone()[0]
         return at
+
+
+def agrees() -> bool:
+    """Return whether the clock of this host and that of the database differ by less than CLOSE. Executes a query."""
+    return abs(read() - timezone.now()) < CLOSE

@@ -121,7 +121,8 @@ def locked(rows: QuerySet[Any], seconds: str | None = None) -> QuerySet[Any]:
     If the transaction pauses for longer than `seconds`, as a frozen process does, PostgreSQL ends it (`idle_limit`).
     seconds: a number with its unit; None: `lock_idle()`.
     """
-    return rows.select_for_update(no_key=True).annotate(idle_limit=idle_limit(seconds or lock_idle()))
+    locking = rows.select_for_update(of=("self",), no_key=True)
+    return locking.annotate(idle_limit=idle_limit(seconds or lock_idle()))
 
 
 RANKING = 1

@@ -1,4 +1,4 @@
-"""Free disk space for the site's data, with two thresholds, and errors of a full disk.
+"""Free disk space for the site's data, with two thresholds, and errors of a host that lacks space or memory.
 
 Below HOLDOUT_DISK_ALARM_MB of free space the operator is notified, long before anything fails; below a tenth of that,
 the site reports that it is not ready, because uploads are about to fail.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import errno
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
 from django.conf import settings
+from django.core.files.storage import FileSystemStorage, storages
 from django.db import OperationalError
 
 from leaderboard.core.refusal import Code, Refused
@@ -19,6 +23,65 @@ from leaderboard.core.refusal import Code, Refused
 log = structlog.get_logger(__name__)
 FULL = 0.1
 """Fraction of the alarm threshold below which the disk counts as full."""
+
+
+PASSING = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
+        *(errno.ENFILE, errno.EMFILE, errno.ENOMEM),
+        *(errno.ESTALE, errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE),
+        *(errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN),
+    }
+)
+"""Codes of errors for which a host or its network is to blame, and which pass without a change of what is done."""
+PROBE = bytes(1 << 16)
+"""What `write_error` writes, for a moment, into each folder."""
+
+
+def is_passing(error: BaseException | None) -> bool:
+    """Return whether an error means that this host, its network or the database's disk lacks something for a while.
+
+    Causes of the error (`raise ... from`) and errors that were handled when it was raised count, too. False for None.
+    """
+    while error is not None:
+        if is_full_error(error) or isinstance(error, MemoryError):
+            return True
+        if isinstance(error, OSError) and error.errno in PASSING:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def write_error() -> str:
+    """Write to each folder that jobs write to, and return the code of an error in PASSING, such as ENOSPC; else "".
+
+    Folders that do not exist or that this process may not use are left out: not each worker needs all of them.
+    """
+    devices = set()
+    for folder in _written_folders():
+        try:
+            device = folder.stat().st_dev
+            if device in devices:
+                continue
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(PROBE)
+                file.flush()
+            devices.add(device)
+        except OSError as error:
+            if error.errno in PASSING:
+                return errno.errorcode[error.errno or 0]
+    return ""
+
+
+def _written_folders() -> Iterator[Path]:
+    """Yield the folders of temporary files, of copies of stored files, and of stored files that are local."""
+    yield Path(settings.FILE_UPLOAD_TEMP_DIR)
+    yield settings.FILE_CACHE
+    with suppress(FileNotFoundError):  # no folder for temporary files can be written to, which jobs will say
+        yield Path(tempfile.gettempdir())
+    for alias in ("predictions", "outcomes"):
+        if isinstance(storage := storages[alias], FileSystemStorage):
+            yield Path(storage.location)
 
 
 def is_full_error(error: BaseException | None) -> bool:

@@ -13,10 +13,12 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import structlog
 from kombu.exceptions import ChannelError
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps
 
+log = structlog.get_logger(__name__)
 SCHEME = "folder"
 
 
@@ -34,6 +36,13 @@ class Channel(filesystem.Channel):
             unfinished.rename(folder / name)
         except OSError as error:
             raise ChannelError(f"cannot write the message {name} to the folder {folder}: {error.strerror}") from error
+
+    def _restore(self, message: Any) -> None:
+        """Put a message back that a worker gave back. On a full disk it is lost, and the sweep sends another one."""
+        try:
+            super()._restore(message)
+        except ChannelError as error:
+            log.warning("message_lost", error=str(error))
 
 
 class Transport(filesystem.Transport):

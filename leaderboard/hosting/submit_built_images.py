@@ -17,12 +17,12 @@ from leaderboard.benchmarks.manifest import ManifestError
 from leaderboard.containers.actions import image_uploads
 from leaderboard.core.refusal import Refused
 from leaderboard.hosting import build_image
+from leaderboard.hosting.patience import Patience
 from leaderboard.models import ACTIVE, Phase, Prediction, Run, State, Submission, System, User
 from leaderboard.work_queue import worker_status
 
 Say = Callable[[str], None]
 LOOK_EVERY = 0.2
-SILENT_AFTER = 90.0
 """Seconds without a change of state of any container or run after which waiting ends."""
 
 
@@ -152,21 +152,18 @@ def _submit(system: ImageToBuild) -> Submission:
 def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
     """Wait until the submissions' containers and the scoring of their output have ended; report failures with `say`.
 
-    Waiting ends after `seconds`, or after SILENT_AFTER seconds in which no container or run has changed its state.
+    Waiting ends after `seconds` in which no background work has moved.
     """
     predictions = Prediction.objects.filter(submission__in=submitted)
     runs = Run.objects.filter(prediction__submission__in=submitted)
-    started = moved = time.monotonic()
-    last: Counter[str] = Counter()
+    patience = Patience(seconds)
     while True:
         states = Counter(predictions.values_list("state", flat=True))
         stages = Counter(runs.values_list("state", flat=True)) + Counter(predictions.values_list("stage", flat=True))
-        if states + stages != last:
-            last, moved = states + stages, time.monotonic()
         waiting = sum(counts[state] for counts in (states, stages) for state in ACTIVE)
         if not waiting:
             break
-        if time.monotonic() - started > seconds or time.monotonic() - moved > SILENT_AFTER:
+        if patience.is_over():
             say(f"{waiting} container images are not scored yet; they continue without this command")
             break
         time.sleep(LOOK_EVERY)

@@ -16,7 +16,7 @@ def move_names(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0053_similarity_checks")]
+    dependencies = [("leaderboard", "0054_archive_imports_are_work")]
     operations = [
         migrations.CreateModel(
             name="UploadPiece",

@@ -13,7 +13,7 @@ def fill(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0053_similarity_checks")]
+    dependencies = [("leaderboard", "0056_upload_pieces")]
 
     operations = [
         migrations.AddField(

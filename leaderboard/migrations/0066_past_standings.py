@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0065_names_by_trigram'),
+        ("leaderboard", "0065_names_by_trigram"),
     ]
 
     operations = [

@@ -103,12 +103,15 @@ def address(data: Path) -> str:
     return file.read_text().rstrip("/")
 
 
-def children(listener: socket.socket) -> list[Child]:
-    """Return the site's child processes in the order in which to start them, without those that are switched off."""
+def children(listener: socket.socket, say: Callable[[str], None] = lambda line: None) -> list[Child]:
+    """Return the site's child processes in the order in which to start them, without those that are switched off.
+
+    say: called with a line for the operator while a process takes long to start.
+    """
     descriptor = listener.fileno()
     workers = ("worker", "beat", "notifications", "systems", "systems-gpu", "scorers")
     return [
-        Child("sandbox", _sandbox, needed_by_others=True),
+        Child("sandbox", partial(_sandbox, say), needed_by_others=True),
         Child("web", _logged("web", processes.web(f"fd://{descriptor}"), descriptor)),
         *(Child(role, _logged(role, processes.command(role))) for role in workers if processes.is_on(role)),
     ]
@@ -199,10 +202,10 @@ def mark_done(option: str) -> None:
     (settings.DATA / AFTER_READY[option]).touch()
 
 
-def _sandbox() -> subprocess.Popen[bytes]:
+def _sandbox(say: Callable[[str], None]) -> subprocess.Popen[bytes]:
     with _log("sandbox") as output:
         try:
-            return launch.start(settings.SANDBOX_SOCKET, paths=import_paths(), stderr=output.fileno())
+            return launch.start(settings.SANDBOX_SOCKET, paths=import_paths(), stderr=output.fileno(), say=say)
         except SandboxError as error:
             raise CannotStart(f"the sandbox cannot be started: {error}") from None
 

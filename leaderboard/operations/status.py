@@ -12,21 +12,23 @@ import celery
 import django
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Min, Q
+from django.db.models import Count, F, Min, Q
 from django.urls import reverse
 from django.utils import timezone
 
 from evaluator.code_digest import SHA256
-from leaderboard.core import disk, store_errors
-from leaderboard.models import Prediction, Run, State, WorkerReport
+from leaderboard.core import db_clock, disk, store_errors
+from leaderboard.models import Benchmark, Phase, Prediction, Reason, Run, State, WorkerReport
 from leaderboard.models.state import LeasedWork
 from leaderboard.operations import health, periodic
 from leaderboard.operations.metrics import QUEUES
-from leaderboard.work_queue import enqueue
+from leaderboard.work_queue import enqueue, worker_status
 
 LATELY = timedelta(days=1)
 MAX_ROWS = 50
 """Number of failed and repeated rows that are listed; all are counted."""
+RECENT, LATE_FACTOR, SOON = 20, 3, timedelta(minutes=2)
+"""Scoring is late if a file waits longer than SOON, and LATE_FACTOR times longer than any of the RECENT last ones."""
 LATE_SWEEPS = 5
 """A sweep that is older than this many intervals is late."""
 
@@ -96,22 +98,49 @@ def public_services() -> dict[str, bool]:
     """Return name of a service for visitors, such as "Uploads" -> whether it works."""
     responds = services()
     reads, stores = responds["database"], responds["store"] and responds["disk"]
-    is_ready: dict[str, bool] = {}
-    if reads:
-        # A host whose engine has never been checked has none: nobody misses its containers.
-        reports = WorkerReport.objects.filter(Q(queue="scoring") | Q(queue="systems", checked_at__isnull=False))
-        for report in reports:
-            is_ready[report.queue] = is_ready.get(report.queue, False) or (report.is_fresh and report.ready)
     works = reads and stores and responds["broker"] and not last_sweep()[1]
     found = {
         "Pages and leaderboards": reads,
         "Downloads": reads and responds["store"],
         "Uploads": reads and stores and responds["sandbox"],
-        "Scoring": works and responds["sandbox"] and is_ready.get("scoring", False),
+        "Scoring": works and responds["sandbox"] and _is_ready("scoring") and not _is_scoring_late(),
     }
-    if "systems" in is_ready:
-        found["Container images"] = works and is_ready["systems"]
+    if reads and (phases := _phases_that_take_images()):
+        found["Container images"] = works and all(worker_status.of_phase(phase).ready for phase in phases)
     return found
+
+
+def _is_ready(queue: str) -> bool:
+    """Return True if a worker of the queue has lately reported that it is ready."""
+    return any(report.is_fresh and report.ready for report in WorkerReport.objects.filter(queue=queue))
+
+
+def _phases_that_take_images() -> list[Phase]:
+    """Return a phase for each different need of GPUs, of the public phases that are open and take container images."""
+    at = db_clock.read()
+    open_phases = Phase.objects.filter(
+        Q(closes_at=None) | Q(closes_at__gt=at),
+        Q(opens_at=None) | Q(opens_at__lte=at),
+        takes_images=True,
+        benchmark__state=Benchmark.State.PUBLIC,
+    )
+    return list({(phase.gpus, phase.gpu_memory_gb): phase for phase in open_phases}.values())
+
+
+def _is_scoring_late() -> bool:
+    """Return True if a file has waited for its score for much longer than the last ones did.
+
+    Workers that are frozen report for a while that they are ready, or for ever if only their main process is not.
+    """
+    at = timezone.now()
+    runs = Run.objects.filter(scorer=None)
+    waiting = runs.filter(Q(state=State.QUEUED, reason=Reason.NONE) | Q(state=State.RUNNING, lease_until__lt=at))
+    oldest = waiting.aggregate(since=Min("queued_at"))["since"]
+    if oldest is None:
+        return False
+    done = runs.filter(state=State.DONE, finished_at__isnull=False).order_by("-finished_at")
+    took = done.annotate(took=F("finished_at") - F("queued_at")).values_list("took", flat=True)[:RECENT]
+    return bool(at - oldest > max([SOON, *(LATE_FACTOR * seconds for seconds in took)]))
 
 
 def workers() -> list[Worker]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.core.web.access import PersonRequest, needs
-from leaderboard.operations import status
+from leaderboard.operations import run_again, status
 from leaderboard.permissions import is_operator
 
 
@@ -27,11 +28,21 @@ def operations(request: PersonRequest) -> HttpResponse:
         "messages": status.messages(),
         "troubles": troubles,
         "n_troubles": n_troubles,
+        "n_failed": run_again.count(),
         "disk": status.disk_space(),
         "store_errors": status.store_error_counts(),
         "versions": status.versions(),
     }
     return render(request, "operations/status.html", context)
+
+
+@needs(is_operator)
+@require_POST
+def run_failed_again(request: PersonRequest) -> HttpResponse:
+    """Queue all work again that failed because of this server."""
+    queued = run_again.run_failed_again(by=request.user)
+    messages.success(request, f"{queued} failed job{'s' if queued != 1 else ''} queued again.")
+    return redirect("manage_operations")
 
 
 @require_safe

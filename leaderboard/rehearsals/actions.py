@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.boards.queries import board_state, reported_results
-from leaderboard.core import time_zones
+from leaderboard.core import row_locks, time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.core.validation import check_moments
@@ -95,9 +95,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
     sealed phase, is past, or is after the phase's opening.
     """
     check_manages(phase.benchmark, by)
-    locked = (
-        Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark", "split").get(pk=phase.pk)
-    )
+    locked = row_locks.lock_phase(phase.pk, "benchmark", "split")
     if reason := why_not(locked):
         raise Refused(Code.NOT_READY, reason, heading="The rehearsal was not started")
     at = timezone.now()
@@ -151,7 +149,7 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
             Code.NOT_POSSIBLE, "This rehearsal is over; start another one instead.", heading="Nothing was changed"
         )
     rehearsal.refresh_from_db()
-    phases = Phase.objects.select_for_update(no_key=True).filter(benchmark=rehearsal.benchmark)
+    phases = row_locks.lock_phases(Phase.objects.filter(benchmark=rehearsal.benchmark))
     for phase in phases:
         if phase.closes_at is None or phase.closes_at > at:
             phase.closes_at = at

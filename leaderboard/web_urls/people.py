@@ -94,6 +94,7 @@ new_split: list[URLPattern] = [
 manage: list[URLPattern | URLResolver] = [
     path("", manage_benchmarks.index, name="manage"),
     path("operations/", status_page.operations, name="manage_operations"),
+    path("operations/run-again/", status_page.run_failed_again, name="manage_run_again"),
     path("workers/", manage_workers.show, name="manage_workers"),
     path("workers/<int:pk>/drain/", manage_workers.drain, name="manage_worker_drain"),
     path("archives/", manage_imports.archive_imports, name="manage_imports"),

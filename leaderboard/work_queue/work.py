@@ -3,8 +3,15 @@
 Idempotency: a row may be run any number of times, with the effect of one run. A message contains only the row's key,
 and may be lost, delivered twice, or received by several workers. `Work.claim` lets only one worker have the row, by
 compare and swap in the database (`lease.py`). If an attempt fails or its lease expires, another one follows, up to
-MAX_ATTEMPTS; then the row has failed. If the machine was too busy for the last attempt, or the file store or the
-database did not respond, that attempt does not count.
+MAX_ATTEMPTS; then the row has failed. An attempt that failed for a cause which lies with the server and passes (a full
+disk, a store, an engine or a database that does not respond, a busy machine) does not count, and the next one follows
+after a pause (`Work.retry_or_fail`).
+
+A worker that is not ready (`Work.why_not_ready`) takes no message (`gate.py`); a message that it has received already
+goes back to the broker, for another worker.
+
+A message stands for its row, but a worker that receives it takes the most urgent row of its queue (`Urgency`). So there
+are as many messages as rows, and their order in the broker does not matter.
 
 The sweep is a periodic task for each kind of work: it retries or fails rows whose lease has expired, and enqueues a
 queued row again if its message no longer waits in the broker. Messages have no names, but queues are first in, first
@@ -23,39 +30,67 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import IntEnum
 from itertools import chain
 from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import OperationalError, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
-from structlog.contextvars import bound_contextvars
+from structlog.contextvars import bound_contextvars, unbind_contextvars
 
-from leaderboard.core import db_clock, db_locks, db_schema, process_metrics
+from leaderboard.core import db_clock, db_locks, db_schema, disk, process_metrics
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.storage import AlteredError, store_responds
 from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
-from leaderboard.models import Reason, Run, State
+from leaderboard.models import Reason, State
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import ExpiredLease, Lease, LeaseLostError, lease_end
 
 log = structlog.get_logger(__name__)
-LOW_PRIORITY_WAIT = timedelta(minutes=10)
-"""How long after it was queued a row of low priority (`Work.low_priority`) lets queued scoring runs go first."""
+LONGEST_WAIT = timedelta(minutes=10)
+"""How long after it was queued a row lets more urgent ones go first."""
 AT_ONCE = 1000
 """Maximum number of rows that one sweep enqueues for each kind of work."""
 LOST_AFTER = timedelta(hours=1)
 """Age from which a message counts as lost, even if as many messages wait in its queue as queued rows exist."""
 SPARED_FOR = timedelta(days=1)
-"""A last attempt that failed because the machine or the store was unavailable does not count for this long after the
-row was queued."""
+"""Attempts that failed for a cause that passes do not count for this long after the row was queued."""
+PAUSE_SHARE, LONGEST_PAUSE = 4, timedelta(minutes=10)
+"""The pause after such an attempt: the time since the row was queued, divided by PAUSE_SHARE, and its maximum."""
+CONTENDERS = 4
+"""Number of rows of a kind for which a worker contends with others before it looks for other work."""
 PASS_ON_SECONDS = 1.0
 """Pause before a message that led to no claim is sent again (`Work.passes_on`)."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
+
+
+class Urgency(IntEnum):
+    """Who waits for the work, the most urgent first. Workers take rows of a queue in this order.
+
+    A row lets more urgent ones go first for LONGEST_WAIT at most. Of equally urgent rows, the first enqueued is first.
+    """
+
+    SUBMISSION = 1
+    """A participant waits for a score."""
+    PAGE = 2
+    """Somebody looks at a page that waits for the result."""
+    CURATION = 3
+    """Organisers wait for the result of a long computation."""
+    BOARD = 4
+    """Nobody waits: the result completes a board that is shown already."""
+    CHECK = 5
+    """Nobody waits: the result is looked at on some later day."""
+    PICTURE = 6
+    """Nobody misses the result: pages show the same in another form."""
+
+
+class WorkerOutdatedError(Exception):
+    """Error: the work needs a later release than this worker runs; a worker of that release has to do it."""
 
 
 class NotRetryableError(Exception):
@@ -71,12 +106,13 @@ class Failure:
     """Consequence of an exception in an attempt.
 
     reason: a value of `models.Reason`, stored in the row. final: True if no retry follows, because it would fail in the
-    same way. spares_last: True: if the attempt was the last one, it does not count (`Work.retry_or_fail`).
+    same way. passes: True if the cause lies with the server and passes: the attempt does not count
+    (`Work.retry_or_fail`).
     """
 
     reason: str
     final: bool = False
-    spares_last: bool = False
+    passes: bool = False
 
 
 Handler = Callable[[Lease[Any], Any], None]
@@ -138,6 +174,7 @@ class Work:
     name: the last part of the Celery task's name, and `kind` in log lines
     rows: queryset of all rows of this kind, with the relations that the worker reads
     do: does the work on the leased row; it writes to the row only through the lease, and ends with `Lease.finish`
+    urgency: who waits for the work
     queue: name of the Celery queue, or a function: row -> name of its queue
     routed_rows: queryset of all rows with only the columns that the function `queue` reads; None: derived from `rows`
     key: name of the column whose value is the message's argument
@@ -148,9 +185,10 @@ class Work:
         the row that this worker claims, locked, or None. Messages then only wake workers
     passes_on: called with the name of the queue if `choose` is set and a message led to no claim; returns True if the
         message is to be sent again
-    is_ready: returns False while a dependency is unavailable; the row is then not claimed, so no attempt is used up
-    may_claim: called with the queued row; returns False if this worker must not claim it
-    low_priority: True: a row waits while scoring runs are queued, at most LOW_PRIORITY_WAIT
+    is_ready: returns False while the sandbox or the container engine of this host is unavailable
+    is_outdated: returns True if the site runs a later release than this worker
+    may_claim: called with the queued row; returns False if this worker must not claim it; raises WorkerOutdatedError
+        if it needs a worker of a later release
     marks_outdated: True: a row that waits because the sandbox server runs other code than this worker gets the reason
         OUTDATED
     on_renewal: called before each renewal of the lease
@@ -160,11 +198,13 @@ class Work:
     has_workers: returns False while no worker would take a message; queued rows then wait for a later sweep
     submission_of: returns the key of the row's submission, for log lines; None if the row has none
     former_name: `name` in the previous release, whose messages may still be in the broker; empty if it did not change
+    peers: all kinds of work with the same queue, from the most urgent; `leaderboard/jobs.py` sets it
     """
 
     name: str
     rows: Any
     do: Callable[[Lease[Any]], None]
+    urgency: Urgency
     queue: str | Callable[[Any], str] = "scoring"
     key: str = "pk"
     errors: Errors = field(default_factory=dict)
@@ -173,8 +213,8 @@ class Work:
     choose: Callable[[Any, str], Any | None] | None = None
     passes_on: Callable[[str], bool] = lambda queue: False
     is_ready: Callable[[], bool] = lambda: sandbox_client.answers()  # noqa: PLW0108  (looked up at each call)
+    is_outdated: Callable[[], bool] = lambda: False
     may_claim: Callable[[Any], bool] = lambda row: True
-    low_priority: bool = False
     marks_outdated: bool = False
     on_renewal: Callable[[], object] | None = None
     lock: Callable[[Any], object] = lambda row: None
@@ -183,44 +223,125 @@ class Work:
     has_workers: Callable[[], bool] = lambda: True
     submission_of: Callable[[Any], object] = lambda row: None
     former_name: str = ""
+    peers: Sequence[Work] = ()
 
     def enqueue(self, row: Any) -> None:
         """Enqueue a message with the row's key once the current transaction has committed."""
         enqueue.after_commit(self.name, getattr(row, self.key), queue=self._queue_of(row))
 
-    def run(self, key: Any) -> None:
-        """Claim the row with this key and do its work; do nothing if the row cannot be claimed now.
+    def why_not_ready(self) -> str:
+        """Return why this host cannot do work of this kind now, as a key of `gate.MESSAGES`; empty if it can.
+
+        Raises OperationalError or InterfaceError if the database does not respond.
+        """
+        if not db_schema.fits():
+            return "schema_unfit"
+        if not store_responds():
+            return "store_unavailable"
+        if disk.write_error():
+            return "disk_unwritable"
+        if sandbox_client.is_outdated():
+            return "sandbox_outdated"
+        if self.is_outdated():
+            return "worker_outdated"
+        if not db_clock.agrees():
+            return "clock_differs"
+        if not self.is_ready():
+            return "engine_unavailable" if sandbox_client.answers() else "sandbox_unavailable"
+        return ""
+
+    def take(self, key: Any) -> bool:
+        """Do what a message with this key stands for: the most urgent work of the queue that can be claimed now.
+
+        It is the row with this key, unless more urgent ones wait; if it is not queued any more, because a message of
+        another row has led to it, any row of the queue. Returns False if this worker is not ready, so that the message
+        has to go to another one.
+        """
+        return self._run(key, self._next)
+
+    def run(self, key: Any) -> bool:
+        """Do the work of the row with this key; do nothing if the row cannot be claimed now.
 
         Idempotent: this may be called any number of times, by any number of workers, and only one of them works on the
-        row. An exception of the work is not raised: it is logged, and the row queued again or failed.
+        row. An exception of the work is not raised: it is logged, and the row queued again or failed. Returns False if
+        this worker is not ready.
         """
+        return self._run(key, self._own)
+
+    def _run(self, key: Any, claim: Callable[[Any], tuple[Work, Lease[Any] | None]]) -> bool:
+        """Work on the row that `claim` claims. Returns False if this worker is not ready."""
         logger = log.bind(kind=self.name, id=str(key))
-        if not db_schema.fits():
-            logger.warning("schema_unfit")
-            return
-        if not self.is_ready():
-            # While the sandbox restarts, attempts would fail until none is left. The sweep enqueues the row again.
-            logger.warning("sandbox_unavailable")
-            self._pass_on(key)
-            return
-        if not store_responds():
-            logger.warning("store_unavailable")
-            return
-        if sandbox_client.is_outdated():
-            logger.warning("sandbox_outdated")
-            if self.marks_outdated:
-                self._all.filter(self.columns.queued(), **{self.key: key}).update(reason=Reason.OUTDATED)
-            return
-        if self.low_priority and self._must_wait(key):
-            return
-        if self.choose is None:
-            row = self._queued(key)
-            lease = self._claim(row) if row is not None and self.may_claim(row) else None
-        else:
-            lease = self.claim(key)
+        try:
+            if why_not := self.why_not_ready():
+                # Attempts would fail until none is left.
+                logger.warning(why_not)
+                if self.marks_outdated and why_not == "sandbox_outdated":
+                    self._all.filter(self.columns.queued(), **{self.key: key}).update(reason=Reason.OUTDATED)
+                return False
+            work, lease = claim(key)
+        except WorkerOutdatedError:
+            return False
+        except (OperationalError, InterfaceError) as error:
+            if not db_locks.transient_message(error):
+                raise
+            logger.warning("database_unavailable", error=type(error).__name__)
+            return False
         if lease is None:
             self._pass_on(key)
-            return
+        else:
+            if work is not self or str(getattr(lease.row, self.key)) != str(key):
+                unbind_contextvars("request_id")  # of the request that caused the message, and not this work
+            work._perform(lease)
+        return True
+
+    def _own(self, key: Any) -> tuple[Work, Lease[Any] | None]:
+        """Claim the row with this key, for `run`. With `choose`, the one that this worker chooses."""
+        if self.choose is not None:
+            return self, self.claim(key)
+        row = self._queued(key)
+        return self, self._claim(row) if row is not None and self.may_claim(row) else None
+
+    def _next(self, key: Any) -> tuple[Work, Lease[Any] | None]:
+        """Claim a row for `take`; return its kind and the lease, which is None if there is no such row."""
+        before = [kind for kind in self.peers if kind.urgency < self.urgency]
+        if before and not self._has_waited(key):
+            for kind in before:
+                if lease := kind._claim_first():
+                    return kind, lease
+        own = self._own(key)
+        if own[1] is None and self.choose is None:
+            for kind in self.peers:
+                if lease := kind._claim_first():
+                    return kind, lease
+        return own
+
+    def _has_waited(self, key: Any) -> bool:
+        """Return True if the row with this key need not let more urgent ones go first any more."""
+        waited = {f"{self.columns.order}__lte": db_clock.now() - LONGEST_WAIT}
+        return bool(self._all.filter(**{self.key: key}, **waited).exists())
+
+    def _claim_first(self) -> Lease[Any] | None:
+        """Take a lease on the first queued row that this worker may claim; None if there is none."""
+        for row in self.rows.filter(self._waiting()).order_by(self.columns.order)[:CONTENDERS]:
+            try:
+                if self.may_claim(row) and (lease := self._claim(row)):
+                    return lease
+            except WorkerOutdatedError:
+                continue
+        return None
+
+    def _waiting(self) -> Q:
+        """Return the condition for queued rows that do not pause after a failure, and can be done by this release."""
+        return self.columns.queued() & ~Q(reason=Reason.OUTDATED) & Q(enqueued_at__lte=db_clock.now())
+
+    def is_overtaken(self) -> bool:
+        """Return True if more urgent rows wait in the same queue."""
+        return any(
+            kind.rows.filter(kind._waiting()).order_by().exists() for kind in self.peers if kind.urgency < self.urgency
+        )
+
+    def _perform(self, lease: Lease[Any]) -> None:
+        """Do the work on a leased row, renew the lease meanwhile, and measure both."""
         if lease.attempt > 1:
             process_metrics.REPEATED_ATTEMPTS.labels(self.name).inc()
         elif (queued_at := getattr(lease.row, "queued_at", None)) is not None:
@@ -283,19 +404,19 @@ class Work:
 
     @transaction.atomic
     def retry_or_fail(
-        self, lease: Lease[Any], *, reason: str, final: bool = False, spares_last: bool = False, **columns: Any
+        self, lease: Lease[Any], *, reason: str, final: bool = False, passes: bool = False, **columns: Any
     ) -> bool:
         """Queue the row for another attempt if any is left, else fail it; return True if it has failed for good.
 
-        reason: a value of `models.Reason`, stored in the row. final: fail the row even if attempts are left.
-        spares_last: if this was the last attempt, do not count it (`StateColumns.give_back`); the next sweep then
-        enqueues the row. columns: further column values to write. If the lease is lost, nothing changes and False is
-        returned.
+        reason: a value of `models.Reason`, stored in the row. final: fail the row even if attempts are left. columns:
+        further column values to write. passes: the cause lies with the server and passes, so the attempt does not count
+        (`StateColumns.give_back`), and a sweep enqueues the row after a pause. If the lease is lost, nothing changes
+        and False is returned.
         """
         at = timezone.now()
-        is_last = not self.columns.attempts_left(lease)
-        given_back = self.columns.give_back(lease, at) if is_last and spares_last else {}
-        final = final or (is_last and not given_back)
+        given_back = self.columns.give_back(lease, at) if passes else {}
+        final = (final or not self.columns.attempts_left(lease)) and not given_back
+        is_enqueued = False
         if final:
             self.lock(lease.row)
             written = self.columns.fail(reason, db_clock.now())
@@ -303,14 +424,24 @@ class Work:
             # Without a message, a row is enqueued by the next step of this sweep, or by the next one.
             is_enqueued = self.columns.retries_at_once and not given_back and not isinstance(lease, ExpiredLease)
             enqueued_at = db_clock.now()
-            written = self.columns.retry(reason, enqueued_at if is_enqueued else not_enqueued(enqueued_at))
+            if not is_enqueued:
+                enqueued_at = not_enqueued(enqueued_at) if not given_back else enqueued_at + self._pause(lease, at)
+            written = self.columns.retry(reason, enqueued_at)
         columns = {**written, "lease_until": None, **columns, **given_back}
         if not lease.rows().update(**columns):
             return False
         self.on_failure(lease, final)
-        if not final and is_enqueued:
+        if is_enqueued:
             self.enqueue(lease.row)
         return final
+
+    def _pause(self, lease: Lease[Any], at: datetime) -> timedelta:
+        """Return how long after `at` the row is to be tried again: the longer it has waited already, the later.
+
+        Meanwhile its `enqueued_at` is in the future, and `_without_message` finds it when that time is near.
+        """
+        waited = at - (getattr(lease.row, "queued_at", None) or lease.row.enqueued_at)
+        return max(timedelta(seconds=settings.SWEEP_SECONDS), min(waited / PAUSE_SHARE, LONGEST_PAUSE))
 
     def sweep(self, kinds: Sequence[Work] = ()) -> int:
         """Retry or fail rows whose lease has expired, and enqueue queued rows again whose message is lost.
@@ -358,24 +489,32 @@ class Work:
     def _without_message(self, at: datetime, kinds: Sequence[Work]) -> list[Any]:
         """Return at most AT_ONCE rows that were enqueued more than SWEEP_SECONDS before `at` and whose message is lost.
 
+        Among them are rows that pause after a failure (`_pause`) until about the next sweep, and have no message.
+
         If n messages wait in the queue, they are assumed to be those of the n rows of all `kinds` that were enqueued
         last; the messages of earlier rows are lost. If the queue also has messages of rows that are no longer queued, a
         lost message is noticed only once those have been received, or after LOST_AFTER. Raises BrokerError if the
         broker cannot be reached.
         """
-        due = self.columns.queued() & Q(enqueued_at__lte=at - timedelta(seconds=settings.SWEEP_SECONDS))
-        if self.low_priority and _scoring_waits():
-            due &= Q(queued_at__lte=at - LOW_PRIORITY_WAIT)  # others would be received in vain: `_must_wait`
+        interval = timedelta(seconds=settings.SWEEP_SECONDS)
+        pausing = Q(enqueued_at__gt=at, enqueued_at__lte=at + 2 * interval)
+        due = self.columns.queued() & (Q(enqueued_at__lte=at - interval) | pausing)
         rows = self._in_queue().filter(due).order_by(self.columns.order)
         if not callable(self.queue):
             if not rows.exists():
                 return []
-            return list(rows.filter(enqueued_at__lte=_last_without_message(self.queue, kinds, at))[:AT_ONCE])
+            lost = Q(enqueued_at__lte=_last_without_message(self.queue, kinds, at))
+            return list(rows.filter(lost | pausing)[:AT_ONCE])
         by_queue: dict[str, list[Any]] = {}
         for row in rows:
             by_queue.setdefault(self.queue(row), []).append(row)
         limits = {queue: _last_without_message(queue, kinds, at) for queue in by_queue}
-        return [row for queue in by_queue for row in by_queue[queue] if row.enqueued_at <= limits[queue]][:AT_ONCE]
+        return [
+            row
+            for queue in by_queue
+            for row in by_queue[queue]
+            if row.enqueued_at <= limits[queue] or row.enqueued_at > at
+        ][:AT_ONCE]
 
     def _in_queue(self) -> Any:
         """Return a queryset of all rows of this kind, in any state, with only the columns that `enqueue` reads."""
@@ -392,12 +531,29 @@ class Work:
         return None if row is None else self._queue_of(row)
 
     def _enqueued(self, queue: str, since: datetime) -> Iterable[datetime]:
-        """Return when each row that is still queued was enqueued to `queue`, if that was after `since`."""
-        rows = self._in_queue().filter(self.columns.queued(), enqueued_at__gt=since)
+        """Return when each row that is still queued was enqueued to `queue`, if that was after `since`.
+
+        Rows that pause after a failure (`_pause`) are left out.
+        """
+        rows = self._in_queue().filter(self.columns.queued(), enqueued_at__gt=since, enqueued_at__lte=db_clock.now())
         if not callable(self.queue):
             times: Iterable[datetime] = rows.values_list("enqueued_at", flat=True) if self.queue == queue else ()
             return times
         return [row.enqueued_at for row in rows if self.queue(row) == queue]
+
+    def passes(self, error: Exception) -> bool:
+        """Return True if an attempt failed for a cause that lies with the server and passes.
+
+        The error says so itself, or this host is not ready any more: the sandbox or the engine has died, for example.
+        """
+        if isinstance(error, NotRetryableError):
+            return False
+        if disk.is_passing(error) or db_locks.transient_message(error):
+            return True
+        try:
+            return bool(self.why_not_ready())
+        except (OperationalError, InterfaceError) as away:
+            return bool(db_locks.transient_message(away))
 
     @property
     def _all(self) -> Any:
@@ -406,11 +562,6 @@ class Work:
     def _submission(self, row: Any) -> dict[str, str]:
         submission = self.submission_of(row)
         return {"submission": str(submission)} if submission is not None else {}
-
-    def _must_wait(self, key: Any) -> bool:
-        if not _scoring_waits():
-            return False
-        return bool(self._all.filter(**{self.key: key}, queued_at__gt=db_clock.now() - LOW_PRIORITY_WAIT).exists())
 
     def _attempt(self, lease: Lease[Any]) -> str:
         """Do the work on the leased row; if it raises an exception, queue the row again or fail it.
@@ -427,32 +578,31 @@ class Work:
             if outcome is None:
                 # The message may quote a file, so only type and location are logged.
                 log.error("job_failed", error=type(error).__name__, at=traceback_locations(error.__traceback__))
-                # Nobody's fault: the database restarted, or it ended a session that had paused for too long.
-                is_transient = bool(db_locks.transient_message(error))
-                self.retry_or_fail(lease, reason=Reason.INTERNAL, spares_last=is_transient)
+                self.retry_or_fail(lease, reason=Reason.INTERNAL, passes=self.passes(error))
             elif isinstance(outcome, Failure):
                 log.error("job_failed", error=f"{type(error).__name__}: {error}")
                 reason = error.reason if isinstance(error, NotRetryableError) else outcome.reason
-                self.retry_or_fail(lease, reason=reason, final=outcome.final, spares_last=outcome.spares_last)
+                passes = outcome.passes or self.passes(error)
+                self.retry_or_fail(lease, reason=reason, final=outcome.final, passes=passes)
             else:
                 outcome(lease, error)
             return "error"
         return "ended"
 
 
-BUSY: Errors = {sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True)}
+BUSY: Errors = {sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, passes=True)}
 """Consequence of a timeout on a busy machine: part of ERRORS, and of each `Work.errors` with a SandboxError."""
 ERRORS: Errors = {
     (ReportError, NotRetryableError): Failure(Reason.BAD_REPORT, final=True),
     **BUSY,
     sandbox_client.SandboxError: Failure(Reason.SANDBOX),
-    StoreUnavailableError: Failure(Reason.STORAGE, spares_last=True),
+    StoreUnavailableError: Failure(Reason.STORAGE, passes=True),
     STORAGE_ERRORS: Failure(Reason.STORAGE, final=True),
 }
 """Consequences of exceptions in an attempt, unless `Work.errors` has others.
 
 The `reason` of a NotRetryableError replaces the one here. After an exception that is not listed, the row gets the
-reason INTERNAL and is retried; the last attempt does not count if the database was busy or did not respond.
+reason INTERNAL and is retried. Whatever the exception, the attempt does not count if its cause passes (`Work.passes`).
 """
 
 
@@ -462,10 +612,6 @@ def not_enqueued(at: Any) -> Any:
     at: the current time by `db_clock`.
     """
     return at - 2 * LOST_AFTER
-
-
-def _scoring_waits() -> bool:
-    return Run.objects.filter(state=State.QUEUED, reason=Reason.NONE, scorer=None).exists()
 
 
 def _last_without_message(queue: str, kinds: Sequence[Work], at: datetime) -> datetime:

@@ -24,6 +24,7 @@ from django.db import connection, transaction
 from django.test import Client, override_settings
 from django.utils import timezone
 
+from leaderboard.core import row_locks
 from leaderboard.models import Phase, Release, Run, Standing, State, Submission
 from leaderboard.scoring.actions import releases, runs
 from leaderboard.work_queue.lease import lease_end
@@ -81,7 +82,7 @@ def test_publishing_cost_by_number_of_systems(capsys: pytest.CaptureFixture[str]
                 for number, run in enumerate(todo, start=1):
                     with transaction.atomic():
                         described = {"primary": "accuracy", "warnings": [], "at": timezone.now()}
-                        phase = releases.lock_phase(run.prediction.submission.phase_id)
+                        phase = row_locks.lock_phase(run.prediction.submission.phase_id)
                         releases.publish(phase=phase, run=run, scores=list(big._values()), **described)
                     if number % batch == 0:
                         releases.update_boards(world.phase.pk)

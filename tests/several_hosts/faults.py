@@ -261,3 +261,36 @@ class RollingUpgrade(Fault):
                 run.wait_until_host_is_ready(host)
                 time.sleep(BALANCER_SECONDS)
             run.say(f"host {host.name} runs the release after {time.monotonic() - began:.1f} s")
+
+
+# --- hosts that lack something: their workers take nothing, and the others work at their usual speed
+
+
+class HostWithoutSandbox(OfHost):
+    """A worker host's sandbox ends and is not started again; its workers go on running."""
+
+    name = "no sandbox on host"
+    seconds = 30.0
+
+    def begin(self, run: Run) -> None:
+        run.hosts[self.host].switch_off("sandbox")
+
+    def end(self, run: Run) -> None:
+        run.hosts[self.host].switch_on("sandbox")
+
+
+class HostWithFullDisk(OfHost):
+    """The disk on which a host's workers keep their temporary files has 8 kB."""
+
+    name = "full disk on host"
+    seconds = 30.0
+
+    def begin(self, run: Run) -> None:
+        folder = self._folder(run)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(folder)], check=True)
+
+    def end(self, run: Run) -> None:
+        subprocess.run(["umount", "--lazy", str(self._folder(run))], check=True)
+
+    def _folder(self, run: Run) -> Path:
+        return run.folder / self.host / "data" / "uploads"

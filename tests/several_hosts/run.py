@@ -141,6 +141,8 @@ class Run:
             faults.ClockOff("a", +1),
             faults.ClockOff("b", -1),
             faults.HostKilled("c"),
+            faults.HostWithoutSandbox("c"),
+            faults.HostWithFullDisk("c"),
             faults.OtherCode("c"),
             faults.RollingUpgrade(),
         ]

@@ -61,6 +61,7 @@ class Host:
         self.clock: dict[str, str] = {}
         self.is_up = False
         self.restarts = 0
+        self.switched_off: set[str] = set()
         self.processes: dict[str, Process] = {}
         self._lock = threading.RLock()
         for role in ROLES[self.name]:
@@ -95,18 +96,29 @@ class Host:
 
     def _start(self, role: str) -> None:
         process = self.processes[role]
-        if not process.is_alive:
+        if not process.is_alive and role not in self.switched_off:
             # The sandbox's children may not load other libraries, and no time of theirs reaches another host.
             process.start(**({} if role in ("sandbox", "engine") else self.clock))
 
     def restart_ended(self) -> None:
         with self._lock:
             for role, process in self.processes.items() if self.is_up else ():
-                if not process.is_alive:
+                if not process.is_alive and role not in self.switched_off:
                     self.restarts += 1
                     status = process.running.returncode if process.running else None
                     self.say(f"{role} on host {self.name} ended with status {status}; it is started again")
                     self._start(role)
+
+    def switch_off(self, role: str) -> None:
+        """End a process, which is not started again until `switch_on`."""
+        with self._lock:
+            self.switched_off.add(role)
+            self.processes[role].stop()
+
+    def switch_on(self, role: str) -> None:
+        with self._lock:
+            self.switched_off.remove(role)
+            self._start(role)
 
     def kill(self) -> None:
         """Kill every process of the host, by its id."""

@@ -73,7 +73,8 @@ def _translated_errors(doing: str) -> Iterator[None]:
         reply = next((cause for cause in causes if isinstance(cause, docker.errors.APIError)), None)
         if reply is not None:  # to the first request of a new client
             raise EngineError(f"{doing}: the engine reports {shown(str(reply.explanation or reply))}") from None
-        raise EngineError(f"{doing}: the engine does not respond ({type(problem).__name__})") from None
+        why = next((cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror), "")
+        raise EngineError(f"{doing}: the engine does not respond{f' ({why})' if why else ''}") from None
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

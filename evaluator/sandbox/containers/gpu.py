@@ -103,8 +103,10 @@ class Gpus:
             done = subprocess.run(  # noqa: S603
                 command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
             )
-        except (OSError, subprocess.TimeoutExpired) as problem:
-            raise SandboxError(f"{command[0]} could not be run: {type(problem).__name__}") from None
+        except OSError as problem:
+            raise SandboxError(f"{command[0]} could not be run: {problem.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise SandboxError(f"{command[0]} did not end within {_PATIENCE:g} seconds") from None
         if done.returncode:
             raise SandboxError(f"{command[0]} failed: {shown(done.stdout + done.stderr)}")
         rows = [row for row in csv.reader(done.stdout.splitlines(), skipinitialspace=True) if row]

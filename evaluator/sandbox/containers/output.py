@@ -16,6 +16,9 @@ from evaluator.sandbox.containers import tar
 from evaluator.sandbox.containers.container_spec import OutputFile
 from evaluator.sandbox.containers.engine import Engine, NotFoundError
 
+OF_THE_HOST = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Codes of errors for which the host is to blame, when a file of a container is opened."""
+
 
 class OutputError(Exception):
     """The output is missing or unusable; the text is for the participant."""
@@ -61,6 +64,8 @@ def read(folder: Path, output_file: OutputFile) -> Output | None:
         except FileNotFoundError:
             continue
         except OSError as problem:  # a link, a socket or a device
+            if problem.errno in OF_THE_HOST:
+                raise
             kind = "symlink" if problem.errno == errno.ELOOP else "special file"
             raise OutputError(f"its {name} is a {kind}, expected a regular file") from None
         with open(descriptor, "rb") as file:  # noqa: PTH123

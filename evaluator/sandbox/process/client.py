@@ -167,7 +167,7 @@ class _Run:
                         pass
                     return self._end(reply, reply.verdict)
                 elif reply.event == "late":
-                    raise SandboxTimeoutError(f"the job ran out of time: {reply.what}")
+                    raise SandboxTimeoutError(f"the host could not serve the job: {reply.what}")
                 else:
                     raise SandboxError(f"the sandbox failed: {reply.what or 'no reason was given'}")
         raise SandboxTimeoutError(f"the sandbox server did not respond in time, expected a reply within {allowed:g} s")

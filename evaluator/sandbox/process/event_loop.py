@@ -126,9 +126,7 @@ class Loop:
                 job = self._forker.fork(connection, request.limits)
             except OSError as problem:
                 self._log("fork_failed", what=str(problem))
-                _reply(
-                    connection, protocol.Reply(event="failed", what=f"the job's process cannot be started: {problem}")
-                )
+                _reply(connection, protocol.Reply(event="late", what=f"the job's process cannot be started: {problem}"))
                 self._ignore(connection.fileno())
                 connection.close()
                 continue

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
 import socket
 import time
+from collections.abc import Iterator
 
 from evaluator import code_digest
 from evaluator.sandbox.confinement.layers import Layers
@@ -24,8 +26,12 @@ _VERDICTS = {
 }
 
 
+JOB_OOM_SCORE = b"1000"
+"""The kernel's adjustment of a job's OOM score, the highest: if the host lacks memory, it kills a job and no server."""
+
+
 class HostDescriptors:
-    """Descriptors of /dev/null and /proc/self/statm, which the server opens before it gives up the host's root folder.
+    """Descriptors of some files of /dev and /proc, which the server opens before it gives up the host's root folder.
 
     pids: True if each job is to get its own pid namespace.
     """
@@ -33,7 +39,23 @@ class HostDescriptors:
     def __init__(self, *, pids: bool) -> None:
         self.null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         self.statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        self.oom_score = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
+        self._own_oom_score = os.pread(self.oom_score, 20, 0).strip()
         self.pids = JobPids() if pids else None
+
+    @contextlib.contextmanager
+    def forking(self) -> Iterator[None]:
+        """Let a process that is forked in the `with` block have JOB_OOM_SCORE, which it inherits from this process.
+
+        Without a privilege, a process may raise its own and lower it to where it was, but not that of another.
+        """
+        with contextlib.suppress(OSError):
+            os.pwrite(self.oom_score, JOB_OOM_SCORE, 0)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.pwrite(self.oom_score, self._own_oom_score, 0)
 
 
 class Forker:
@@ -60,18 +82,19 @@ class Forker:
             if self._pids:
                 self._pids.next_fork()
             try:
-                pid = os.fork()
-                if pid == 0:
-                    signal.set_wakeup_fd(-1)
-                    child.run(
-                        connection,
-                        jobs=self.jobs,
-                        limits=limits,
-                        layers=self.layers,
-                        null=self._descriptors.null,
-                        status=status_write,
-                        size=size,
-                    )
+                with self._descriptors.forking():
+                    pid = os.fork()
+                    if pid == 0:
+                        signal.set_wakeup_fd(-1)
+                        child.run(
+                            connection,
+                            jobs=self.jobs,
+                            limits=limits,
+                            layers=self.layers,
+                            null=self._descriptors.null,
+                            status=status_write,
+                            size=size,
+                        )
             finally:
                 if self._pids:
                     self._pids.back()
@@ -163,7 +186,7 @@ class RunningJob:
                 )
                 return protocol.Reply(event="late", what=self.diagnosis)
             # A job cannot send signals, so this came from outside: an operator, or the kernel's OOM killer.
-            return protocol.Reply(event="failed", what="the job was killed from outside the sandbox (SIGKILL)")
+            return protocol.Reply(event="late", what="the job was killed from outside the sandbox (SIGKILL)")
         text = sanitized_errors.sanitise(self._said.removeprefix(child.READY))
         if code == child.EXIT_UNPREPARED:
             self.diagnosis = f"warm_up() does not cover all imports of the job: {text}"

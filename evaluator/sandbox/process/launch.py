@@ -8,7 +8,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from evaluator.errors import SandboxError
@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[3]
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _ARROW = {"ARROW_DEFAULT_MEMORY_POOL": "system", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 """Make pyarrow use malloc. The allocator jemalloc, which it loads all the same, would start a thread on import."""
+LOOK_EVERY, SAY_EVERY = 0.5, 15.0
+"""Seconds between two looks at a server that is starting, and between two lines for the operator."""
 LIMITS = ("HOLDOUT_MAX_FILE_MB", "HOLDOUT_MAX_LINES")
 """Variables that `evaluator/jsonl/decompress.py` reads."""
 
@@ -51,6 +53,7 @@ def start(
     root: Path = ROOT,
     timeout: float = 60.0,
     stderr: int | None = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> subprocess.Popen[bytes]:
     """Start a sandbox server and return its process when it is ready for clients.
 
@@ -60,9 +63,11 @@ def start(
     function), and their preparation, warm_up(). paths: additional folders to import from. parallel: the maximum number
     of jobs at the same time; None: the server's default. python: the interpreter that runs the server. wrapper: a
     command that starts the server's command line, such as `setpriv ...`. root: the folder that holds the `evaluator`
-    package. stderr: where the operator's log is written, as for Popen.
+    package. stderr: where the operator's log is written, as for Popen. timeout: how long to wait while the server makes
+    no progress; on a slow or busy machine it loads its libraries for minutes. say: called with a line for the operator
+    each SAY_EVERY seconds meanwhile.
 
-    Raises SandboxError if the server refuses to start (with its reason), or is not ready within `timeout` seconds.
+    Raises SandboxError if the server refuses to start (with its reason), or makes no progress for `timeout` seconds.
     """
     ready_read, ready_write = os.pipe()
     arguments = ["--socket", os.fspath(socket_path), "--jobs", jobs, "--ready-fd", str(ready_write), "--tied"]
@@ -87,26 +92,46 @@ def start(
     finally:
         os.close(ready_write)
     with open(ready_read, "rb", buffering=0) as ready:  # noqa: PTH123 a descriptor
-        words = _words(ready.fileno(), timeout)
+        words = _words(ready.fileno(), timeout, server.pid, say)
     if words.get("ready"):
         return server
     server.kill()
     server.wait()
     if server.stdin:
         server.stdin.close()
-    raise SandboxError(str(words.get("error") or f"the sandbox server was not ready in {timeout:g} seconds"))
+    raise SandboxError(
+        str(words.get("error") or f"the sandbox server was not ready, and did nothing for {timeout:g} seconds")
+    )
 
 
-def _words(descriptor: int, timeout: float) -> dict[str, object]:
+def _progress(pid: int) -> list[str]:
+    """Return what changes while a process works: its page faults and its processor time, with those of its children.
+
+    Empty if the process has ended.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+    return fields[7:15]
+
+
+def _words(descriptor: int, timeout: float, pid: int, say: Callable[[str], None]) -> dict[str, object]:
     """Return the JSON object that the server writes when it is ready or refuses to start; empty if none comes in time.
 
     If the server ends without writing one, the result has the key `error`. descriptor: the reading end of a pipe.
-    timeout: seconds to wait.
+    timeout: seconds to wait while the process `pid` makes no progress. say: as for `start`.
     """
-    deadline = time.monotonic() + timeout
+    began = moved = said = time.monotonic()
+    last: list[str] = []
     received = b""
-    while (left := deadline - time.monotonic()) > 0:
-        if select.select([descriptor], [], [], left)[0]:
+    while (now := time.monotonic()) - moved < timeout:
+        if (progress := _progress(pid)) != last:
+            last, moved = progress, now
+        if now - said >= SAY_EVERY:
+            said = now
+            say(f"the sandbox server is starting, for {now - began:.0f} s")
+        if select.select([descriptor], [], [], min(LOOK_EVERY, timeout))[0]:
             piece = os.read(descriptor, 1 << 16)
             if not piece:
                 break

@@ -20,7 +20,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import ACTIVE, ArchiveExport, AuditEntry, Benchmark, State, User
 from leaderboard.models.archive import RETENTION
 from leaderboard.work_queue.lease import Heartbeat, Lease, LeaseLostError
-from leaderboard.work_queue.work import Work
+from leaderboard.work_queue.work import Urgency, Work
 
 WAITING = ArchiveExport.objects.select_related("benchmark__dataset", "requested_by")
 PROGRESS_SECONDS = 1.0
@@ -152,7 +152,7 @@ WORK = Work(
     name="export_archive",
     rows=WAITING,
     do=_write,
-    low_priority=True,
+    urgency=Urgency.CURATION,
     before_sweep=_remove_old,
     on_failure=_forget_passphrase,
 )

@@ -19,7 +19,7 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.models import TERMINAL, ArchiveImport, AuditEntry, Benchmark, Dataset, State, User
 from leaderboard.models.archive import RETENTION
 from leaderboard.work_queue.lease import Heartbeat, Lease
-from leaderboard.work_queue.work import Work
+from leaderboard.work_queue.work import Urgency, Work
 
 log = structlog.get_logger(__name__)
 MOST = 10
@@ -189,7 +189,7 @@ WORK = Work(
     name="import_archive",
     rows=WAITING,
     do=_read,
-    low_priority=True,
+    urgency=Urgency.CURATION,
     before_sweep=_remove_old,
     on_failure=_forget_key,
 )

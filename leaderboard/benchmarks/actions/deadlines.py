@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.core import db_clock, time_zones, validation
+from leaderboard.core import db_clock, row_locks, time_zones, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Extension, Phase, Team, User
@@ -29,7 +29,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 300.")
     validation.check_moments(closes_at=closes_at)
-    phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark").get(pk=phase.pk)
+    phase = row_locks.lock_phase(phase.pk, "benchmark")
     if phase.benchmark.is_rehearsal and phase.benchmark.rehearsal.is_over:
         raise Refused(
             Code.NOT_POSSIBLE,

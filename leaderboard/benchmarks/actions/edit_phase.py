@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from leaderboard.benchmarks.actions.benchmarks import check_phase
+from leaderboard.core import row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Phase, Split, User
@@ -76,9 +77,7 @@ def edit(*, phase: Phase, changes: Mapping[str, Any], reason: str, seen: str, by
         raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; {expected}.", field_name="reason")
     # No submission is accepted meanwhile: see `runs.lock_split`.
     runs.lock_split(phase)
-    locked = (
-        Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark", "split").get(pk=phase.pk)
-    )
+    locked = row_locks.lock_phase(phase.pk, "benchmark", "split")
     if locked.benchmark.is_rehearsal:
         raise Refused(
             Code.NOT_POSSIBLE, "A rehearsal is a copy; change the original phase instead.", heading=NOT_CHANGED

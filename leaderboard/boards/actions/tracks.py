@@ -8,9 +8,10 @@ from django.db import transaction
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import tracks
+from leaderboard.core import row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
-from leaderboard.models import AuditEntry, Leaderboard, Phase, Split, System, User
+from leaderboard.models import AuditEntry, Leaderboard, Phase, System, User
 
 
 def check_known(*, phase: Phase, track: str) -> None:
@@ -69,8 +70,8 @@ def change(*, phase: Phase, new_tracks: Sequence[Mapping[str, object]], by: User
     """
     check_manages(phase.benchmark, by)
     # Submissions lock the split (`lock_split` in leaderboard/scoring/actions/runs.py), and read the tracks.
-    Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
-    locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
+    row_locks.lock_split(phase.split_id)
+    locked = row_locks.lock_phase(phase.pk)
     stored = validated(new_tracks)
     before, after = [track["name"] for track in locked.tracks], [track["name"] for track in stored]
     if locked.submissions.exists():

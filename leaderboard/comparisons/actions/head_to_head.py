@@ -20,12 +20,11 @@ from evaluator.jobs.compare import HeadToHeadReport
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_items
 from leaderboard.comparisons.actions import pairs
 from leaderboard.core import db_clock
-from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
+from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase, stored_outcomes
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import ACTIVE, HeadToHead, Leaderboard, Reason, Run, State
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import NotRetryableError, Work
+from leaderboard.work_queue.work import NotRetryableError, Urgency, Work
 
 MOST_WAITING = 20
 """Maximum queue length of the whole site, so that viewers cannot occupy the workers for more than a minute or two."""
@@ -93,8 +92,7 @@ def _compare(lease: Lease[HeadToHead]) -> None:
     with ExitStack() as stack:
         tables = []
         for run in (row.a, row.b):
-            tables.append(stack.enter_context(opened(run.outcomes, sha256=run.outcomes_sha256)))
-            check_digest(tables[-1], run.outcomes_sha256)
+            tables.append(stack.enter_context(stored_outcomes.opened(run)))
         answer = sandbox_client.head_to_head(
             a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer
         )
@@ -112,4 +110,4 @@ def _checked(report: HeadToHeadReport) -> HeadToHeadReport:
     return report
 
 
-WORK = Work(name="head_to_head", rows=WAITING, do=_compare, former_name="side_by_side")
+WORK = Work(name="head_to_head", rows=WAITING, do=_compare, urgency=Urgency.PAGE, former_name="side_by_side")

@@ -13,8 +13,7 @@ from django.conf import settings
 from evaluator.jobs.compare import CompareBoardReport
 from evaluator.measures.base import Measure
 from evaluator.statistics.permuted_differences import is_function_of_sums
-from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
+from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase, stored_outcomes
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Comparison, Leaderboard, Reason, Run
 from leaderboard.work_queue.work import NotRetryableError
@@ -98,8 +97,7 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
     with ExitStack() as stack:
         tables = []
         for run in indices:
-            tables.append(stack.enter_context(opened(runs[run].outcomes, sha256=runs[run].outcomes_sha256)))
-            check_digest(tables[-1], runs[run].outcomes_sha256)
+            tables.append(stack.enter_context(stored_outcomes.opened(runs[run])))
         scorer = scorer_of_phase.of_board(board).scorer
         answer = sandbox_client.compare_board(
             tables=tables, pairs=index_pairs, measure=measure, seed=provenance.SEED, scorer=scorer

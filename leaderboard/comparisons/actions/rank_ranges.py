@@ -25,11 +25,11 @@ from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import board_state
 from leaderboard.comparisons.actions import pairs
 from leaderboard.comparisons.queries.rank_ranges import CorrectedRanking, PairFamily, correct_and_rank, stored
-from leaderboard.core import db_clock, db_locks
+from leaderboard.core import db_clock, row_locks
 from leaderboard.evaluation import scorer_of_phase
-from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Reason, Run, Standing, State, System
+from leaderboard.models import Comparison, Leaderboard, Ranking, Reason, Run, Standing, System
 from leaderboard.work_queue.lease import Lease, LeaseLostError, lease_end
-from leaderboard.work_queue.work import NotRetryableError, StateColumns, Work
+from leaderboard.work_queue.work import NotRetryableError, StateColumns, Urgency, Work
 
 TURN_SECONDS = 60
 """After this time, a worker enqueues a board again behind other work, and the pairs that are left are compared then."""
@@ -109,7 +109,7 @@ def recompute(*, board: Leaderboard, again: bool) -> int:
     again: True: delete all stored comparisons of the board first, so that every pair is compared again. A worker that
     has leased the board loses its lease.
     """
-    db_locks.locked(Phase.objects.filter(pk=board.phase_id)).get()
+    row_locks.lock_phase(board.phase_id)
     n_deleted = Comparison.objects.filter(leaderboard=board).delete()[0] if again else 0
     Ranking.objects.filter(leaderboard=board).update(attempt=F("attempt") + 1, lease_until=None)
     invalidate(board)
@@ -130,7 +130,8 @@ def _has_outcomes(board: Leaderboard) -> bool:
 def _compare(lease: Lease[Ranking]) -> None:
     """Compare the missing pairs, those of the best systems first; once all are stored, store the rank ranges.
 
-    If TURN_SECONDS have passed or runs are queued, the board is enqueued again for the rest of its pairs.
+    If TURN_SECONDS have passed or more urgent work waits, such as runs, the board is enqueued again for the rest of its
+    pairs.
     """
     turn_end = time.monotonic() + TURN_SECONDS
     board = lease.row.leaderboard
@@ -149,7 +150,7 @@ def _compare(lease: Lease[Ranking]) -> None:
         rows = pairs.compared(board=board, runs=runs, pairs=batch, measure=measure)
         family.add((row.a_id, row.b_id, row.p, row.n_permutations) for row in rows)
         _store(lease, rows, n_pairs=len(family), n_compared=int(family.is_stored.sum()))
-        if not family.is_stored.all() and (time.monotonic() >= turn_end or _runs_wait()):
+        if not family.is_stored.all() and (time.monotonic() >= turn_end or WORK.is_overtaken()):
             _requeue(lease)
             return
     _finish(lease, standings, family)
@@ -159,11 +160,6 @@ def _batches(missing: list[pairs.Pair], size: pairs.JobSize) -> Iterator[list[pa
     """Yield the pairs in batches for the sandbox, in nearly the order of `missing`."""
     for start in range(0, len(missing), PLANNED_AT_ONCE):
         yield from pairs.batches((pairs.in_order(a, b) for a, b in missing[start : start + PLANNED_AT_ONCE]), size)
-
-
-def _runs_wait() -> bool:
-    """Return True if runs are queued. They go first: a board of many systems would delay them by minutes."""
-    return Run.objects.filter(state=State.QUEUED, reason=Reason.NONE).exists()
 
 
 @transaction.atomic
@@ -206,7 +202,7 @@ def _finish(lease: Lease[Ranking], standings: Sequence[_Competing], family: Pair
     board = lease.row.leaderboard
     with transaction.atomic():
         # Releases lock the phase as well, so no standing changes between this check and the end of the transaction.
-        db_locks.locked(Phase.objects.filter(pk=board.phase_id)).get()
+        row_locks.lock_phase(board.phase_id)
         ranking = lease.rows().first()
         if ranking is None:
             raise LeaseLostError
@@ -250,6 +246,7 @@ WORK = Work(
         "leaderboard__gold_version",
     ),
     do=_compare,
+    urgency=Urgency.BOARD,
     columns=RankingColumns(),
     on_failure=lambda lease, final: boards.revise(Leaderboard.objects.filter(pk=lease.row.leaderboard_id)),
 )

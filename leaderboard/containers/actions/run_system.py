@@ -26,7 +26,7 @@ from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, St
 from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.submissions.actions.validation import problem
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import BUSY, STORAGE_ERRORS, Failure, StateColumns, Work, lease_lost
+from leaderboard.work_queue.work import BUSY, STORAGE_ERRORS, Failure, StateColumns, Urgency, Work, lease_lost
 from leaderboard.work_queue.worker_status import queue_of
 
 log = structlog.get_logger(__name__)
@@ -131,7 +131,7 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
         raise
     except sandbox_client.SandboxError as error:
         log.error("sandbox_failed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
-        WORK.retry_or_fail(lease, reason=Reason.SANDBOX)
+        WORK.retry_or_fail(lease, reason=Reason.SANDBOX, passes=WORK.passes(error))
         return
     if not answer.ok:
         problems = (
@@ -271,6 +271,7 @@ WORK = Work(
     routed_rows=Prediction.objects.select_related("submission__phase").only("enqueued_at", "submission__phase__gpus"),
     rows=WAITING,
     do=_predict,
+    urgency=Urgency.SUBMISSION,
     submission_of=lambda prediction: prediction.submission_id,
     errors={
         engine.CancelledError: lease_lost,
@@ -279,14 +280,14 @@ WORK = Work(
         # The phase needs something that this engine lacks; a retry would fail again.
         UsageError: Failure(Reason.ENGINE, final=True),
         **BUSY,
-        engine.GpusBusyError: Failure(Reason.ENGINE, spares_last=True),
+        engine.GpusBusyError: Failure(Reason.ENGINE, passes=True),
         engine.SandboxError: Failure(Reason.ENGINE),
         STORAGE_ERRORS: Failure(Reason.STORAGE),
     },
     columns=StateColumns(stage=""),
     choose=placement.choose,
     passes_on=placement.is_servable,
-    is_ready=lambda: workers.ready() and sandbox_client.answers(),
+    is_ready=lambda: sandbox_client.answers() and workers.ready(),
     marks_outdated=True,
     on_renewal=workers.heartbeat,
     on_failure=_on_failure,

@@ -16,7 +16,7 @@ from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, report_checks, sandbox_client
 from leaderboard.models import DryRun, Reason, State
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import NotRetryableError, Work
+from leaderboard.work_queue.work import NotRetryableError, Urgency, Work
 
 WAITING = DryRun.objects.select_related("gold__split__dataset")
 
@@ -119,4 +119,4 @@ def _score(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
     }
 
 
-WORK = Work(name="dry_run", rows=WAITING, do=_run, low_priority=True)
+WORK = Work(name="dry_run", rows=WAITING, do=_run, urgency=Urgency.CURATION)

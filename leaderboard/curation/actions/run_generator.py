@@ -29,7 +29,7 @@ from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import GeneratedPart, Generation, Reason, State
 from leaderboard.work_queue.lease import Lease, LeaseLostError
-from leaderboard.work_queue.work import NotRetryableError, Work
+from leaderboard.work_queue.work import NotRetryableError, Urgency, Work
 
 WAITING = Generation.objects.select_related("dataset")
 FIRST = 4
@@ -251,4 +251,4 @@ def _identity(line: dict[str, Any]) -> str:
     return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))
 
 
-WORK = Work(name="generate", rows=WAITING, do=_generate, low_priority=True)
+WORK = Work(name="generate", rows=WAITING, do=_generate, urgency=Urgency.CURATION)

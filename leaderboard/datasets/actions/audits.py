@@ -24,7 +24,7 @@ from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import ACTIVE, AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
 from leaderboard.work_queue.lease import Lease, cancel_rows
-from leaderboard.work_queue.work import NotRetryableError, Work
+from leaderboard.work_queue.work import NotRetryableError, Urgency, Work
 
 MAX_TRAIN_FILES = sandbox_client.MAX_FILES - 2
 WAITING = SplitAudit.objects.select_related("gold__split__dataset")
@@ -155,4 +155,4 @@ def _name(gold: GoldVersion) -> str:
     return f"{gold.split.name}.gold.jsonl" + (".gz" if str(gold.file.name).endswith(".gz") else "")
 
 
-WORK = Work(name="audit_split", rows=WAITING, do=_audit, low_priority=True)
+WORK = Work(name="audit_split", rows=WAITING, do=_audit, urgency=Urgency.CURATION)

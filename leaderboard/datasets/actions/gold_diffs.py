@@ -14,7 +14,7 @@ from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import ChangedItem, Correction, Reason, State
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import NotRetryableError, Work
+from leaderboard.work_queue.work import NotRetryableError, Urgency, Work
 
 WAITING = Correction.objects.select_related("base__split__dataset", "split__dataset")
 _BATCH_SIZE = 1000
@@ -67,4 +67,4 @@ def _row(correction: Correction, index: int, item: ItemRow) -> ChangedItem:
     )
 
 
-WORK = Work(name="diff_gold", rows=WAITING, do=_compare, former_name="lay_beside")
+WORK = Work(name="diff_gold", rows=WAITING, do=_compare, urgency=Urgency.PAGE, former_name="lay_beside")

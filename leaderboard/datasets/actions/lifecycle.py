@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.core import row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.datasets.queries import audit_results
@@ -23,7 +24,7 @@ def publish(*, split: Split, by: User) -> Split:
     """
     check_manages(split.dataset, by)
     # With this lock, a concurrent upload of gold either waits or has been committed and is seen here.
-    locked = Split.objects.select_for_update(no_key=True).get(pk=split.pk)
+    locked = row_locks.lock_split(split.pk)
     if why_not := audit_results.why_not_published(locked):
         heading = "The split was not published" if locked.is_draft else "The split is not a draft"
         raise Refused(Code.NOT_READY, why_not, heading=heading)
@@ -43,7 +44,7 @@ def publish_unaudited(*, split: Split, by: User) -> Split:
     """
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may publish a split without an audit.")
-    locked = Split.objects.select_for_update(no_key=True).get(pk=split.pk)
+    locked = row_locks.lock_split(split.pk)
     if not locked.is_draft:
         split.refresh_from_db()
         return split
@@ -76,7 +77,7 @@ def retire(*, split: Split, reason: str, by: User) -> Split:
     if not 1 <= len(reason) <= 500:
         raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 500.")
     # Accepting a submission locks the split's row too: a concurrent submission is complete, or sees the retired split.
-    locked = Split.objects.select_for_update(no_key=True).get(pk=split.pk)
+    locked = row_locks.lock_split(split.pk)
     if not locked.is_published:
         raise Refused(
             Code.NOT_POSSIBLE,

@@ -16,13 +16,13 @@ from leaderboard.benchmarks import manifest
 from leaderboard.core.refusal import Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.hosting import audit_demonstrations, host, submit_built_images
+from leaderboard.hosting.patience import Patience
 from leaderboard.management.base import BaseCommand
 from leaderboard.models import Benchmark, Membership, Phase, Run, State, Submission, System, Team, User
 from leaderboard.operations import demo
 from leaderboard.submissions.actions import submit as submissions
 
 LOOK_EVERY = 0.2
-SILENT_AFTER = 30.0
 """Seconds without a change of any run's state after which it is assumed that no worker is running."""
 
 
@@ -36,7 +36,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--fixtures", type=Path, default=settings.ROOT / "fixtures", help="default: %(default)s")
         parser.add_argument(
-            "--wait-seconds", type=float, default=300, help="time to wait for all runs to finish; 0: do not wait"
+            "--wait-seconds",
+            type=float,
+            default=300,
+            help="time to wait while no background work moves; 0: do not wait",
         )
         parser.add_argument(
             "--audits",
@@ -173,23 +176,22 @@ class Command(BaseCommand):
         return teams.system(team=team, name=part.name, by=by, kind=part.kind, **texts)
 
     def wait(self, submitted: list[Submission], seconds: float) -> None:
-        """Wait at most `seconds` until all runs of the submissions have ended.
+        """Wait until all runs of the submissions have ended.
 
-        Raises CommandError if they take longer, if no run changes its state for SILENT_AFTER seconds, or if a run does
-        not end with scores.
+        Raises CommandError if no background work moves for `seconds`, or if a run does not end with scores.
         """
         runs = Run.objects.filter(prediction__submission__in=submitted)
-        started = moved = time.monotonic()
+        patience = Patience(seconds)
         last: Counter[str] = Counter()
         while True:
             states = Counter(runs.values_list("state", flat=True))
             if states != last:
                 self.say(", ".join(f"{count} {state}" for state, count in sorted(states.items())))
-                last, moved = states, time.monotonic()
+                last = states
             if not states[State.QUEUED] and not states[State.RUNNING]:
                 break
-            if time.monotonic() - started > seconds or time.monotonic() - moved > SILENT_AFTER:
-                raise CommandError(unanswered(states, time.monotonic() - moved))
+            if patience.is_over():
+                raise CommandError(unanswered(states, patience.idle))
             time.sleep(LOOK_EVERY)
         failed = runs.exclude(state=State.DONE).select_related("prediction__submission__system")
         if failed:

@@ -48,7 +48,7 @@ class Command(BaseCommand):
             # Child processes read this variable, so that mails and permalinks contain the actual port.
             os.environ.setdefault("HOLDOUT_BASE_URL", address.rstrip("/"))
             self.prepare()
-            supervisor = Supervisor(embedded.children(listener), self.say)
+            supervisor = Supervisor(embedded.children(listener, self.say), self.say)
             try:
                 with embedded.announced(settings.DATA, os.environ["HOLDOUT_BASE_URL"]):
                     supervisor.start()

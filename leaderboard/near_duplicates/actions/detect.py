@@ -21,7 +21,7 @@ from leaderboard.core import db_clock
 from leaderboard.models import NearDuplicate, Reason, SimilarityCheck, State
 from leaderboard.near_duplicates.actions import similarity
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import AT_ONCE, NotRetryableError, Work
+from leaderboard.work_queue.work import AT_ONCE, NotRetryableError, Urgency, Work
 
 WAITING = SimilarityCheck.objects.select_related(
     "prediction__submission__system", "phase__split__dataset", "phase__benchmark"
@@ -65,7 +65,7 @@ WORK = Work(
     name="detect_near_duplicates",
     rows=WAITING,
     do=_check,
-    low_priority=True,
+    urgency=Urgency.CHECK,
     before_sweep=_finish_without_candidates,
     former_name="look_for_copies",
 )

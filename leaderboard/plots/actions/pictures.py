@@ -33,7 +33,7 @@ from leaderboard.plots.catalog import PLOTS, PlotRequest
 from leaderboard.plots.render import rendered
 from leaderboard.plots.vega_lite import Spec
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import AT_ONCE, Failure, Work, not_enqueued
+from leaderboard.work_queue.work import AT_ONCE, Failure, Urgency, Work, not_enqueued
 
 MIN_INTERVAL = timedelta(minutes=1)
 """Minimum time between two renderings of a board."""
@@ -104,6 +104,6 @@ WORK = Work(
     ),
     do=_render,
     errors={subprocess.SubprocessError: Failure(Reason.EXIT)},
-    low_priority=True,
+    urgency=Urgency.PICTURE,
     before_sweep=_queue,
 )

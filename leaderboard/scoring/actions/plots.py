@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from evaluator.jobs.compare import PlotReport
 from leaderboard.boards.disclosure.policies import reveals_plots
-from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import plot_checks, sandbox_client
+from leaderboard.core import row_locks
+from leaderboard.evaluation import plot_checks, sandbox_client, stored_outcomes
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.evaluation.scorer_of_phase import of_board
 from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot
@@ -48,8 +48,7 @@ def plot_data(release: Release) -> plot_checks.PlotData:
     or altered.
     """
     run = release.run
-    with opened(run.outcomes) as table:
-        check_digest(table, run.outcomes_sha256)
+    with stored_outcomes.opened(run) as table:
         answer = sandbox_client.plot(table=table)
     if not answer.ok:
         raise NoPlotDataError(
@@ -91,7 +90,7 @@ def add_plot_data(release: Release) -> ReleasePlot | None:
     try:
         with transaction.atomic():
             # The policy may have changed since the data were computed.
-            release.phase = Phase.objects.select_for_update(no_key=True).get(pk=release.phase_id)
+            release.phase = row_locks.lock_phase(release.phase_id)
             return store_plot_data(release, data)
     except IntegrityError:  # another process has stored them in the meantime
         return None

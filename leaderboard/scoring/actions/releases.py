@@ -20,7 +20,7 @@ from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.ladder_bounds import groups_of
 from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.core import db_clock, db_locks, process_metrics, tracing
+from leaderboard.core import db_clock, db_locks, process_metrics, row_locks, tracing
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import (
     ACTIVE,
@@ -49,18 +49,9 @@ LEAST_PAUSE, LONGEST_PAUSE = 0.02, 2.0
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 
 
-LOCKED = PreparedQuery(lambda phase, idle: db_locks.locked(Phase.objects.filter(pk=phase), idle), int, str)
 LAST_SEQUENCE = PreparedQuery(
     lambda phase: Release.objects.filter(phase=phase).order_by("-sequence").values_list("sequence")[:1], int
 )
-
-
-def lock_phase(phase_id: int) -> Phase:
-    """Lock a phase's row until the transaction ends, and return the phase. Publication is serialized by this lock.
-
-    A process that freezes in the transaction holds up other processes for at most LOCK_IDLE_SECONDS.
-    """
-    return LOCKED(phase_id, db_locks.lock_idle())[0]
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
@@ -81,9 +72,9 @@ def publish(*, phase: Phase, run: Run, primary: str, scores: Scores, warnings: l
 
     Returns None if the run must wait: on a ladder, runs are released in the order in which their predictions arrived,
     so this one is released after those of earlier predictions. Call in the transaction that stores the run's scores.
-    phase: from `lock_phase` in this transaction, so that the sequence of releases has no gaps. primary: name of the
-    measure by which systems are ranked. scores, warnings: all of the run, before the policy is applied. at: time of the
-    release, by `db_clock.now`.
+    phase: from `row_locks.lock_phase` in this transaction, so that the sequence of releases has no gaps. primary: name
+    of the measure by which systems are ranked. scores, warnings: all of the run, before the policy is applied. at: time
+    of the release, by `db_clock.now`.
     """
     board = boards.of_run(phase=phase, run=run)
     if phase.disclosure != Phase.Disclosure.LADDER:
@@ -105,7 +96,7 @@ def update_boards(phase_id: int) -> None:
             if connection.vendor == "postgresql":  # on SQLite, this transaction would make all others wait
                 time.sleep(_pause(phase_id))
             with tracing.span("rank"), process_metrics.RANKING_SECONDS.time():
-                _update_boards(lock_phase(phase_id))
+                _update_boards(row_locks.lock_phase(phase_id))
         if not _unranked(phase_id).exists():
             return
 
@@ -204,7 +195,7 @@ def sweep() -> int:
     released = 0
     for pk in list(waiting.order_by().values_list("prediction__submission__phase", flat=True).distinct()):
         with transaction.atomic():
-            phase = lock_phase(pk)
+            phase = row_locks.lock_phase(pk)
             released += sum(advance(board) for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN))
             _update_boards(phase)
     last = Release.objects.filter(phase=OuterRef("pk")).order_by("-sequence").values("sequence")[:1]

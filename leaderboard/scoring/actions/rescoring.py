@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import board_state
+from leaderboard.core import row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.evaluation import scorer_of_phase
@@ -153,11 +154,8 @@ def held(phase: Phase) -> Phase:
 
     Corrections lock the rows in the same order, and submissions lock only the split's, so no two transactions deadlock.
     """
-    Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
-    rows = Phase.objects.select_for_update(of=("self",), no_key=True).select_related(
-        "split__dataset", "benchmark", "scorer"
-    )
-    return rows.get(pk=phase.pk)
+    row_locks.lock_split(phase.split_id)
+    return row_locks.lock_phase(phase.pk, "split__dataset", "benchmark", "scorer")
 
 
 def _supersede(phase: Phase, board: Leaderboard) -> None:

@@ -9,17 +9,19 @@ import numpy as np
 import structlog
 from django.core.files.base import ContentFile
 from django.db import transaction
+from django.db.models import Max
 from msgspec import to_builtins
 
 from evaluator.jobs.score import ScoreReport
 from evaluator.jsonl.decompress import is_packed
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state, slices
-from leaderboard.core import db_clock, db_locks, process_metrics, tracing
+from leaderboard.core import db_clock, process_metrics, row_locks, tracing
 from leaderboard.core.storage import check_digest, deleted_on_failure, opened, save_unique
 from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import (
     GoldVersion,
+    Leaderboard,
     Phase,
     Prediction,
     QuotaCharge,
@@ -34,7 +36,15 @@ from leaderboard.models import (
 from leaderboard.scoring.actions import plots, releases
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import Lease, cancel_rows
-from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, StateColumns, Work, not_enqueued
+from leaderboard.work_queue.work import (
+    STORAGE_ERRORS,
+    Failure,
+    StateColumns,
+    Urgency,
+    Work,
+    WorkerOutdatedError,
+    not_enqueued,
+)
 from leaderboard.work_queue.worker_status import SCORERS
 
 log = structlog.get_logger(__name__)
@@ -79,8 +89,7 @@ def lock_split(phase: Phase) -> Split:
     and a slow or frozen worker must not delay submissions.
     """
     with process_metrics.LOCK_SECONDS.labels("split").time():
-        split: Split = db_locks.locked(Split.objects.filter(pk=phase.split_id)).get()
-        return split
+        return row_locks.lock_split(phase.split_id)
 
 
 def on_prediction_ready(*, split: Split, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
@@ -107,16 +116,24 @@ def on_prediction_ready(*, split: Split, phase: Phase, prediction: Prediction, g
 def _is_of_our_version(run: Run) -> bool:
     """Return True if a queued run's task version is that of this worker's code.
 
-    A run of a later version is left queued for an upgraded worker. A run of an earlier version is replaced (`replace`),
-    since the code of that version is not available.
+    Raises WorkerOutdatedError for a run of a later version, which an upgraded worker has to score. A run of an earlier
+    version is replaced (`replace`), since the code of that version is not available.
     """
     version = TASKS[run.gold_version.split.dataset.task].version
     if run.task_version > version:
         log.error("worker_outdated", kind=WORK.name, id=str(run.pk), task_version=run.task_version, ours=version)
         Run.objects.filter(pk=run.pk, state=State.QUEUED).update(reason=Reason.OUTDATED)
-    elif run.task_version < version:
+        raise WorkerOutdatedError
+    if run.task_version < version:
         replace(run, version)
     return run.task_version == version
+
+
+def is_worker_outdated() -> bool:
+    """Return True if an open board has a later version of its task than this worker's code."""
+    scored = Leaderboard.objects.filter(state__in=Leaderboard.OPEN, phase__scorer=None)
+    versions = scored.values_list("phase__benchmark__task").annotate(Max("task_version")).order_by()
+    return any(task in TASKS and version > TASKS[task].version for task, version in versions)
 
 
 @transaction.atomic
@@ -297,15 +314,17 @@ def _hold_phase(run: Run) -> Phase:
 
     Call before the run is locked: `rescoring.cancel` locks in the same order.
     """
-    return releases.lock_phase(run.prediction.submission.phase_id)
+    return row_locks.lock_phase(run.prediction.submission.phase_id)
 
 
 WORK = Work(
     name="score",
     rows=WAITING.filter(scorer=None),
     do=_score,
+    urgency=Urgency.SUBMISSION,
     errors={STORAGE_ERRORS: Failure(Reason.STORAGE)},
     columns=StateColumns(error_id="", detail=""),
+    is_outdated=is_worker_outdated,
     may_claim=_is_of_our_version,
     marks_outdated=True,
     lock=_hold_phase,

@@ -13,7 +13,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
-from leaderboard.core import db_clock
+from leaderboard.core import db_clock, row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
@@ -22,7 +22,6 @@ from leaderboard.models import (
     Final,
     Phase,
     Prediction,
-    Split,
     State,
     Submission,
     System,
@@ -110,8 +109,8 @@ def unseal(*, phase: Phase) -> bool:
     the date has not passed, the phase is not sealed any more, or a predictions file that was received in time may still
     be in validation.
     """
-    Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
-    phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("split__dataset").get(pk=phase.pk)
+    row_locks.lock_split(phase.split_id)
+    phase = row_locks.lock_phase(phase.pk, "split__dataset")
     at = db_clock.read()
     if not phase.is_sealed or phase.sealed_until is None or at < phase.sealed_until:
         return False
@@ -185,7 +184,7 @@ def _usable(phase: Phase) -> QuerySet[Submission]:
 def _choosing(submission: Submission, by: User) -> Phase:
     if not submission.system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team that made this submission.")
-    phase = Phase.objects.select_for_update(no_key=True).get(pk=submission.phase_id)
+    phase = row_locks.lock_phase(submission.phase_id)
     if phase.disclosure != Phase.Disclosure.SEALED:
         raise Refused(
             Code.NOT_POSSIBLE,

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from leaderboard.boards.actions import boards
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.core import db_clock
+from leaderboard.core import db_clock, row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Benchmark, HiddenSubmission, Phase, Submission, User
@@ -134,8 +134,7 @@ def _locked_phase(submission: Submission) -> Phase:
 
     Publication on the phase's boards takes the same lock.
     """
-    rows = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark")
-    return rows.get(pk=submission.phase_id)
+    return row_locks.lock_phase(submission.phase_id, "benchmark")
 
 
 def _check_member(submission: Submission, by: User) -> None:

@@ -34,7 +34,7 @@ from leaderboard.models import (
 from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.submissions.actions import refused_uploads
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, Work
+from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, Urgency, Work
 
 log = structlog.get_logger(__name__)
 MAX_OTHER_SPLITS = 4
@@ -246,6 +246,7 @@ WORK = Work(
         "submission__phase__split__dataset", "submission__phase__benchmark", "submission__submitted_by"
     ),
     do=_validate,
+    urgency=Urgency.SUBMISSION,
     errors={STORAGE_ERRORS: Failure(Reason.STORAGE)},
     marks_outdated=True,
     on_failure=_on_failure,

@@ -17,7 +17,7 @@ from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure.policies import lets_choose
 from leaderboard.boards.queries.facts import Value
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.core import validation
+from leaderboard.core import row_locks, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -201,7 +201,7 @@ def _open_boards(phase: Phase) -> list[Leaderboard]:
 
 def _locked_phase(phase: Phase) -> Phase:
     """Lock the phase's row until the transaction ends, and return it. Publication on its boards takes the same lock."""
-    return Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark").get(pk=phase.pk)
+    return row_locks.lock_phase(phase.pk, "benchmark")
 
 
 def _check_member(system: System, by: User) -> None:

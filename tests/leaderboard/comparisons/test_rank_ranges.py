@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from leaderboard.comparisons.actions import pairs, rank_ranges
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Comparison, Leaderboard, Ranking, Reason, Run, Standing
+from leaderboard.scoring.actions import runs
 from leaderboard.submissions.actions.hide import hide
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import LeaseLostError
@@ -134,6 +136,7 @@ def test_scoring_has_priority_over_rank_ranges(
     world: World, batch_sizes: list[int], monkeypatch: pytest.MonkeyPatch, enqueued: list[int]
 ) -> None:
     monkeypatch.setattr(pairs, "job_size", lambda *_: pairs.JobSize(1, 16))
+    monkeypatch.setattr(rank_ranges.WORK, "peers", (runs.WORK, rank_ranges.WORK))
     enter(world, "Waits", 25)
     board = board_of(world)
     enqueued.clear()
@@ -301,14 +304,31 @@ def test_an_inconsistent_report_is_not_stored(
     assert not Comparison.objects.exists()
 
 
-def test_altered_outcomes_are_not_compared(world: World) -> None:
+@pytest.mark.parametrize("is_missing", [True, False], ids=["missing", "altered"])
+def test_lost_outcomes_are_made_again_by_scoring_again(
+    world: World, caplog: pytest.LogCaptureFixture, is_missing: bool
+) -> None:
     path = Path(Run.objects.order_by("queued_at")[0].outcomes.path)
-    path.chmod(0o600)
-    path.write_bytes(path.read_bytes()[:-1])
+    content = path.read_bytes()
+    path.unlink()
+    if not is_missing:
+        path.write_bytes(content[:-1])
+    rank_ranges.WORK.run(board_of(world).pk)
+    assert ranges(board_of(world)) == SHOWN and path.read_bytes() == content
+    assert "outcomes_lost" in caplog.text and "outcomes_restored" in caplog.text
+
+
+def test_lost_outcomes_that_scoring_does_not_reproduce_are_not_compared(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    original = sandbox_client.score
+    monkeypatch.setattr(sandbox_client, "score", lambda **asked: replace(original(**asked), attachment=b"others"))
+    path = Path(Run.objects.order_by("queued_at")[0].outcomes.path)
+    path.unlink()
     rank_ranges.WORK.run(board_of(world).pk)
     ranking = Ranking.objects.get()
     assert (ranking.reason, ranking.lease_until, ranking.failures) == (Reason.STORAGE, None, 1)
-    assert ranges(board_of(world)) == HIDDEN
+    assert ranges(board_of(world)) == HIDDEN and not path.exists() and "outcomes_differ" in caplog.text
 
 
 def test_a_board_of_an_earlier_task_version_is_not_compared(world: World) -> None:

@@ -279,7 +279,7 @@ def test_gpus_that_others_have_use_up_no_attempt(world: World, sandbox: FakeSand
     lease = run_system.WORK.claim(prediction.pk)
     assert lease is not None and lease.attempt == 3
     outcome = next(found for kinds, found in run_system.WORK.errors.items() if kinds is engine.GpusBusyError)
-    assert not run_system.WORK.retry_or_fail(lease, reason=outcome.reason, spares_last=outcome.spares_last)
+    assert not run_system.WORK.retry_or_fail(lease, reason=outcome.reason, passes=outcome.passes)
     prediction.refresh_from_db()
     assert (prediction.state, prediction.attempt) == (State.QUEUED, 2)
     kinds = list(run_system.WORK.errors)

@@ -19,11 +19,11 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.actions import delete_account, invitations, membership, teams, tokens
-from leaderboard.core import chunked_upload, db_locks
+from leaderboard.core import chunked_upload, db_locks, row_locks
 from leaderboard.models import AuditEntry, Benchmark, ImageUpload, Phase, Split, Team, User, Webhook
 from leaderboard.notifications.actions import webhooks
 from leaderboard.operations import health
-from leaderboard.scoring.actions import releases, runs
+from leaderboard.scoring.actions import runs
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import ROOT, client_of, error_of, footprint, send
 from tests.support.rows.tiny_world import World, build, prediction_lines
@@ -94,7 +94,7 @@ def test_a_migration_may_pause(world: World, monkeypatch: pytest.MonkeyPatch) ->
 
 
 LOCKS: dict[str, Callable[[World], object]] = {
-    "phase": lambda world: releases.lock_phase(world.phase.pk),
+    "phase": lambda world: row_locks.lock_phase(world.phase.pk),
     "split": lambda world: runs.lock_split(world.phase),
     "ranking": lambda world: db_locks.try_lock(db_locks.RANKING, world.phase.pk),
 }

@@ -194,16 +194,20 @@ def test_a_copy_of_a_file_without_a_sketch_is_flagged(world: World, rival: Syste
     assert len(pairs()) == 1
 
 
-def test_scoring_has_priority_for_a_limited_time(world: World, without_sketch: None) -> None:
+def test_scoring_goes_first_for_a_limited_time(
+    world: World, without_sketch: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     submit_and_score(world, world.system, WRONG)
     detect.WORK.sweep()
     row = SimilarityCheck.objects.get()
-    world.submit(LABELS)
-    detect.WORK.run(row.pk)
+    monkeypatch.setattr(detect.WORK, "peers", (runs.WORK, detect.WORK))
+    submissions = [world.submit(LABELS) for _ in range(2)]
+    detect.WORK.take(row.pk)
     row.refresh_from_db()
     assert (row.state, row.attempt) == (State.QUEUED, 0)
-    SimilarityCheck.objects.update(queued_at=timezone.now() - work.LOW_PRIORITY_WAIT)
-    detect.WORK.run(row.pk)
+    assert [Run.objects.get(prediction__submission=one).state for one in submissions] == [State.DONE, State.QUEUED]
+    SimilarityCheck.objects.filter(pk=row.pk).update(queued_at=timezone.now() - work.LONGEST_WAIT)
+    detect.WORK.take(row.pk)
     row.refresh_from_db()
     assert row.state == State.DONE
 

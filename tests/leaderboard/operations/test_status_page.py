@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.core import disk
-from leaderboard.models import State, WorkerReport
+from leaderboard.models import AuditEntry, Phase, Run, State, WorkerReport
 from leaderboard.operations import health, periodic, status
 from leaderboard.work_queue import enqueue
 from tests.support.api_calls import person
@@ -114,6 +114,20 @@ def test_many_failures_are_counted_and_the_latest_listed(
     assert len(few) == len(many)
 
 
+def test_failed_work_is_run_again_by_a_button(world: World, operator: Client) -> None:
+    assert "Run failed work again" not in page(operator)
+    world.insert_run(state=State.FAILED, reason="internal", finished_at=timezone.now())
+    assert "1 job of the last 30 days failed because of this server" in page(operator)
+    assert "Run failed work again" in page(operator)
+    answer = operator.post(f"{PAGE}run-again/", follow=True)
+    assert "1 failed job queued again." in answer.content.decode()
+    assert AuditEntry.objects.get(action="work.run_again").actor.username == "olga"
+    assert "Run failed work again" not in page(operator)
+    client = Client()
+    client.force_login(world.curator)
+    assert client.post(f"{PAGE}run-again/").status_code == 404
+
+
 def test_only_staff_sees_it(world: World) -> None:
     client = Client()
     assert client.get(PAGE).status_code == 302
@@ -150,6 +164,7 @@ def test_the_public_status_has_neither_names_of_parts_nor_details(world: World) 
 def test_the_public_status_of_scoring(world: World, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.setattr(health, "results", lambda: dict.fromkeys(health.CHECKS, True))
     long_ago = timezone.now() - timedelta(hours=1)
+    Phase.objects.update(takes_images=True)
     for queue in ("scoring", "systems"):
         is_gone = missing == {"scoring": "worker", "systems": "engine"}[queue]
         seen = long_ago if is_gone else timezone.now()
@@ -159,6 +174,36 @@ def test_the_public_status_of_scoring(world: World, monkeypatch: pytest.MonkeyPa
     assert found["Scoring"] == (missing not in ("worker", "sweep"))
     assert found["Container images"] == (missing not in ("engine", "sweep"))
     assert found["Uploads"] and found["Downloads"] and found["Pages and leaderboards"]
+
+
+def test_images_are_not_accepted_without_an_engine(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No worker with an engine has ever reported; it is missed once a phase takes images."""
+    monkeypatch.setattr(health, "results", lambda: dict.fromkeys(health.CHECKS, True))
+    cache.set(periodic.COMPLETED, timezone.now().timestamp())
+    assert "Container images" not in status.public_services()
+    Phase.objects.update(takes_images=True)
+    assert status.public_services()["Container images"] is False
+    Phase.objects.update(closes_at=timezone.now())
+    assert "Container images" not in status.public_services()
+
+
+def test_scoring_is_late_if_files_wait_much_longer_than_usual(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workers have reported, and are frozen."""
+    at = timezone.now()
+    monkeypatch.setattr(health, "results", lambda: dict.fromkeys(health.CHECKS, True))
+    cache.set(periodic.COMPLETED, at.timestamp())
+    WorkerReport.objects.create(queue="scoring", host="a", ready=True, seen_at=at)
+    done = {"state": State.DONE, "outcomes": "o", "outcomes_sha256": "0" * 64}
+    usual = world.insert_run(at=at - timedelta(minutes=6), finished_at=at - timedelta(minutes=5), **done)
+    run = world.insert_run(at=at - timedelta(seconds=100))
+    assert status.public_services()["Scoring"]
+    Run.objects.filter(pk=run.pk).update(queued_at=at - timedelta(minutes=4))
+    assert not status.public_services()["Scoring"]
+    Run.objects.filter(pk=usual.pk).update(queued_at=at - timedelta(minutes=9))
+    assert status.public_services()["Scoring"]
+    frozen = {"state": State.RUNNING, "lease_until": at - timedelta(seconds=1), "attempt": 1}
+    Run.objects.filter(pk=run.pk).update(queued_at=at - timedelta(hours=1), **frozen)
+    assert not status.public_services()["Scoring"]
 
 
 def test_the_public_status_without_a_database(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.core import db_locks
+from leaderboard.core import db_locks, row_locks
 from leaderboard.models import Leaderboard, Phase, Release, Run, Standing, State, Submission, System, Team
 from leaderboard.scoring.actions import releases
 from leaderboard.submissions.queries import progress
@@ -32,7 +32,7 @@ def scored(world: World, system: System, value: float | None) -> Run:
     Submission.objects.filter(pk=run.prediction.submission_id).update(system=system)
     run = Run.objects.get(pk=run.pk)
     with transaction.atomic():
-        phase = releases.lock_phase(world.phase.pk)
+        phase = row_locks.lock_phase(world.phase.pk)
         releases.publish(phase=phase, run=run, primary="accuracy", scores=scores_of(value), warnings=[], at=at)
     return run
 

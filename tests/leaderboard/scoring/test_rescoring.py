@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
@@ -103,6 +104,7 @@ def test_a_failed_rescoring_blocks_the_switch_refunds_nothing_and_is_resumable(
     socket, settings.MAX_ATTEMPTS = settings.SANDBOX_SOCKET, 1
     correct(world)
     settings.SANDBOX_SOCKET = hung_up
+    Run.objects.filter(state=State.QUEUED).update(queued_at=timezone.now() - timedelta(days=1))
     score_all()
     settings.SANDBOX_SOCKET = socket
     progress = progress_of(world.phase)

@@ -210,6 +210,7 @@ PEOPLE = [
 MANAGE = [
     Row("manage", "login 404 404 200 200 200 200"),
     Row("manage_operations", "login 404 404 404 404 404 200"),
+    Row("manage_run_again", "login 404 404 404 404 404 405", "login 404 404 404 404 404 302"),
     Row("manage_workers", "login 404 404 404 404 200 200"),
     Row("manage_worker_drain", "login 404 404 404 404 405 405", "login 404 404 404 404 302 302"),
     Row("manage_imports", CURATOR, CURATOR.replace("200", "422")),

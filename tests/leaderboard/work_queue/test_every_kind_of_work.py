@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.db import OperationalError
 from django.db.models import Model
 from django.utils import timezone
@@ -36,10 +37,12 @@ from leaderboard.models import (
     SplitAudit,
     State,
 )
+from leaderboard.operations import run_again
+from leaderboard.plots.actions import pictures
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue, work
 from leaderboard.work_queue.lease import LeaseLostError
-from leaderboard.work_queue.work import Work
+from leaderboard.work_queue.work import Urgency, Work
 from tests.support import custom_scorers
 from tests.support.rows import container_rows
 from tests.support.rows.module_rows import shared_states
@@ -158,11 +161,11 @@ def test_each_kind_has_a_row_and_a_task_of_its_name() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.former_name], ids=lambda kind: kind.name)
 def test_a_message_under_a_former_name_runs_the_same_work(kind: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[tuple[str, str]] = []
-    monkeypatch.setattr(Work, "run", lambda self, key: runs.append((self.name, key)))
+    taken: list[tuple[str, str]] = []
+    monkeypatch.setattr(Work, "take", lambda self, key: taken.append((self.name, key)) or True)
     for name in (kind.former_name, kind.name):
         jobs.app.tasks[enqueue.task_name(name)]("7")
-    assert runs == [(kind.name, "7")] * 2
+    assert taken == [(kind.name, "7")] * 2
 
 
 @each_kind
@@ -190,7 +193,6 @@ def test_only_one_of_two_workers_claims_a_row(world: World, kind: Work, monkeypa
 def test_work_of_silent_workers_is_requeued_and_finally_fails(
     world: World, kind: Work, sent_messages: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kind, "low_priority", False)
     row = ROWS[kind.name](world, timezone.now())
     sent_messages.clear()
     message = (f"leaderboard.jobs.{kind.name}", key_of(kind, row), QUEUES.get(kind.name, "scoring"))
@@ -266,7 +268,6 @@ def test_a_server_error_is_retried_and_finally_fails(
     row = ROWS[kind.name](world, timezone.now())
     for name, value in (("do", broken), ("is_ready", lambda: True), ("may_claim", lambda _: True)):
         monkeypatch.setattr(kind, name, value)
-    monkeypatch.setattr(kind, "low_priority", False)
     monkeypatch.setattr(sandbox_client, "is_outdated", lambda: False)
     for _ in range(settings.MAX_ATTEMPTS + 1):
         kind.run(key_of(kind, row))
@@ -331,6 +332,66 @@ def test_unclaimed_work_is_enqueued_again(world: World, kind: Work, sent_message
     assert kind.sweep() == 0 and sent_messages == [], "it was enqueued just now"
 
 
+@each_kind
+def test_work_that_failed_because_of_the_server_is_run_again(world: World, kind: Work, sent_messages: Sent) -> None:
+    row = ROWS[kind.name](world, timezone.now())
+    while is_queued(kind, row):
+        lease = kind.claim(key_of(kind, row))
+        assert lease is not None
+        kind.retry_or_fail(lease, reason=Reason.INTERNAL, final=True)
+    assert (run_again.count(), run_again.run_failed_again(), run_again.run_failed_again()) == (1, 1, 0)
+    again = kind.rows.get(kind.columns.queued())
+    assert again.reason == Reason.NONE and not QuotaCharge.objects.exclude(refunded_at=None).exists()
+    sent_messages.clear()
+    kind.sweep()
+    message = (f"leaderboard.jobs.{kind.name}", key_of(kind, again), QUEUES.get(kind.name, "scoring"))
+    assert message in sent_messages or kind.name in ("score", "run_scorer"), "a new run has a message already"
+    lease = kind.claim(key_of(kind, again))
+    assert lease is not None and (lease.attempt > row.attempt or lease.row != row), "no earlier attempt can write"
+    # Of a fault of the benchmark, the server is not to blame.
+    kind.retry_or_fail(lease, reason=Reason.BAD_GOLD, final=True)
+    assert run_again.count() == 0
+
+
+def test_what_is_scored_meanwhile_is_not_run_again(world: World, sent_messages: Sent) -> None:
+    failed = world.insert_run(state=State.FAILED, reason=Reason.LOST, finished_at=timezone.now())
+    assert run_again.count() == 1
+    runs.queue(prediction=failed.prediction, gold=world.gold)
+    assert (run_again.count(), run_again.run_failed_again()) == (0, 0)
+
+
+def test_the_command_runs_failed_work_again(world: World, sent_messages: Sent, capsys: Any) -> None:
+    world.insert_run(state=State.FAILED, reason=Reason.STORAGE, finished_at=timezone.now())
+    call_command("run_failed_again")
+    call_command("run_failed_again")
+    assert capsys.readouterr().out == "1 failed job queued again\n0 failed jobs queued again\n"
+
+
+def test_kinds_are_taken_in_one_order(world: World, sent_messages: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the order of the messages is: scores first, pictures last; each message leads to one row."""
+    done: list[Work] = []
+    monkeypatch.setattr(Work, "why_not_ready", lambda self: "")
+    monkeypatch.setattr(Work, "_perform", lambda self, lease: done.append(self))
+    names = ["render_plots", "detect_near_duplicates", "export_archive", "diff_gold", "score"]
+    rows = {name: ROWS[name](world, timezone.now() - timedelta(seconds=1)) for name in names}
+    n_rows = sum(kind.rows.filter(kind.columns.queued()).count() for kind in KINDS if kind.queue == "scoring")
+    for _ in range(n_rows + 2):
+        assert pictures.WORK.take(rows["render_plots"].pk)
+    assert len(done) == n_rows and done == sorted(done, key=lambda kind: kind.urgency)
+    taken = list(dict.fromkeys(kind.name for kind in done))
+    assert taken == ["score", "diff_gold", "export_archive", "detect_near_duplicates", "render_plots"]
+
+
+def test_a_row_that_has_waited_long_lets_nothing_go_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(Work, "why_not_ready", lambda self: "")
+    monkeypatch.setattr(Work, "_perform", lambda self, lease: done.append(self.name))
+    old = ROWS["render_plots"](world, timezone.now() - work.LONGEST_WAIT)
+    ROWS["score"](world, timezone.now())
+    pictures.WORK.take(old.pk)
+    assert done == ["render_plots"]
+
+
 def test_a_new_kind_needs_its_work_and_one_line(
     world: World, sent_messages: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,7 +401,7 @@ def test_a_new_kind_needs_its_work_and_one_line(
         lease.finish(state=State.DONE, progress=["counted"])
 
     row = ROWS["export_archive"](world, timezone.now() - timedelta(hours=1))
-    new = Work(name="count_words", rows=ArchiveExport.objects.all(), do=do)
+    new = Work(name="count_words", rows=ArchiveExport.objects.all(), do=do, urgency=Urgency.CURATION)
     monkeypatch.setattr(jobs, "SWEEPS", (new,))
     monkeypatch.setattr(sandbox_client, "answers", lambda: True)
     monkeypatch.setattr(sandbox_client, "is_outdated", lambda: False)

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
+from leaderboard.core import row_locks
 from leaderboard.models import Image, Prediction, Release, Run, State, Submission, System, Team
 from leaderboard.scoring.actions import releases
 from tests.support.rows.tiny_world import World
@@ -77,7 +78,7 @@ def publish(run: Run, **described: Any) -> Release | None:
     """Release a run, and rank its board. described: as for `releases.publish`; by default accuracy ranks the board."""
     described = {"primary": "accuracy", "warnings": [], "at": timezone.now(), **described}
     with transaction.atomic():
-        phase = releases.lock_phase(run.prediction.submission.phase_id)
+        phase = row_locks.lock_phase(run.prediction.submission.phase_id)
         release = releases.publish(phase=phase, run=Run.objects.get(pk=run.pk), **described)
     releases.update_boards(run.prediction.submission.phase_id)
     return release

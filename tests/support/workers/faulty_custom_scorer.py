@@ -41,6 +41,6 @@ match os.environ["HOLD_AT"]:
     case "stored-uncommitted":
         runs.releases.publish = hold
     case "committed-unacknowledged":
-        run_scorer.WORK.run = after(run_scorer.WORK.run)
+        run_scorer.WORK.take = after(run_scorer.WORK.take)
     case other:
         raise SystemExit(f"unknown point {other}")

@@ -44,6 +44,6 @@ match os.environ["HOLD_AT"]:
     case "second-uncommitted":
         releases.publish = on_second_call(releases.publish, after(releases.publish))
     case "committed-unacknowledged":
-        runs.WORK.run = after(runs.WORK.run)
+        runs.WORK.take = after(runs.WORK.take)
     case other:
         raise SystemExit(f"unknown point {other}")

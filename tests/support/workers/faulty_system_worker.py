@@ -46,6 +46,6 @@ match os.environ["HOLD_AT"]:
     case "stored-uncommitted":
         run_system._hand_over = hold
     case "committed-unacknowledged":
-        run_system.WORK.run = after(run_system.WORK.run)
+        run_system.WORK.take = after(run_system.WORK.take)
     case other:
         raise SystemExit(f"unknown point {other}")

@@ -62,7 +62,7 @@ def test_a_chosen_gpu_that_does_not_exist_is_an_error(smi: FakeNvidiaSmi, choice
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("/nonexistent/nvidia-smi",), "could not be run: FileNotFoundError"),
+        (("/nonexistent/nvidia-smi",), "could not be run: No such file or directory"),
         (("sh", "-c", "echo no driver; exit 9"), "failed: .*no driver"),
         (("echo", "a, b"), "expected lines of index, uuid"),
         (("echo", "0, all, n, 1, Disabled"), "wrote the UUID"),

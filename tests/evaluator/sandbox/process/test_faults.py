@@ -242,7 +242,40 @@ def test_a_job_killed_from_outside_is_a_sandbox_error(own: Make) -> None:
         [job] = children(inner)
         os.kill(job, signal.SIGKILL)
         reply = answer(client)
-        assert (reply.event, reply.what) == ("failed", "the job was killed from outside the sandbox (SIGKILL)")
+        assert (reply.event, reply.what) == ("late", "the job was killed from outside the sandbox (SIGKILL)")
+
+
+@pytest.mark.root
+def test_a_host_without_memory_kills_a_job_and_not_the_server(own: Make) -> None:
+    box = own()
+    with connect(box) as client:
+        order(client, "sleep", LONG)
+        assert answer(client).event == "ready"
+        [inner] = children(box.server.pid)
+        [job] = children(inner)
+        scores = [int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in (box.server.pid, inner, job)]
+    assert scores == [int(Path("/proc/self/oom_score_adj").read_text())] * 2 + [1000]
+
+
+def test_a_server_that_is_slow_to_start_is_waited_for(tmp_path: Path) -> None:
+    """It computes for longer than the timeout, as on a busy machine; one that does nothing is given up."""
+    warm_up = """
+    import time
+
+    def warm_up():
+        while time.process_time() < 3:
+            pass
+
+    JOBS = {}
+    """
+    (tmp_path / "slow_jobs.py").write_text(textwrap.dedent(warm_up))
+    folder = shared_folder()
+    server = start(folder / "s", jobs="slow_jobs", paths=[tmp_path], stderr=subprocess.DEVNULL, timeout=1.5)
+    server.terminate()
+    server.wait(30)
+    idle = ["sh", "-c", "sleep 60"]
+    with pytest.raises(SandboxError, match=r"not ready, and did nothing for 0\.6 seconds"):
+        start(folder / "s", jobs="slow_jobs", paths=[tmp_path], wrapper=idle, timeout=0.6)
 
 
 def test_the_server_ends_when_its_inner_process_dies(own: Make) -> None:
