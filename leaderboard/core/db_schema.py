@@ -8,7 +8,7 @@ A migration is safe beside older code if it only adds what that code can leave o
 so:
 
     class Migration(migrations.Migration):
-        safe_beside = "0071_stop_using_cost"  # code with this migration of the same app neither reads nor writes it
+        safe_with = "0071_stop_using_cost"  # code with this migration of the same app neither reads nor writes it
 
 An empty text says that any older code works beside it.
 """
@@ -138,20 +138,20 @@ def require(keys: Iterable[Key]) -> None:
             recorder.record_applied(REQUIRED, name)
 
 
-def needed_beside(migration: migrations.Migration, state: ProjectState) -> Key | None:
+def required_code(migration: migrations.Migration, state: ProjectState) -> Key | None:
     """Return the migration that older code has to know to work beside this one; None if any code works beside it.
 
     state: the models before the migration, which is changed. The result may be the migration itself: no older code
     works beside it.
     """
-    declared: str | None = getattr(migration, "safe_beside", None)
+    declared: str | None = getattr(migration, "safe_with", None)
     if declared is not None:
         return (migration.app_label, declared) if declared else None
     return (migration.app_label, migration.name) if next(obstacles(migration, state), "") else None
 
 
 def obstacles(migration: migrations.Migration, state: ProjectState) -> Iterator[str]:
-    """Yield why older code may not work beside the migration, a phrase for each of its operations; its `safe_beside`
+    """Yield why older code may not work beside the migration, a phrase for each of its operations; its `safe_with`
     does not count.
 
     Older code inserts rows without naming a new column, which therefore needs a default in the database or null. It

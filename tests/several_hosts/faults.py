@@ -205,12 +205,10 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [("leaderboard", {last!r})]
-    operations = [
-        migrations.AddField(model, "rehearsed", models.IntegerField(default=7{default}))
-        for model in ("phase", "submission", "prediction", "run")
-    ]
+    operations = [migrations.AddField({model!r}, "rehearsed", models.IntegerField(default=7{default}))]
 """
-"""Columns of the tables that every submission writes, and that workers and `beat` lock."""
+BUSY = ("phase", "submission", "prediction", "run")
+"""The tables that every submission writes, and that workers and `beat` lock: a migration for each."""
 MODELS = """
 from django.db import models as _models
 
@@ -230,13 +228,17 @@ class RollingUpgrade(Fault):
 
     def prepare(self, run: Run) -> None:
         self.tree = copy_of_code(run.folder / "release")
-        migrations = self.tree / "leaderboard" / "migrations"
-        last = max(path.stem for path in migrations.glob("0*.py"))
-        self.file = migrations / "9999_rehearsed.py"
-        self.file.write_text(MIGRATION.format(last=last, default=""))
-        self.later = MIGRATION.format(last=last, default=", db_default=7")
+        self.write_migrations(default="")
         with (self.tree / "leaderboard" / "models" / "__init__.py").open("a") as file:
             file.write(MODELS)
+
+    def write_migrations(self, *, default: str) -> None:
+        folder = self.tree / "leaderboard" / "migrations"
+        last = max(path.stem for path in folder.glob("0*.py"))
+        for number, model in enumerate(BUSY, 9001):
+            name = f"{number}_rehearsed_{model}"
+            (folder / f"{name}.py").write_text(MIGRATION.format(last=last, model=model, default=default))
+            last = name
 
     def begin(self, run: Run) -> None:
         host = run.hosts["a"]
@@ -244,7 +246,7 @@ class RollingUpgrade(Fault):
         refused = host.run(*migrate, cwd=self.tree)
         assert refused.returncode and "Nothing was migrated" in refused.stderr, refused
         run.say(f"refused: {refused.stderr.strip().splitlines()[-1]}")
-        self.file.write_text(self.later)
+        self.write_migrations(default=", db_default=7")
         began = time.monotonic()
         done = host.run(*migrate, cwd=self.tree)
         assert done.returncode == 0, done

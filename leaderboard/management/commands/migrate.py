@@ -109,7 +109,7 @@ class Command(BaseCommand, migrate.Command):
         needed = {}
         for migration, _ in plan:
             key = (migration.app_label, migration.name)
-            required = db_schema.needed_beside(migration, executor.loader.project_state(key, at_end=False))
+            required = db_schema.required_code(migration, executor.loader.project_state(key, at_end=False))
             if required is not None:
                 needed[".".join(key)] = required
         return needed

@@ -228,34 +228,34 @@ UNSAFE: dict[str, tuple[list[Any], str]] = {
 
 
 @pytest.mark.parametrize("operations", SAFE.values(), ids=SAFE)
-def test_what_older_code_can_leave_out_is_safe_beside_it(operations: list[Any]) -> None:
+def test_what_older_code_can_leave_out_is_safe_with_it(operations: list[Any]) -> None:
     assert list(db_schema.obstacles(migration(*operations), a_state())) == []
-    assert db_schema.needed_beside(migration(*operations), a_state()) is None
+    assert db_schema.required_code(migration(*operations), a_state()) is None
 
 
 @pytest.mark.parametrize(("operations", "why"), UNSAFE.values(), ids=UNSAFE)
 def test_nothing_else_is(operations: list[Any], why: str) -> None:
     (found,) = db_schema.obstacles(migration(*operations), a_state())
     assert found.startswith(why)
-    assert db_schema.needed_beside(migration(*operations), a_state()) == LATER
+    assert db_schema.required_code(migration(*operations), a_state()) == LATER
     for declared, needed in (("", None), ("0071_x", ("leaderboard", "0071_x"))):
-        judged = migration(*operations, safe_beside=declared)
-        assert db_schema.needed_beside(judged, a_state()) == needed
+        judged = migration(*operations, safe_with=declared)
+        assert db_schema.required_code(judged, a_state()) == needed
 
 
 def faults(loader: MigrationLoader, key: tuple[str, str]) -> Iterator[str]:
     """Yield what is wrong with one of the site's migrations, and what its author has to do."""
     made = loader.disk_migrations[key]
-    declared: str | None = getattr(made, "safe_beside", None)
+    declared: str | None = getattr(made, "safe_with", None)
     if declared and not (declared < made.name and (made.app_label, declared) in loader.disk_migrations):
-        yield f"safe_beside is {declared!r}, expected the name of an earlier migration of the site, or an empty text"
+        yield f"safe_with is {declared!r}, expected the name of an earlier migration of the site, or an empty text"
     for obstacle in db_schema.obstacles(made, loader.project_state(key, at_end=False)):
         if "db_default" in obstacle:
             yield f"it {obstacle}: the code of the last release, which runs beside it, inserts rows without the column"
         elif declared is None:
             yield (
                 f"one operation is to {obstacle}: does the code of the last release work beside it? Then let the "
-                'migration say so: safe_beside = "", or the name of the migration of an earlier release from which on '
+                'migration say so: safe_with = "", or the name of the migration of an earlier release from which on '
                 "the code neither reads nor writes it. Otherwise leave it to a later release"
             )
 
@@ -270,10 +270,10 @@ def test_the_sites_migrations_are_expand_and_contract() -> None:
 @pytest.mark.parametrize(
     ("made", "expected"),
     [
-        (migration(add(models.IntegerField(default=0)), safe_beside=""), "NOT NULL .* inserts rows without the column"),
-        (migration(migrations.RemoveField("system", "facts")), "remove field facts .* safe_beside"),
+        (migration(add(models.IntegerField(default=0)), safe_with=""), "NOT NULL .* inserts rows without the column"),
+        (migration(migrations.RemoveField("system", "facts")), "remove field facts .* safe_with"),
         (
-            migration(migrations.RemoveField("system", "facts"), safe_beside="9999_later"),
+            migration(migrations.RemoveField("system", "facts"), safe_with="9999_later"),
             "expected .* earlier migration",
         ),
     ],
