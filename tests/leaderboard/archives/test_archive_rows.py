@@ -36,7 +36,7 @@ from leaderboard.models import (
     Team,
     User,
 )
-from tests.support.archive_files import KEY, MODELS, closed_part, fields_of, key_of, row
+from tests.support.rows.archive_files import KEY, MODELS, closed_part, fields_of, key_of, row
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
