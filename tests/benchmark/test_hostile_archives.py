@@ -21,7 +21,7 @@ from leaderboard.models import Score, State
 from tests.leaderboard.archives.test_archive_pages import forged, written
 from tests.leaderboard.archives.test_archives import wipe
 from tests.support.api_calls import person
-from tests.support.archive_files import PUBLIC, SECRET, archive_with, closed_part, overlapping
+from tests.support.rows.archive_files import PUBLIC, SECRET, archive_with, closed_part, overlapping
 from tests.support.rows.gold_uploads import close_all, uploaded
 from tests.support.rows.tiny_world import build
 

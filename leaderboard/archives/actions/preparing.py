@@ -192,8 +192,11 @@ class _Preparation:
             raise ArchiveError(f"{min(self._unused)} is in the encrypted part, but no row names it")
 
     def _parsed(self, model: type[Model], name: str, table: Table) -> Iterator[tuple[int, Values]]:
+        most = rows.most_rows(model)
         for index, line in enumerate(zip_files.lines(self._closed, f"tables/{name}.jsonl")):
             place = Place(name, index + 1)
+            if index >= most:
+                raise ArchiveError(f"{place}: the table has more than {most:,} rows")
             self._result.n_rows += 1
             if self._result.n_rows > self._most_rows:
                 raise ArchiveError(f"{place}: the archive has more than {self._most_rows:,} rows")

@@ -98,7 +98,7 @@ def import_contents(
             _compare(head, benchmark)
             AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug, renamed=dict(imported.renamed))
             finish(imported)
-    say(f"{benchmark.slug}: imported unchanged, {sum(head.rows.values()):,} rows")
+    say(f"{benchmark.slug}: imported unchanged, {prepared.n_rows:,} rows")
     return imported
 
 

@@ -9,7 +9,7 @@ from django.core import serializers
 from django.db import connection, models
 from django.db.models import Model
 
-from leaderboard.models import User
+from leaderboard.models import Standing, User
 
 OF_A_PERSON = ("username", "email", "first_name", "last_name", "date_joined")
 """Fields of a user that are exported: no password, no rights."""
@@ -18,11 +18,15 @@ MOST_ROWS = 2_000_000
 """Maximum number of rows of an archive that is imported: scores are systems, measures and slices multiplied."""
 MOST_ROWS_SQLITE = 500_000
 """The same on SQLite, where all others wait to write while the rows are inserted."""
+MOST_STANDINGS_SQLITE = 50_000
+"""Maximum number of standings on SQLite: the boards, which are made of them, are compared before the commit."""
 
 
-def most_rows() -> int:
-    """Return the maximum number of rows of an archive that this server imports."""
-    return MOST_ROWS_SQLITE if connection.vendor == "sqlite" else MOST_ROWS
+def most_rows(model: type[Model] | None = None) -> int:
+    """Return the maximum number of rows of an archive that this server imports. model: only of this table."""
+    if connection.vendor != "sqlite":
+        return MOST_ROWS
+    return MOST_STANDINGS_SQLITE if model is Standing else MOST_ROWS_SQLITE
 
 
 def serialize_rows(rows: Iterable[Model]) -> Iterator[bytes]:

@@ -29,13 +29,14 @@ from leaderboard.models import (
     Phase,
     ReportedResult,
     Run,
+    Standing,
     State,
     Submission,
     System,
     Team,
     User,
 )
-from tests.support.archive_files import KEY, MODELS, closed_part, fields_of, key_of, row
+from tests.support.rows.archive_files import KEY, MODELS, closed_part, fields_of, key_of, row
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
@@ -158,8 +159,9 @@ def test_a_row_has_all_fields_and_no_others(fields: str) -> None:
 
 
 def test_too_many_rows_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archived, "most_rows", lambda: len(MODELS) - 1)
-    assert f"line 1: the archive has more than {len(MODELS) - 1} rows" in problem(whole())
+    monkeypatch.setattr(archived, "most_rows", lambda model=None: 0 if model is Standing else len(MODELS) - 1)
+    assert "tables/standing.jsonl, line 1: the table has more than 0 rows" in problem(whole())
+    assert f"line 1: the archive has more than {len(MODELS) - 1} rows" in problem(whole() | {Standing: []})
 
 
 def test_each_key_occurs_once(world: World) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from leaderboard.archives.actions import encryption, zip_files
 from leaderboard.archives.actions.errors import ArchiveError
-from tests.support.archive_files import overlapping, zipped
+from tests.support.rows.archive_files import overlapping, zipped
 
 
 def two_of_a_name() -> bytes:

@@ -17,7 +17,7 @@ from leaderboard.core.refusal import Code
 from leaderboard.models import ArchiveImport, Benchmark, Dataset, Membership, State, Team, User
 from tests.leaderboard.archives.test_archive_pages import as_, problem_of
 from tests.support.api_calls import person
-from tests.support.archive_files import (
+from tests.support.rows.archive_files import (
     KEY,
     SECRET,
     archive_with,
