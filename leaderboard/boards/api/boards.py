@@ -24,6 +24,7 @@ from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.ladder_bounds import as_fields
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.etag import with_etag
+from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
 from leaderboard.core.api.serializers import ScoreSerializer, errors
 from leaderboard.models import Phase
@@ -190,7 +191,7 @@ def _page_url(request: Request, page: int | None) -> str | None:
         return None
     query = request.query_params.copy()
     query["page"] = str(page)
-    return request.build_absolute_uri(f"?{query.urlencode()}")
+    return f"{addresses.site(request)}{request.path}?{query.urlencode()}"
 
 
 def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
