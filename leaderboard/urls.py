@@ -31,15 +31,13 @@ def asking(entries: Iterable[URLPattern | URLResolver]) -> Iterator[URLPattern |
             entry.url_patterns[:] = asking(entry.url_patterns)
         elif entry.name in ASKING:
             view = reauthentication_required(entry.callback, of=ASKING[entry.name])
-            # Their forms are not stored in the session: one has a password.
-            entry.callback = sensitive_post_parameters()(view)
+            has_password = entry.name == "account_set_password"  # its form is not stored in the session
+            entry.callback = sensitive_post_parameters()(view) if has_password else view
         yield entry
 
 
-ACCOUNTS = [entry for entry in allauth_patterns if not str(entry.pattern).startswith("social/")]
+ACCOUNTS = list(asking(entry for entry in allauth_patterns if not str(entry.pattern).startswith("social/")))
 """URLs of django-allauth without those of its earlier releases."""
-
-ACCOUNTS = list(asking(ACCOUNTS))
 
 urlpatterns = [
     *public,

@@ -223,8 +223,8 @@ def delete_idle(kind: Kind) -> int:
         AuditEntry.record(f"{prefix}.forgotten", upload, received=upload.received, bytes=upload.bytes)
         discard(upload)
     _delete_strays(kind)
-    uploads = [other._default_manager.values("pk") for other in (ImageUpload, RawUpload)]
-    UploadPiece.objects.exclude(upload__in=uploads[0]).exclude(upload__in=uploads[1]).delete()
+    images, raw = (other._default_manager.values_list("pk", flat=True) for other in (ImageUpload, RawUpload))
+    UploadPiece.objects.exclude(upload__in=images).exclude(upload__in=raw).delete()
     return len(old)
 
 

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from leaderboard.boards.api import column_choice, query_parameters
 from leaderboard.boards.queries import MOST_ROWS, Board, InvalidQuery, Key, Page, lookup, page_of, parse
+from leaderboard.core.api import addresses
 
 
 def requested_page(request: Request, slug: str, phase: str, *, paged: bool = False) -> tuple[Page, list[Key]]:
@@ -56,7 +57,7 @@ def page_url(request: Request, page: int | None) -> str | None:
         return None
     query = request.query_params.copy()
     query["page"] = str(page)
-    return request.build_absolute_uri(f"?{query.urlencode()}")
+    return f"{addresses.site(request)}{request.path}?{query.urlencode()}"
 
 
 def file_stem(page: Page, slug: str, phase: str) -> str:

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from leaderboard.boards.api import query_parameters
 from leaderboard.boards.api.boards import CONDITIONAL
 from leaderboard.boards.queries import InvalidQuery
+from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
 from leaderboard.core.api.serializers import errors
 from leaderboard.plots.catalog import PLOTS, PlotRequest, spec_or_404
@@ -40,7 +41,7 @@ class SpecView(View):
             spec = spec_or_404(plot, asked)
         except InvalidQuery as error:
             raise ValidationError({error.parameter: error.text}) from error
-        return JsonResponse(_with_absolute_urls(spec, request.build_absolute_uri("/")[:-1]))
+        return JsonResponse(_with_absolute_urls(spec, addresses.site(request)))
 
 
 def _with_absolute_urls(content: Any, site: str) -> Any:

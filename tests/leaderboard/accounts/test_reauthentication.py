@@ -91,6 +91,9 @@ def test_the_request_is_made_again_after_the_password(ada: User) -> None:
     client = session_of(ada)
     page = confirm(client, client.post("/me/tokens/", TOKEN)).content.decode()
     assert "Your token" in page and AuthToken.objects.get().user == ada
+    client = session_of(ada)
+    confirm(client, client.post("/accounts/email/", {"action_add": "", "email": "new@holdout.example"}))
+    assert EmailAddress.objects.filter(user=ada, email="new@holdout.example").exists()
     # For a while, nothing else asks.
     assert client.get("/me/data.zip").status_code == 200
 
