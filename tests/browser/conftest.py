@@ -48,8 +48,6 @@ SMALL_TARGETS = """() => {
   }
   return [...small];
 }"""
-NARROW_LETTERS = """spacing => document.documentElement.style.setProperty("letter-spacing", spacing, "important")"""
-"""Makes text as narrow as in another font: the widths of targets must not depend on the fonts of a machine."""
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 """Waits until the browser has drawn the page at a new width; else a screenshot may lack tables below the window."""
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -119,10 +117,7 @@ def shoot(page: Page, name: str) -> None:
         if "/admin/" in page.url or "/docs/" in page.url:
             continue
         page.evaluate("document.fonts.ready.then(() => true)")
-        for spacing in ("normal", "-0.12em"):
-            page.evaluate(NARROW_LETTERS, spacing)
-            assert page.evaluate(SMALL_TARGETS) == [], f"{name} at {width} px has targets of less than 24 px"
-        page.evaluate(NARROW_LETTERS, "")
+        assert page.evaluate(SMALL_TARGETS) == [], f"{name} at {width} px has targets of less than 24 px"
     page.set_viewport_size({"width": WIDTHS["wide"], "height": 900})
 
 

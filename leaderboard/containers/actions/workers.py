@@ -198,7 +198,14 @@ def under_way() -> frozenset[str]:
 
 
 def _say(*, queue: str, ready: bool, **columns: Any) -> WorkerReport:
-    fields = {"message": "", "detail": {}, "disk_low": False, "gpus": 0, "gpu_memory_gb": 0, "ready": ready}
+    fields: dict[str, Any] = {
+        "message": "",
+        "detail": {},
+        "disk_low": False,
+        "gpus": 0,
+        "gpu_memory_gb": 0,
+        "ready": ready,
+    }
     fields |= {"seen_at": db_clock.read(), **columns}
     fields["detail"] = {**fields["detail"], process_reports.MIGRATIONS: db_schema.newest()}
     stored, _ = WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=fields)

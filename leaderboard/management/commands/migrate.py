@@ -8,12 +8,11 @@ processes with such code run (`core/db_schema.py`).
 from __future__ import annotations
 
 import time
-from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -38,7 +37,7 @@ IN_USE = "the tables are in use"
 
 
 class Command(BaseCommand, migrate.Command):
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
             "--stop-older-code",

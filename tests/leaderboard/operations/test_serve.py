@@ -92,10 +92,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def serving(data: Path) -> Iterator[Serving]:
     serving = start(data, "--port", "0", "--no-seed")
-    serving.until("ready; ")
-    yield serving
-    if serving.process.poll() is None:
-        serving.stop()
+    try:
+        serving.until("ready; ")
+        yield serving
+    finally:
+        if serving.process.poll() is None:
+            serving.stop()
 
 
 def address(serving: Serving) -> str:
