@@ -155,7 +155,7 @@ def _lines(stream: BinaryIO, kind: str, limits: ReadLimits, problems: ProblemLis
         yield line
     if not n_bytes:
         problems.stop(None, "the table has no rows", "only a header", "one row per line")
-    problems.notes += [_note_on_numbers(key, *counted, problems.file) for key, counted in numbers.items()]
+    problems.notes += [_note_on_numbers(key, row, count, problems.file) for key, (row, count) in numbers.items()]
 
 
 def _note_on_numbers(key: str, row: int, count: int, file: str) -> str:
@@ -258,7 +258,7 @@ def _value(cell: Any, is_json: bool) -> bytes:
     if not is_json:
         return msgspec.json.encode(cell)
     if cell in _BOOLEANS:
-        return cell.lower().encode()
+        return str(cell).lower().encode()
     try:
         _DECODER.decode(cell)
     except (msgspec.MsgspecError, RecursionError):
