@@ -156,7 +156,7 @@ def _lines(stream: BinaryIO, kind: str, limits: ReadLimits, problems: ProblemLis
         yield line
     if not n_bytes:
         problems.stop(None, "the table has no rows", "only a header", "one row per line")
-    problems.notes += [_note_on_numbers(key, *counted, problems.file) for key, counted in numbers.items()]
+    problems.notes += [_note_on_numbers(key, row, count, problems.file) for key, (row, count) in numbers.items()]
 
 
 def _note_on_numbers(key: str, row: int, count: int, file: str) -> str:
@@ -259,7 +259,7 @@ def _value(cell: Any, is_json: bool) -> bytes:
     if not is_json:
         return msgspec.json.encode(cell)
     if cell in _BOOLEANS:
-        return cell.lower().encode()
+        return str(cell).lower().encode()
     try:
         _DECODER.decode(cell)
     except (msgspec.MsgspecError, RecursionError):
@@ -316,14 +316,13 @@ def _sheet_rows(sheet: Any, limits: ReadLimits, problems: ProblemList) -> Iterat
     fill up each to its last column; and it would leave out rows and cells that are not in order. Nothing below the rows
     is parsed: a sheet may list a million merged cells there.
     """
-    from openpyxl.worksheet._reader import DATA_TAG, ROW_TAG, WorkSheetParser, iterparse
-
+    reader = _library("openpyxl.worksheet._reader", problems)
     most_rows = min(_MOST_XLSX_ROWS, limits.lines + 1)
     book = sheet.parent
     row = n_elements = 0
     data: Any = None  # the parent of the rows
     with book._archive.open(sheet._worksheet_path) as source:
-        parser = WorkSheetParser(
+        parser = reader.WorkSheetParser(
             source,
             sheet._shared_strings,
             epoch=book.epoch,
@@ -331,16 +330,16 @@ def _sheet_rows(sheet: Any, limits: ReadLimits, problems: ProblemList) -> Iterat
             timedelta_formats=book._timedelta_formats,
         )
         parser.parse_formula = lambda _: "="  # formulas are refused; a shared one would be rewritten for each cell
-        for event, element in iterparse(source, ("start", "end")):
+        for event, element in reader.iterparse(source, ("start", "end")):
             if event == "start":
                 n_elements += 1
-                data = element if element.tag == DATA_TAG else data
+                data = element if element.tag == reader.DATA_TAG else data
                 if n_elements > _MOST_XLSX_ELEMENTS:
                     problems.stop(row + 1, "too many cells", f"over {_MOST_XLSX_COLUMNS}", f"at most {_MOST_COLUMNS}")
                 continue
-            if element.tag == DATA_TAG:
+            if element.tag == reader.DATA_TAG:
                 return
-            if element.tag != ROW_TAG:
+            if element.tag != reader.ROW_TAG:
                 continue
             n_elements = 0
             number, cells = parser.parse_row(element)
