@@ -165,7 +165,7 @@ class BoardTableView(View):
     @extend_schema(
         operation_id="leaderboard_csv",
         responses={(200, "text/csv"): OpenApiTypes.STR, 304: None, **errors()},
-        parameters=[query_parameters.BoardQuery],
+        parameters=[query_parameters.BoardFileQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Export the board as CSV. Each measure has four columns: value, low and high (interval), and n (gold units).

@@ -47,7 +47,7 @@ def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
 
 @CONDITIONAL
 class LatexView(View):
-    @_described("leaderboard_latex", "application/x-tex", query_parameters.BoardQuery)
+    @_described("leaderboard_latex", "application/x-tex", query_parameters.BoardFileQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Export the board as a LaTeX table. Scores have three decimals and their confidence interval.
 
@@ -62,7 +62,7 @@ class LatexView(View):
 
 @CONDITIONAL
 class MarkdownView(View):
-    @_described("leaderboard_markdown", "text/markdown", query_parameters.BoardQuery)
+    @_described("leaderboard_markdown", "text/markdown", query_parameters.BoardFileQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Export the board as a Markdown table. Scores have three decimals and their confidence interval."""
         page, keys = requested_page(request, slug, phase)
@@ -89,7 +89,8 @@ class CanonicalView(View):
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Export the board as canonical JSON. Keys are sorted and there is no white space.
 
-        A citation states the SHA-256 of these bytes. They hold every revealed score, but no rank ranges or costs.
+        A citation states the SHA-256 of these bytes. They hold every revealed score, but no rank ranges or costs. Of a
+        board with more than 500 systems, they are for requests with a token.
         """
         board = _whole(request, slug, phase)
         if board.is_cut:

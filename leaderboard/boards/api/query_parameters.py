@@ -98,6 +98,15 @@ class BoardQuery(VersionQuery):
     as_of = OptionalText(help_text="`2026-11-01`: the board at the end of that day, UTC; default: the current board")
 
 
+class BoardFileQuery(BoardQuery):
+    page = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        default=1,
+        help_text=f"which {MOST_ROWS} systems of a board that has more; the header Link has the next page",
+    )
+
+
 class BoardPageQuery(BoardQuery):
     page = serializers.IntegerField(required=False, min_value=1, default=1)
     page_size = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS, default=PAGE_SIZE)

@@ -20,7 +20,9 @@ def requested_page(request: Request, slug: str, phase: str, *, paged: bool = Fal
     which a board with more than MOST_ROWS rows has several: the parameter `page` selects one.
     Raises ValidationError for an invalid query parameter, and Http404 if the user may not see the phase.
     """
-    query = query_parameters.read(query_parameters.BoardPageQuery if paged else query_parameters.BoardQuery, request)
+    query = query_parameters.read(
+        query_parameters.BoardPageQuery if paged else query_parameters.BoardFileQuery, request
+    )
     try:
         board = lookup.head_or_404(request.user, slug, phase, as_of=query["as_of"], **query_parameters.version(query))
         params = request.query_params.dict()

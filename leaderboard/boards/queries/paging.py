@@ -143,7 +143,7 @@ def _of_large_board(board: Board, query: BoardQuery, viewer: Any) -> tuple[int, 
         on_page = _prepared(board, query, viewer).filter(pk__in=page)
         return n, _records(_lines(on_page, replace(query, page=1)), query)
     systems = selection.few_systems(board, query, viewer, MOST_ROWS)
-    if systems is None and query.words:
+    if systems is None and any(len(word) > 1 for word in query.words):
         # The names are read one after the other, until there are too many that match.
         matches = _filtered(_prepared(board, replace(query, sort=first_column(board), by=None), viewer), query, viewer)
         systems = list(matches.order_by().values_list("system", flat=True)[: MOST_ROWS + 1])

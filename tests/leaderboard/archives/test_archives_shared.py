@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from leaderboard.archives.actions import tables
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Submission, System, Team, User
+from leaderboard.scoring.actions import board_histories
 from leaderboard.systems.actions import systems
 from tests.support.rows.many_groups import a_phase, a_split, answers, labels_of, score_all, send
 from tests.support.rows.tiny_world import World, build
@@ -80,6 +81,7 @@ def import_archive(archive: Path) -> None:
 
 
 def as_of_today(slug: str) -> bytes:
+    board_histories.sweep()
     day = timezone.now().date().isoformat()
     answer = Client().get(f"/api/v1/benchmarks/{slug}/phases/many/leaderboard/", {"as_of": day})
     assert answer.status_code == 200

@@ -30,7 +30,7 @@ from leaderboard.models import (
     Team,
 )
 from tests.support.api_calls import ROOT, client_of, person
-from tests.support.board_queries import applied
+from tests.support.rows.board_queries import applied
 from tests.support.rows.board_rows import publish, score, stand
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build

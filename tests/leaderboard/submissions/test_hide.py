@@ -29,7 +29,7 @@ from leaderboard.submissions.actions.hide import LONGEST_REASON, hide, unhide
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import fixed_text, person
 from tests.support.crawler import crawl
-from tests.support.rows.board_rows import publish, score, stand
+from tests.support.rows.board_rows import derive_past_standings, publish, score, stand
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
@@ -240,11 +240,13 @@ def test_as_of_a_day_it_is_hidden_since_the_day_of_hiding(world: World) -> None:
     Leaderboard.objects.update(shown_from=FIRST)
     hidden = [hide_release(world, release) for release in (only, best)]
     HiddenSubmission.objects.update(hidden_at=FIRST + timedelta(days=3))
+    derive_past_standings()
     then, without = [(1, "Engine"), (2, "Loom"), (3, "Mill")], [(1, "Mill"), (2, "Engine")]
     assert (told(3), told(4), told(20)) == (then, without, without)
     for submission in hidden:
         unhide(submission=submission, by=world.curator)
     HiddenSubmission.objects.update(unhidden_at=FIRST + timedelta(days=5))
+    derive_past_standings()
     assert (told(3), told(4), told(5), told(6), told(20)) == (then, without, without, then, then)
     Leaderboard.objects.update(state="frozen")
     gold = {"gold_version": "1", "task_version": "1"}

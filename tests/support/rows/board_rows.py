@@ -10,8 +10,19 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.core import row_locks
-from leaderboard.models import Image, Prediction, Release, Run, State, Submission, System, Team
-from leaderboard.scoring.actions import releases
+from leaderboard.models import (
+    BoardHistory,
+    Image,
+    PastStanding,
+    Prediction,
+    Release,
+    Run,
+    State,
+    Submission,
+    System,
+    Team,
+)
+from leaderboard.scoring.actions import board_histories, releases
 from tests.support.rows.tiny_world import World
 
 SYMMETRIC = {
@@ -82,3 +93,10 @@ def publish(run: Run, **described: Any) -> Release | None:
         release = releases.publish(phase=phase, run=Run.objects.get(pk=run.pk), **described)
     releases.update_boards(run.prediction.submission.phase_id)
     return release
+
+
+def derive_past_standings() -> None:
+    """Derive all past standings again: a test has inserted or backdated rows behind the site's back."""
+    BoardHistory.objects.all().delete()
+    PastStanding.objects.all().delete()
+    board_histories.sweep(seconds=60.0)

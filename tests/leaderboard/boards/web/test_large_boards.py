@@ -19,7 +19,7 @@ from leaderboard.boards.queries import lookup, paging, parse, read_head, reading
 from leaderboard.models import Leaderboard, Phase, System
 from leaderboard.web_urls import public
 from tests.support.api_calls import ROOT, client_of, error_of, person
-from tests.support.board_queries import applied
+from tests.support.rows.board_queries import applied
 from tests.support.rows.board_rows import stand, symmetric_scores
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
