@@ -272,7 +272,7 @@ class Work:
         try:
             if why_not := self.why_not_ready():
                 # Attempts would fail until none is left.
-                logger.warning(why_not)
+                logger.warning("message_given_back", reason=why_not)
                 if self.marks_outdated and why_not == "sandbox_outdated":
                     self._all.filter(self.columns.queued(), **{self.key: key}).update(reason=Reason.OUTDATED)
                 return False
