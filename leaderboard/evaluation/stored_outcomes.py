@@ -33,7 +33,8 @@ def opened(run: Run) -> Iterator[IO[bytes]]:
             log.error("outcomes_lost", run=str(run.pk), error=type(error).__name__)
             if not _restored(run):
                 raise
-            file = _open(stack, run)
+            # Its field keeps the file that was opened before.
+            file = _open(stack, Run.objects.get(pk=run.pk))
         yield file
 
 

@@ -41,7 +41,7 @@ MESSAGES = {
     "clock_differs": "The clock of this host differs from that of the database. Synchronise both, for example by NTP.",
     "engine_unavailable": "The container engine of this host does not respond.",
 }
-"""Name of a log event -> why a worker is not ready and what to do, in sentences for operators.
+"""`reason` in the logs -> why a worker is not ready and what to do, in sentences for operators.
 
 Those of SCHEMA are `db_schema.last_found`, which names the migration.
 """
@@ -86,7 +86,10 @@ class Gate:
             before, now = self._why_not.get(queue, ""), self._why_not_ready(queue)
             self._why_not[queue] = now
             if now != before:
-                log.warning("worker_waits" if now else "worker_ready", queue=queue, reason=now)
+                if now:
+                    log.warning("worker_waits", queue=queue, reason=now)
+                else:
+                    log.warning("worker_ready", queue=queue)
             if now != DATABASE and (is_due or now != before):
                 self._report(queue, now)
                 self._reported = time.monotonic()
@@ -98,7 +101,7 @@ class Gate:
             if db_schema.check():
                 return SCHEMA
         except (DatabaseError, InterfaceError) as error:
-            log.warning(DATABASE, error=type(error).__name__)
+            log.warning("database_unavailable", error=type(error).__name__)
             return DATABASE
         except Exception as error:  # noqa: BLE001  a host on which the check itself fails is not ready
             log.error("readiness_unknown", queue=queue, error=type(error).__name__)

@@ -274,7 +274,7 @@ class Work:
         try:
             if why_not := self.why_not_ready():
                 # Attempts would fail until none is left.
-                logger.warning(why_not)
+                logger.warning("message_given_back", reason=why_not)
                 if self.marks_outdated and why_not == "sandbox_outdated":
                     self._all.filter(self.columns.queued(), **{self.key: key}).update(reason=Reason.OUTDATED)
                 return False
@@ -441,7 +441,7 @@ class Work:
         Meanwhile its `enqueued_at` is in the future, and `_without_message` finds it when that time is near.
         """
         waited = at - (getattr(lease.row, "queued_at", None) or lease.row.enqueued_at)
-        return max(timedelta(seconds=settings.SWEEP_SECONDS), min(waited / PAUSE_SHARE, LONGEST_PAUSE))
+        return max(2 * timedelta(seconds=settings.SWEEP_SECONDS), min(waited / PAUSE_SHARE, LONGEST_PAUSE))
 
     def sweep(self, kinds: Sequence[Work] = ()) -> int:
         """Retry or fail rows whose lease has expired, and enqueue queued rows again whose message is lost.
@@ -497,7 +497,9 @@ class Work:
         broker cannot be reached.
         """
         interval = timedelta(seconds=settings.SWEEP_SECONDS)
-        pausing = Q(enqueued_at__gt=at, enqueued_at__lte=at + 2 * interval)
+        # Another sweep may have enqueued a row since `at`, but not so much later.
+        future = at + interval / 2
+        pausing = Q(enqueued_at__gt=future, enqueued_at__lte=at + 2 * interval)
         due = self.columns.queued() & (Q(enqueued_at__lte=at - interval) | pausing)
         rows = self._in_queue().filter(due).order_by(self.columns.order)
         if not callable(self.queue):
@@ -513,7 +515,7 @@ class Work:
             row
             for queue in by_queue
             for row in by_queue[queue]
-            if row.enqueued_at <= limits[queue] or row.enqueued_at > at
+            if row.enqueued_at <= limits[queue] or row.enqueued_at > future
         ][:AT_ONCE]
 
     def _in_queue(self) -> Any:
