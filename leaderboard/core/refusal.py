@@ -34,6 +34,7 @@ class Code(Enum):
     OTHER_TRACK = ("other_track", 409)
     NOT_AN_ORGANISER = ("not_an_organiser", 403)
     NOT_REGISTERED = ("not_registered", 403)
+    BARRED = ("barred", 403)
     RULES_NOT_AGREED = ("rules_not_agreed", 403)
     NAME_TAKEN = ("name_taken", 409)
     NOT_READY = ("not_ready", 409)
@@ -45,10 +46,13 @@ class Code(Enum):
     SANDBOX_UNAVAILABLE = ("sandbox_unavailable", 503)
     NOT_ACCEPTED = ("not_taken", 409)
     INVALID_IMAGE = ("invalid_image", 422)
+    IDEMPOTENCY_KEY_REUSED = ("idempotency_key_reused", 422)
+    INVALID_IDEMPOTENCY_KEY = ("invalid_idempotency_key", 422)
     WRONG_OFFSET = ("wrong_offset", 409)
     CHECKSUM_MISMATCH = ("checksum_mismatch", 460)
     UPLOAD_GONE = ("upload_gone", 410)
     ENGINE_UNAVAILABLE = ("engine_unavailable", 503)
+    STORE_UNAVAILABLE = ("store_unavailable", 503)
     DISK_FULL = ("disk_full", 507)
 
     def __init__(self, text: str, status: int) -> None:

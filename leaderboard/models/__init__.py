@@ -17,7 +17,7 @@ from .near_duplicate import NearDuplicate, SimilarityCheck
 from .notice import Follow, Notice, RankSnapshot, Webhook
 from .plot_picture import PlotPicture, PlotRendering
 from .raw_file import RawFile, RawUpload
-from .registration import Registration, RulesAgreement
+from .registration import Bar, Registration, RulesAgreement
 from .rehearsal import Rehearsal
 from .reported import ReportedResult
 from .run import Run, Score
@@ -37,6 +37,7 @@ __all__ = [
     "ArchiveImport",
     "AuditAnswer",
     "AuditEntry",
+    "Bar",
     "Benchmark",
     "ChangedItem",
     "Comparison",

@@ -60,6 +60,8 @@ ACTS = {
     "organiser.removed": "removed an organiser",
     "registration.approved": "registered a team",
     "registration.declined": "declined or removed a team",
+    "registration.barred": "barred a team",
+    "registration.bar_lifted": "let a barred team submit again",
     "benchmark.exported": "wrote an archive of the benchmark",
     "benchmark.imported": "imported the benchmark from an archive",
     "benchmark.teams_may_hide": "changed whether teams may take submissions off the board",

@@ -19,7 +19,7 @@ from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.models import Benchmark, RulesAgreement, Team, User
+from leaderboard.models import Bar, Benchmark, RulesAgreement, Team, User
 from leaderboard.submissions.actions import registrations
 
 
@@ -88,6 +88,7 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
         "has_agreed_before": benchmark.agreements.filter(user=request.user).exists(),
         "registrations": rows,
         "may_submit": registrations.may_submit(benchmark, request.user),
+        "is_barred": Bar.objects.against(benchmark=benchmark, team=None, user=request.user).exists(),
         "next": _next(request),
         "refusal": refusal,
     }
