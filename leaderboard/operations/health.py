@@ -1,6 +1,7 @@
 """Health checks for monitors: `/health/live`, `/health/ready` and `/health/disk` return 200 if all is well, else 503.
 
-`live`: this process responds. `ready`: database, broker, sandbox and file store respond too, and the disk is not full.
+`live`: this process responds. `ready`: database, broker, sandbox and file store respond too, the clocks of the database
+and of this host agree, and the disk is not full.
 `disk`: at least HOLDOUT_DISK_ALARM_MB are free. The checks run before host validation, redirects and sessions, because
 monitors use an IP address and plain HTTP.
 """
@@ -17,7 +18,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
 from leaderboard.celery import app
-from leaderboard.core import disk
+from leaderboard.core import db_clock, disk
 from leaderboard.core.storage import check_stores
 from leaderboard.evaluation import sandbox_client
 
@@ -55,6 +56,15 @@ def _database() -> None:
         connection.close()
 
 
+def _clock() -> None:
+    try:
+        ahead = db_clock.offset()
+    finally:
+        connection.close()
+    if abs(ahead) > db_clock.TOLERANCE:
+        raise OSError(f"the database's clock is {ahead.total_seconds():.0f} s ahead of this host's")
+
+
 def _broker() -> None:
     with app.connection_for_write() as broker:
         broker.ensure_connection(max_retries=1, timeout=PATIENCE)
@@ -69,7 +79,14 @@ def _disk() -> None:
         raise OSError("less than a tenth of HOLDOUT_DISK_ALARM_MB is free on the disk: uploads may fail")
 
 
-CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk": _disk, "store": check_stores}
+CHECKS = {
+    "database": _database,
+    "clock": _clock,
+    "broker": _broker,
+    "sandbox": _sandbox,
+    "disk": _disk,
+    "store": check_stores,
+}
 _running: dict[str, Future[None]] = {}
 _running_lock = Lock()
 

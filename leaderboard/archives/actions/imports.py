@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.archives.actions import encryption, reading
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
@@ -109,7 +110,7 @@ def remove(*, archive_import: ArchiveImport, by: User | None) -> None:
 
 def sweep() -> int:
     """Delete archives that were not imported within RETENTION after their upload; return their number."""
-    old = list(ArchiveImport.objects.filter(at__lt=timezone.now() - RETENTION))
+    old = list(ArchiveImport.objects.filter(at__lt=db_clock.earliest() - RETENTION))
     for archive_import in old:
         remove(archive_import=archive_import, by=None)
     return len(old)

@@ -49,7 +49,14 @@ def test_live_responds_under_any_host_name() -> None:
 @pytest.mark.usefixtures("patient")
 def test_ready_when_everything_responds(sandbox: str) -> None:
     response = Client().get("/health/ready")
-    assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": True, "store": True}
+    assert response.json() == {
+        "database": True,
+        "clock": True,
+        "broker": True,
+        "sandbox": True,
+        "disk": True,
+        "store": True,
+    }
     assert response.status_code == 200
 
 
@@ -57,7 +64,14 @@ def test_ready_when_everything_responds(sandbox: str) -> None:
 def test_not_ready_names_the_failing_service(settings: object, tmp_path: Path) -> None:
     settings.SANDBOX_SOCKET = str(tmp_path / "nobody")  # type: ignore[attr-defined]
     response = Client().get("/health/ready")
-    assert response.json() == {"database": True, "broker": True, "sandbox": False, "disk": True, "store": True}
+    assert response.json() == {
+        "database": True,
+        "clock": True,
+        "broker": True,
+        "sandbox": False,
+        "disk": True,
+        "store": True,
+    }
     assert response.status_code == 503
 
 
@@ -91,7 +105,14 @@ def test_the_site_is_ready_with_a_low_disk_and_not_with_a_full_one(free_space: A
     assert Client().get("/health/ready").status_code == 200
     free_space(99)
     response = Client().get("/health/ready")
-    assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": False, "store": True}
+    assert response.json() == {
+        "database": True,
+        "clock": True,
+        "broker": True,
+        "sandbox": True,
+        "disk": False,
+        "store": True,
+    }
     assert response.status_code == 503
 
 
