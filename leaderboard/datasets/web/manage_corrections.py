@@ -93,6 +93,7 @@ def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
         rows = rows.filter(kinds__contains=f"|{kind}|")
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     details = {"number": correction_row.base.number, "correction": correction_row.pk, "page": page.number}
+    details["items"] = len(page)
     AuditEntry.record("gold.read", correction_row.base, by=request.user, **details)
     context = {
         "benchmark": benchmark,
