@@ -40,7 +40,7 @@ class Saved:
 
     def watch(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
         """Execute a statement, and note a write: once it is committed, `committed` is True. A wrapper for Django."""
-        start = sql[:80]
+        start = str(sql)[:80]
         if not start.startswith(_WRITES) or any(table in start for table in _ASIDE):
             return execute(sql, params, many, context)
         database = context["connection"]

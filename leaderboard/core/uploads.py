@@ -38,8 +38,6 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
     of the body is then discarded.
     """
 
-    file: Any = None
-
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         self.digest = hashlib.sha256()
         self.received = 0
@@ -80,8 +78,8 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
     def close(self) -> None:
         """Close the temporary file, which deletes it."""
         with suppress(OSError):  # closing writes what is still buffered
-            if self.file is not None:
-                self.file.close()
+            if (file := getattr(self, "file", None)) is not None:
+                file.close()
 
 
 def received_whole(request: Any) -> bool:

@@ -259,18 +259,21 @@ class UploadSubmissionView(View):
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Submit the image of a complete upload. A worker checks the image later; most invalid images cost no quota."""
-        params, by = _valid(Description, request.data), _user(request)
+        by = _user(request)
         key = idempotency.checked(request.headers.get("Idempotency-Key", ""))
+        # The first request with this key has deleted its upload.
+        earlier = idempotency.submission_with(key, by)
+        upload = None if earlier else _upload_or_404(request, pk)
+        params = _valid(Description, request.data)
 
         def submit_it() -> progress.Progress:
-            if earlier := idempotency.submission_with(key, by):
-                # The upload was deleted with the first request.
-                described = _described(params, earlier.phase, by)
-                described.pop("by")
-                idempotency.check_unused(image_uploads.key_of(key, upload=pk, **described), by)
-            upload = _upload_or_404(request, pk)
-            described = {**_described(params, upload.phase, by), "idempotency_key": key}
-            return progress.of_accepted(image_uploads.finish(upload=upload, **described))
+            phase = earlier.phase if earlier else upload.phase if upload else None
+            described = _described(params, phase, by)
+            if upload is None:
+                content = {name: value for name, value in described.items() if name != "by"}
+                idempotency.check_unused(image_uploads.key_of(key, upload=pk, **content), by)
+                raise AssertionError("the key is used, so the check raises")
+            return progress.of_accepted(image_uploads.finish(upload=upload, idempotency_key=key, **described))
 
         return submitted(request, submit_it)
 

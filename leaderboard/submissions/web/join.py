@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries.lookup import benchmark_or_404
+from leaderboard.core import saved
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
@@ -74,6 +75,7 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
             refusal = Refusal(refused)
         else:
             messages.success(request, "The organisers will answer your registration." if has_asked else "Saved.")
+            saved.keep(request, redirect(benchmark.get_absolute_url()))
             if registrations.may_submit(benchmark, request.user):
                 return redirect(_next(request) or benchmark.get_absolute_url())
             return redirect_to_join(request, benchmark)

@@ -87,7 +87,7 @@ def test_a_read_only_data_folder_is_told_alike(world: World, monkeypatch: pytest
     names = ["upload", "upload on the page"]
     with monkeypatch.context() as patched:
         if where == "store":
-            patched.setattr(filesystem.os, "open", refuse)
+            patched.setattr(filesystem, "file_move_safe", refuse)
         else:
             patched.setattr(uploadedfile.tempfile, "NamedTemporaryFile", refuse)
         answers = {name: acts[name]() for name in names}
