@@ -10,6 +10,7 @@ from .dataset import Dataset, GoldVersion, PublicPrivatePartition, Split
 from .download import Download
 from .dry_run import DryRun
 from .generation import GeneratedFrom, GeneratedPart, Generation
+from .gold_upload import GoldUpload
 from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
 from .leaderboard import Disqualification, Leaderboard, Release, ReleasePlot, ReleaseSlice, Representative, Standing
@@ -52,6 +53,7 @@ __all__ = [
     "GeneratedFrom",
     "GeneratedPart",
     "Generation",
+    "GoldUpload",
     "GoldVersion",
     "HeadToHead",
     "HiddenSubmission",

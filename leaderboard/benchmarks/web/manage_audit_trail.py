@@ -26,6 +26,7 @@ from leaderboard.models import Benchmark, Phase
 A_PAGE = 50
 HEADS = ("at", "by", "action", "what", "read_gold", "detail")
 ACTS = {
+    "gold.uploaded": "uploaded large gold",
     "gold.read": "viewed gold",
     "audit.read": "viewed an audit, which quotes gold",
     "gold.added": "added a gold version",

@@ -24,6 +24,7 @@ from leaderboard.models import (
     Correction,
     DryRun,
     Generation,
+    GoldUpload,
     HeadToHead,
     Leaderboard,
     PlotRendering,
@@ -103,6 +104,15 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
         benchmark=world.benchmark, requested_by=world.curator, queued_at=at, enqueued_at=at
     ),
     "diff_gold": correction,
+    "check_gold": lambda world, at: GoldUpload.objects.create(
+        split=world.split,
+        name="gold.jsonl",
+        sha256="0" * 64,
+        bytes=1,
+        created_by=world.curator,
+        queued_at=at,
+        enqueued_at=at,
+    ),
 }
 """A queued row of each kind, enqueued at a time."""
 
