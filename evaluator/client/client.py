@@ -161,7 +161,7 @@ class Client:
         metadata: dict[str, str | list[str]] = {"system": system, "team": team, "track": track, "note": note}
         metadata["fact"] = [f"{name}={value}" for name, value in (facts or {}).items()]
         with _opened(predictions) as (file, name):
-            described = {"name": name, "metadata": metadata}
+            described: dict[str, Any] = {"name": name, "metadata": metadata}
             submission = send_once(
                 lambda key: send_predictions(self._server, benchmark, phase, file, key=key, **described)
             )

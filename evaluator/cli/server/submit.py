@@ -67,7 +67,7 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
             raise
     with _opened(args.predictions) as file:
         name = Path(args.predictions).name
-        described = {"name": name, "metadata": metadata}
+        described: dict[str, Any] = {"name": name, "metadata": metadata}
         return _send_once(lambda key: send_predictions(server, args.benchmark, args.phase, file, key=key, **described))
 
 

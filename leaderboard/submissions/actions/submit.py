@@ -87,7 +87,7 @@ def submit(
     the phase takes only images; NOT_READY if the inputs or the phase were changed meanwhile; and the codes of
     `idempotency.check_unused`, `check_may_submit` and `validation.validate_now`.
     """
-    described = {"track": track, "note": note, "stated": stated}
+    described: dict[str, Any] = {"track": track, "note": note, "stated": stated}
     key = key_of(idempotency_key, phase=phase.pk, system=system, file=sha256_of(file), **described)
     idempotency.check_unused(key, by)
     if not phase.takes_predictions:

@@ -6,11 +6,12 @@ import hashlib
 import json
 import re
 import uuid
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 from django.db.models import Q
+from django.http import QueryDict
 
 from leaderboard.boards.queries import facts, tracks
 from leaderboard.boards.web.forms.facts import FactField
@@ -123,7 +124,8 @@ class SystemForm(forms.Form):
         if not UUID_TEXT.fullmatch(once):
             return ""
         names = sorted({*self.data} - {"csrfmiddlewaretoken", "again"})
-        entered = [[name, self.data.getlist(name)] for name in names]
+        data = cast(QueryDict, self.data)
+        entered = [[name, data.getlist(name)] for name in names]
         digest = hashlib.sha256(json.dumps([entered, file_sha256]).encode()).hexdigest()
         return f"form-{once}-{digest}"
 
