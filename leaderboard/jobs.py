@@ -23,7 +23,7 @@ from leaderboard.boards.queries import prepared_board
 from leaderboard.comparisons.actions import head_to_head, rank_ranges
 from leaderboard.containers.actions import run_scorer, run_system, workers
 from leaderboard.curation.actions import run_dry_run, run_generator
-from leaderboard.datasets.actions import audits, corrections, gold_diffs
+from leaderboard.datasets.actions import audits, corrections, gold_diffs, gold_uploads
 from leaderboard.near_duplicates.actions import detect
 from leaderboard.notifications.actions import deliver as notices
 from leaderboard.operations import disk_alarm, periodic
@@ -59,6 +59,7 @@ SWEEPS: tuple[Part, ...] = (
     run_dry_run.WORK,
     exports.WORK,
     imports.WORK,
+    gold_uploads.WORK,
     gold_diffs.WORK,
     corrections.sweep,
 )

@@ -62,6 +62,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "leaderboard.core.web.request_id.request_id_middleware",
     "leaderboard.core.web.request_metrics.request_metrics_middleware",
+    "leaderboard.core.saved.saved_middleware",
     "leaderboard.operations.health.health_middleware",
     "leaderboard.core.read_replica.replica_middleware",
     "django.middleware.security.SecurityMiddleware",

@@ -153,18 +153,17 @@ class Client:
         system: the method's name; a new name creates a system. predictions: missing cells of a DataFrame are left out.
         team: one of your teams; empty: your first. track: one of the phase's tracks, if it has any. note: a text that
         only your list of submissions shows. facts: values that the benchmark asks about a system, such as
-        `{"parameters": 7e9}`. wait: True to wait until the submission is finished.
+        `{"parameters": 7e9}`. wait: True to wait until the submission is finished. A request that the server does not
+        answer is repeated for half a minute, which makes only one submission.
 
             >>> client.submit("mirror-claims", "dev", "Always yes", [{"id": "1", "predicted_label": "SUPPORTS"}])
         """
         metadata: dict[str, str | list[str]] = {"system": system, "team": team, "track": track, "note": note}
         metadata["fact"] = [f"{name}={value}" for name, value in (facts or {}).items()]
-        names = {"benchmark": benchmark, "phase": phase, "system": system, "team": team}
         with _opened(predictions) as (file, name):
+            described: dict[str, Any] = {"name": name, "metadata": metadata}
             submission = send_once(
-                self._server,
-                lambda: send_predictions(self._server, benchmark, phase, file, name=name, metadata=metadata),
-                names=names,
+                lambda key: send_predictions(self._server, benchmark, phase, file, key=key, **described)
             )
         return self.wait(submission) if wait else submission
 

@@ -25,8 +25,10 @@ Body = bytes | IO[bytes]
 class UnavailableError(SandboxError):
     """The server did not respond, responded with a server error, or its response cannot be read.
 
-    The request may have been carried out all the same.
+    The request may have been carried out all the same. status: of the HTTP response; None if there was none.
     """
+
+    status: int | None = None
 
 
 @dataclass
@@ -91,14 +93,20 @@ class Server:
         """
         return self.request("GET", path, query=query)
 
-    def post(self, path: str, payload: Mapping[str, Any], *, seconds: float = _SECONDS) -> Any:
+    def post(
+        self,
+        path: str,
+        payload: Mapping[str, Any],
+        *,
+        headers: Mapping[str, str] | None = None,
+        seconds: float = _SECONDS,
+    ) -> Any:
         """Send a POST request with `payload` as its JSON body, and return the response's JSON.
 
-        path: below `/api/v1/`. seconds: the timeout. Raises RefusedError, UnavailableError.
+        path: below `/api/v1/`. headers: additional ones. seconds: the timeout. Raises RefusedError, UnavailableError.
         """
-        return self.request(
-            "POST", path, body=json.dumps(payload).encode(), content_type="application/json", seconds=seconds
-        )
+        body = json.dumps(payload).encode()
+        return self.request("POST", path, body=body, content_type="application/json", headers=headers, seconds=seconds)
 
     def request(
         self,
@@ -198,13 +206,20 @@ def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
         # A proxy's error page, or not a Holdout server.
-        return UnavailableError(
+        return _unavailable(
+            error.code,
             f"the server responded with HTTP status {error.code}, but not with an error message of Holdout: "
-            "is this a Holdout server?"
+            "is this a Holdout server?",
         )
     if error.code >= 500:
-        return UnavailableError(f"server error ({refusal.code}): {refusal.message}")
+        return _unavailable(error.code, f"server error ({refusal.code}): {refusal.message}")
     return refusal
+
+
+def _unavailable(status: int, message: str) -> UnavailableError:
+    error = UnavailableError(message)
+    error.status = status
+    return error
 
 
 def _json(content: bytes) -> Any:

@@ -22,7 +22,7 @@ from django.db import transaction
 from django.db.models import F, Sum
 from django.utils import timezone
 
-from leaderboard.core import disk
+from leaderboard.core import db_clock, disk
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, ImageUpload, RawUpload, User
 from leaderboard.models.chunked_upload import RETENTION, ChunkedUpload, UploadPiece
@@ -217,7 +217,7 @@ def delete_idle(kind: Kind) -> int:
 
     Chunks whose upload is no longer in the database are deleted too, and not counted.
     """
-    old = list(kind._default_manager.filter(touched_at__lt=timezone.now() - RETENTION))
+    old = list(kind._default_manager.filter(touched_at__lt=db_clock.earliest() - RETENTION))
     for upload in old:
         prefix = "image_upload" if kind is ImageUpload else "raw_upload"
         AuditEntry.record(f"{prefix}.forgotten", upload, received=upload.received, bytes=upload.bytes)

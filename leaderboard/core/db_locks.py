@@ -20,8 +20,13 @@ from django.db.models import Func, QuerySet, TextField, Value
 
 RETRY_AFTER = 10
 """Value of the Retry-After header, in seconds."""
-BUSY = "The database is busy. Nothing from this request was saved; try again in a moment."
-AWAY = "The database does not respond. Nothing from this request was saved; try again in a moment."
+NOTHING_SAVED = "Nothing from this request was saved; try again in a moment."
+MAY_BE_SAVED = (
+    "What you sent may have been saved: look before you send it again. A submission that is sent again with the same "
+    "Idempotency-Key, or from the same form, is made only once."
+)
+BUSY = f"The database is busy. {NOTHING_SAVED}"
+AWAY = f"The database does not respond. {NOTHING_SAVED}"
 _BUSY_WORDS = ("locked", "lock timeout", "deadlock detected")
 _BUSY_STATES = ("55P03", "40P01", "40001", "57014")
 """SQLSTATEs of PostgreSQL: lock timeout, deadlock, serialization failure, statement timeout."""

@@ -49,6 +49,7 @@ class Code(Enum):
     NOT_AN_ORGANISER = ("not_an_organiser", 403)
     NOT_INVITED = ("not_invited", 403)
     NOT_REGISTERED = ("not_registered", 403)
+    BARRED = ("barred", 403)
     RULES_NOT_AGREED = ("rules_not_agreed", 403)
     INVITATION_GONE = ("invitation_gone", 410)
     LAST_OWNER = ("last_owner", 409)
@@ -58,12 +59,15 @@ class Code(Enum):
     INPUTS_CHANGED = ("inputs_changed", 409)
     NOT_PREPARING = ("not_preparing", 409)
     NOT_CANCELLABLE = ("not_cancellable", 409)
+    IDEMPOTENCY_KEY_REUSED = ("idempotency_key_reused", 422)
+    INVALID_IDEMPOTENCY_KEY = ("invalid_idempotency_key", 422)
     WRONG_OFFSET = ("wrong_offset", 409)
     UPLOAD_INCOMPLETE = ("upload_incomplete", 409)
     CHECKSUM_MISMATCH = ("checksum_mismatch", 460)
     UPLOAD_GONE = ("upload_gone", 410)
     SANDBOX_UNAVAILABLE = ("sandbox_unavailable", 503)
     ENGINE_UNAVAILABLE = ("engine_unavailable", 503)
+    STORE_UNAVAILABLE = ("store_unavailable", 503)
     DISK_FULL = ("disk_full", 507)
 
     def __init__(self, text: str, status: int) -> None:

@@ -12,10 +12,12 @@ from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError,
 from django.core.cache import cache
 from s3transfer.exceptions import RetriesExceededError
 
+from leaderboard.core.db_locks import NOTHING_SAVED
+
 log = structlog.get_logger(__name__)
 OPERATIONS = ("check", "delete", "exists", "list", "open", "read", "save", "size")
 """Values of the metric's label `operation`."""
-AWAY = "The server's file store does not respond. Nothing from this request was saved; try again in a moment."
+AWAY = f"The server's file store does not respond. {NOTHING_SAVED}"
 _S3_ERRORS = (BotoCoreError, ClientError, Boto3Error, RetriesExceededError, ConnectionError, TimeoutError)
 
 

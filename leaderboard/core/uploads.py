@@ -33,45 +33,53 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
     """Upload handler of Django that stores each file in a temporary file.
 
     The file's attribute `sha256` is its SHA-256 digest in hexadecimal.
-    A file over settings.MAX_UPLOAD_BYTES stops the upload and sets request.META["holdout.upload_too_large"]; a full
-    disk stops it and sets "holdout.disk_full". The rest of the body is then discarded.
+    A file over settings.MAX_UPLOAD_BYTES stops the upload and sets request.META["holdout.upload_too_large"]. A disk
+    that is full or cannot be written stops it and sets "holdout.refused" to the Refused of `disk.refusal_of`. The rest
+    of the body is then discarded.
     """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        super().new_file(*args, **kwargs)
         self.digest = hashlib.sha256()
         self.received = 0
+        with self._stop_if_disk_fails():
+            super().new_file(*args, **kwargs)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self.received += len(raw_data)
         if self.received > settings.MAX_UPLOAD_BYTES:
-            self._stop("holdout.upload_too_large")
+            self._stop("holdout.upload_too_large", True)
         self.digest.update(raw_data)
-        with self._stop_if_full():
+        with self._stop_if_disk_fails():
             super().receive_data_chunk(raw_data, start)
 
     def file_complete(self, file_size: int) -> UploadedFile | None:
-        with self._stop_if_full():
+        with self._stop_if_disk_fails():
             file = super().file_complete(file_size)
         if file is not None:
             vars(file)["sha256"] = self.digest.hexdigest()
         return file
 
     @contextmanager
-    def _stop_if_full(self) -> Iterator[None]:
+    def _stop_if_disk_fails(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            if not disk.is_full_error(error):
+            refused = disk.refusal_of(error)
+            if refused is None:
                 raise
-            self._stop("holdout.disk_full")
+            self._stop("holdout.refused", refused)
 
-    def _stop(self, why: str) -> NoReturn:
+    def _stop(self, why: str, value: object) -> NoReturn:
         if self.request is not None:
-            self.request.META[why] = True
-        with suppress(OSError):  # closing writes what is still buffered
-            self.file.close()
+            self.request.META[why] = value
+        self.close()
         raise StopUpload(connection_reset=False)
+
+    def close(self) -> None:
+        """Close the temporary file, which deletes it."""
+        with suppress(OSError):  # closing writes what is still buffered
+            if (file := getattr(self, "file", None)) is not None:
+                file.close()
 
 
 def received_whole(request: Any) -> bool:

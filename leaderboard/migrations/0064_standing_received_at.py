@@ -13,7 +13,7 @@ def fill(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0056_upload_pieces")]
+    dependencies = [("leaderboard", "0061_bars_and_gold_uploads")]
 
     operations = [
         migrations.AddField(

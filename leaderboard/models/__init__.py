@@ -11,6 +11,7 @@ from .dataset import Dataset, GoldVersion, PublicPrivatePartition, Split
 from .download import Download
 from .dry_run import DryRun
 from .generation import GeneratedFrom, GeneratedPart, Generation
+from .gold_upload import GoldUpload
 from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
 from .leaderboard import (
@@ -28,7 +29,7 @@ from .near_duplicate import NearDuplicate, SimilarityCheck
 from .notice import Follow, Notice, RankSnapshot, Webhook
 from .plot_picture import PlotPicture, PlotRendering
 from .raw_file import RawFile, RawUpload
-from .registration import Registration, RulesAgreement
+from .registration import Bar, Registration, RulesAgreement
 from .rehearsal import Rehearsal
 from .reported import ReportedResult
 from .run import Run, Score
@@ -48,6 +49,7 @@ __all__ = [
     "ArchiveImport",
     "AuditAnswer",
     "AuditEntry",
+    "Bar",
     "Benchmark",
     "BoardHistory",
     "ChangedItem",
@@ -63,6 +65,7 @@ __all__ = [
     "GeneratedFrom",
     "GeneratedPart",
     "Generation",
+    "GoldUpload",
     "GoldVersion",
     "HeadToHead",
     "HiddenSubmission",

@@ -58,10 +58,10 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user) | registered | tested).distinct()
 
     def private_to(self, user: Any) -> BenchmarkQuerySet:
-        """Return private benchmarks for which a team of the user is registered."""
+        """Return private benchmarks for which a team of the user is registered, unless the user is barred from them."""
         return self.filter(
             state=Benchmark.State.PRIVATE, registrations__state="approved", registrations__team__members=user
-        )
+        ).exclude(bars__people=user)
 
     def ongoing_rehearsals(self) -> BenchmarkQuerySet:
         """Return rehearsals that nobody has ended and whose last deadline, extensions included, has not passed.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -41,6 +43,40 @@ class Registration(models.Model):
 
     def __str__(self) -> str:
         return f"{self.team} in {self.benchmark}"
+
+
+class BarQuerySet(models.QuerySet["Bar"]):
+    def against(self, *, benchmark: Any, team: Any, user: Any) -> BarQuerySet:
+        """Return the bars because of which the user may not submit to the benchmark for the team.
+
+        Each argument is a row, a primary key, or an expression for one. team: None for any team without a bar.
+        """
+        return self.filter(Q(team=team, team__isnull=False) | Q(people=user), benchmark=benchmark)
+
+
+class Bar(models.Model):
+    """The organisers' decision that a team may not submit to a benchmark, whatever the benchmark's access is.
+
+    It also holds for the people who were members when the team was barred, in any team.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="bars")
+    team = models.ForeignKey(
+        Team, null=True, on_delete=models.SET_NULL, related_name="bars", help_text="null: it was deleted"
+    )
+    team_name = models.CharField(max_length=100, help_text="when it was barred")
+    people = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="bars", blank=True)
+    barred_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    barred_at = models.DateTimeField()
+
+    objects = BarQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-barred_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "team"], name="one_bar_a_team")]
+
+    def __str__(self) -> str:
+        return f"{self.team_name} from {self.benchmark}"
 
 
 class RulesAgreement(models.Model):

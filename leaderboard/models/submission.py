@@ -60,6 +60,13 @@ class Submission(models.Model):
     note = models.CharField(max_length=300, blank=True)
     submitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions")
     received_at = models.DateTimeField(help_text="the server's receipt time decides deadlines and quotas")
+    # Not in archives: clients repeat requests to the server that they sent them to.
+    idempotency_key = models.CharField(
+        max_length=255, blank=True, editable=False, serialize=False, default="", db_default="", help_text="empty: none"
+    )
+    idempotency_digest = models.CharField(
+        max_length=64, blank=True, editable=False, serialize=False, default="", db_default="", help_text="SHA-256"
+    )
 
     objects = SubmissionQuerySet.as_manager()
 
@@ -70,7 +77,12 @@ class Submission(models.Model):
             models.CheckConstraint(
                 condition=Q(kind="image", image__isnull=False) | Q(kind="predictions", image__isnull=True),
                 name="submission_of_an_image_has_one",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["submitted_by", "idempotency_key"],
+                condition=~Q(idempotency_key=""),
+                name="submission_once_a_key",
+            ),
         ]
 
     def __str__(self) -> str:

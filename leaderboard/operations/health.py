@@ -1,7 +1,7 @@
 """Health checks for monitors: `/health/live`, `/health/ready` and `/health/disk` return 200 if all is well, else 503.
 
 `live`: this process responds. `ready`: database, broker, sandbox and file store respond too, the database's schema fits
-this code, and the disk is not full.
+this code, the clocks of the database and of this host agree, and the disk is not full.
 `disk`: at least HOLDOUT_DISK_ALARM_MB are free. The checks run before host validation, redirects and sessions, because
 monitors use an IP address and plain HTTP.
 """
@@ -18,7 +18,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
 from leaderboard.celery import app
-from leaderboard.core import db_schema, disk
+from leaderboard.core import db_clock, db_schema, disk
 from leaderboard.core.storage import check_stores
 from leaderboard.core.web import error_pages
 from leaderboard.evaluation import sandbox_client
@@ -76,6 +76,15 @@ def _schema() -> None:
         raise UnfitSchemaError(found)
 
 
+def _clock() -> None:
+    try:
+        ahead = db_clock.offset()
+    finally:
+        connection.close()
+    if abs(ahead) > db_clock.TOLERANCE:
+        raise OSError(f"the database's clock is {ahead.total_seconds():.0f} s ahead of this host's")
+
+
 def _broker() -> None:
     with app.connection_for_write() as broker:
         broker.ensure_connection(max_retries=1, timeout=PATIENCE)
@@ -93,6 +102,7 @@ def _disk() -> None:
 CHECKS = {
     "database": _database,
     "schema": _schema,
+    "clock": _clock,
     "broker": _broker,
     "sandbox": _sandbox,
     "disk": _disk,

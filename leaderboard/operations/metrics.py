@@ -80,7 +80,7 @@ class Site(Collector):
     def collect(self) -> Iterator[Metric]:
         try:
             # All before the first is returned: the metrics of a database that fails in between are left out.
-            stored, up = [*_work(), *_notifications(), *_workers()], 1
+            stored, up = [*_work(), *_notifications(), *_workers(), *_clock()], 1
         except (DatabaseError, InterfaceError) as error:
             log.warning("database_unavailable", error=type(error).__name__)
             stored, up = [], 0
@@ -96,6 +96,14 @@ class Site(Collector):
             "holdout_disk_low", "1 while less than HOLDOUT_DISK_ALARM_MB is free, else 0.", int(disk.is_low())
         )
         yield from _store()
+
+
+def _clock() -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "holdout_database_clock_ahead_seconds",
+        "Seconds by which the database's clock is ahead of this host's; negative: behind.",
+        db_clock.offset().total_seconds(),
+    )
 
 
 def _work() -> Iterator[Metric]:

@@ -31,6 +31,7 @@ from waitress.utilities import Error
 from leaderboard.core import disk, uploads
 from leaderboard.core.api import problem_details
 from leaderboard.core.db_locks import RETRY_AFTER
+from leaderboard.core.refusal import Code
 
 WINDOW_SECONDS = 30.0
 WINDOW_BYTES = 300_000
@@ -77,6 +78,10 @@ class ServiceUnavailable(JSONError):
 
 class InsufficientStorage(JSONError):
     code, reason, code_text = 507, "Insufficient Storage", "disk_full"
+
+
+class StoreUnavailable(JSONError):
+    code, reason, code_text = 503, "Service Unavailable", "store_unavailable"
 
 
 class Parser(HTTPRequestParser):
@@ -192,9 +197,11 @@ class Channel(HTTPChannel):
         try:
             received = bool(super().received(data))
         except OSError as failure:
-            if not disk.is_full_error(failure):
+            refused = disk.refusal_of(failure)
+            if refused is None:
                 raise
-            self.refuse(InsufficientStorage(disk.full_refusal().message))
+            is_full = refused.code is Code.DISK_FULL
+            self.refuse((InsufficientStorage if is_full else StoreUnavailable)(refused.message))
             return False
         if self.request is None:
             self.phase = ""  # the next request begins a phase of its own

@@ -142,6 +142,12 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/submissions.csv", manage_downloads.submissions_csv, name="manage_submissions_csv"),
     path("benchmarks/<slug:slug>/scores.csv", manage_downloads.scores_csv, name="manage_scores_csv"),
     path("benchmarks/<slug:slug>/participants/", manage_participants.participants, name="manage_participants"),
+    path("benchmarks/<slug:slug>/participants/bar/", manage_participants.bar, name="manage_bar"),
+    path(
+        "benchmarks/<slug:slug>/participants/bars/<int:pk>/lift/",
+        manage_participants.lift_bar,
+        name="manage_bar_lift",
+    ),
     path("benchmarks/<slug:slug>/participants/invite/", manage_participants.invite, name="manage_registration_invite"),
     path(
         "benchmarks/<slug:slug>/participants/<int:pk>/decide/", manage_participants.decide, name="manage_registration"

@@ -32,11 +32,12 @@ needs_pgbouncer = pytest.mark.skipif(
 
 @dataclass
 class Server:
-    """A running server. process: `postgres`, or PgBouncer in front of it."""
+    """A running server. process: `postgres`, or PgBouncer in front of it. command: that started it."""
 
     port: int
     folder: Path
     process: subprocess.Popen[bytes]
+    command: list[str]
 
     def url(self, name: str = "holdout") -> str:
         return f"postgres://holdout@127.0.0.1:{self.port}/{name}"
@@ -51,6 +52,11 @@ class Server:
     def kill(self) -> None:
         self.process.send_signal(signal.SIGQUIT)  # PostgreSQL's immediate shutdown; it ends PgBouncer too
         self.process.wait()
+
+    def start_again(self) -> None:
+        """Start a killed server, and wait until it responds: it recovers first."""
+        self.process = _started(self.command, self.folder / "log")
+        _connect(self, self.folder / "log")
 
 
 def _free_port() -> int:
@@ -93,33 +99,36 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 @contextmanager
 def _running(command: list[str], folder: Path, port: int) -> Iterator[Server]:
-    log = folder / "log"
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [*_unprivileged(), *command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-        )
-    server = Server(port, folder, process)
+    server = Server(port, folder, _started(command, folder / "log"), command)
     try:
-        _connect(server, log)
+        _connect(server, folder / "log")
         yield server
     finally:
         server.kill()
 
 
-def _postgres(data: Path, port: int) -> list[str]:
-    fast = ("fsync=off", "full_page_writes=off", "jit=off", "listen_addresses=127.0.0.1", "max_connections=150")
-    options = [word for setting in (*fast, f"unix_socket_directories={data.parent}") for word in ("-c", setting)]
+def _started(command: list[str], log: Path) -> subprocess.Popen[bytes]:
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [*_unprivileged(), *command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+
+
+def _postgres(data: Path, port: int, *, durable: bool = False) -> list[str]:
+    fast = () if durable else ("fsync=off", "full_page_writes=off")
+    chosen = (*fast, "jit=off", "listen_addresses=127.0.0.1", "max_connections=150")
+    options = [word for setting in (*chosen, f"unix_socket_directories={data.parent}") for word in ("-c", setting)]
     return [str(BIN / "postgres"), "-D", str(data), "-p", str(port), *options]
 
 
 @contextmanager
-def server() -> Iterator[Server]:
-    """Run a server with an empty database `holdout`."""
+def server(*, durable: bool = False) -> Iterator[Server]:
+    """Run a server with an empty database `holdout`. durable: True to survive being killed, as it does by default."""
     with _folder() as folder:
         data, port = folder / "data", _free_port()
         initdb = [str(BIN / "initdb"), "-D", str(data), "-U", "holdout", "--auth=trust", "-E", "UTF8", "--no-sync"]
         subprocess.run([*_unprivileged(), *initdb], check=True, stdout=subprocess.DEVNULL)
-        with _running(_postgres(data, port), folder, port) as primary:
+        with _running(_postgres(data, port, durable=durable), folder, port) as primary:
             primary.execute("CREATE DATABASE holdout")
             yield primary
 

@@ -17,7 +17,7 @@ from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import score_table
 from evaluator.client.http import RefusedError, Server, UnavailableError
 from evaluator.client.reading import phase_path
-from evaluator.client.sending import send_once, send_predictions
+from evaluator.client.sending import key_header, send_once, send_predictions
 from evaluator.errors import UsageError, printable, shown
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERNAL_ERROR
 
@@ -53,24 +53,22 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
     phase = phase_path(args.benchmark, args.phase)
     if args.reference is not None:
         payload = {**metadata, "reference": args.reference}
-        return _send_once(args, server, lambda: server.post(f"{phase}/images/references/", payload))
+        references = f"{phase}/images/references/"
+        return _send_once(lambda key: server.post(references, payload, headers=key_header(key)))
     if args.image is not None:
         with _archive(args.image) as archive:
             upload = _uploaded(args, server, archive)
         path = f"image-uploads/{upload}/submission/"
         try:
-            return _send_once(args, server, lambda: server.post(path, metadata, seconds=_JOINING))
+            return _send_once(lambda key: server.post(path, metadata, headers=key_header(key), seconds=_JOINING))
         except RefusedError as error:
             if error.code not in FILE_ERROR_CODES:
                 say(f"the server stores the archive for some days; to submit it later, add --resume {upload}")
             raise
     with _opened(args.predictions) as file:
         name = Path(args.predictions).name
-        return _send_once(
-            args,
-            server,
-            lambda: send_predictions(server, args.benchmark, args.phase, file, name=name, metadata=metadata),
-        )
+        described: dict[str, Any] = {"name": name, "metadata": metadata}
+        return _send_once(lambda key: send_predictions(server, args.benchmark, args.phase, file, key=key, **described))
 
 
 def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:
@@ -89,13 +87,10 @@ def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> s
     return upload
 
 
-def _send_once(args: argparse.Namespace, server: Server, send: Callable[[], Any]) -> dict[str, Any]:
-    names = {name: getattr(args, name) for name in ("benchmark", "phase", "system", "team")}
+def _send_once(send: Callable[[str], Any]) -> dict[str, Any]:
     return send_once(
-        server,
         send,
-        names=names,
-        on_recovery=lambda: say("the connection broke, but the server has received the submission"),
+        on_retry=lambda seconds, error: say(f"{error}; sending again in {seconds:.0f} s, which makes one submission"),
     )
 
 

@@ -13,6 +13,8 @@ from rest_framework.response import Response
 
 from leaderboard.accounts.actions import invitations, membership, teams
 from leaderboard.accounts.api import serializers
+from leaderboard.core import saved
+from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.parsers import JSONParser
@@ -48,8 +50,8 @@ class TeamsView(OwnView):
         """Create a team, which you own. 409 `name_taken` if another team's name looks similar."""
         params = _read(serializers.Named, request)
         team = teams.create(name=params["name"], by=_user(request))
-        content = _serialized(request, team.pk)
-        return Response(content, status=201, headers={"Location": content["url"]})
+        url = _keep(request, team, status=201)
+        return Response(_serialized(request, team.pk), status=201, headers={"Location": url})
 
 
 class TeamView(OwnView):
@@ -95,6 +97,7 @@ class OwnerView(OwnView):
         params, team = _read(serializers.Member, request), _own_or_404(request, pk)
         to = get_object_or_404(team.members, username=params["username"])
         membership.transfer(team=team, to=to, by=_user(request))
+        _keep(request, team)
         return Response(_serialized(request, pk))
 
 
@@ -124,7 +127,17 @@ class AnswerView(OwnView):
         if params["answer"] == "decline":
             invitations.decline(invitation=invitation, by=_user(request))
             return Response(status=204)
-        return Response(_serialized(request, invitations.accept(invitation=invitation, by=_user(request)).pk))
+        team = invitations.accept(invitation=invitation, by=_user(request))
+        _keep(request, team)
+        return Response(_serialized(request, team.pk))
+
+
+def _keep(request: Request, team: Team, status: int = 200) -> str:
+    """Keep the least response about a change of a team that is committed (`saved.keep`); return the team's URL."""
+    url = addresses.of(request, "api_team", team.pk)
+    least = {"id": team.pk, "url": url, "page": addresses.of(request, "team", team.pk), "name": team.name}
+    saved.keep(request, Response(least, status=status, headers={"Location": url} if status == 201 else None))
+    return url
 
 
 def _user(request: Request) -> User:

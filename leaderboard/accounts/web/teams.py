@@ -10,11 +10,13 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.accounts.actions import invitations, membership, teams
 from leaderboard.accounts.actions.invitations import NewInvitation
 from leaderboard.accounts.web.forms import InviteForm, TeamForm
+from leaderboard.core import saved
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.reauthentication import reauthentication_required
@@ -69,6 +71,8 @@ def invite(request: PersonRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         return _page(request, own_team, refusal=Refusal(refused))
     if invited.link:
+        text, link = "It works once, and is shown only this time: copy it now.", reverse("team", args=[pk])
+        saved.keep(request, saved.page("The invitation's link", text, link=link, secret=invited.link))
         return _page(request, own_team, invited=invited)
     messages.success(request, f"We sent an invitation to {invited.invitation.address}.")
     return redirect("team", pk)

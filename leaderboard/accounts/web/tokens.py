@@ -7,12 +7,14 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 from knox.models import AuthToken
 
 from leaderboard.accounts.actions import tokens
 from leaderboard.accounts.web.forms import TokenForm
+from leaderboard.core import saved
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.reauthentication import reauthentication_required_to_change
@@ -32,7 +34,8 @@ def my_tokens(request: PersonRequest) -> HttpResponse:
                 return redirect("my_tokens")
             form.add_error("name", refused.message)
         else:
-            form = TokenForm()
+            form, text = TokenForm(), "It is shown only this time: copy it now."
+            saved.keep(request, saved.page("Your token", text, link=reverse("my_tokens"), secret=secret))
     alive = AuthToken.objects.filter(Q(expiry=None) | Q(expiry__gt=timezone.now()), user=request.user)
     context = {
         "form": form,

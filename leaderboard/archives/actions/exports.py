@@ -132,7 +132,7 @@ def _protect(lease: Lease[ArchiveExport]) -> None:
 
 
 def _remove_old() -> None:
-    for export in ArchiveExport.objects.filter(finished_at__lt=timezone.now() - RETENTION):
+    for export in ArchiveExport.objects.filter(finished_at__lt=db_clock.earliest() - RETENTION):
         _forget(export)
 
 

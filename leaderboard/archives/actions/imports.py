@@ -176,7 +176,7 @@ def _forget_key(lease: Lease[ArchiveImport], final: bool) -> None:
 
 def _remove_old() -> None:
     """Delete archives, imported or not, RETENTION after their upload."""
-    for archive_import in ArchiveImport.objects.filter(at__lt=timezone.now() - RETENTION):
+    for archive_import in ArchiveImport.objects.filter(at__lt=db_clock.earliest() - RETENTION):
         remove(archive_import=archive_import, by=None)
 
 

@@ -26,6 +26,7 @@ from leaderboard.models import Benchmark, Phase
 A_PAGE = 50
 HEADS = ("at", "by", "action", "what", "read_gold", "detail")
 ACTS = {
+    "gold.uploaded": "uploaded large gold",
     "gold.read": "viewed gold",
     "audit.read": "viewed an audit, which quotes gold",
     "gold.added": "added a gold version",
@@ -60,6 +61,8 @@ ACTS = {
     "organiser.removed": "removed an organiser",
     "registration.approved": "registered a team",
     "registration.declined": "declined or removed a team",
+    "registration.barred": "barred a team",
+    "registration.bar_lifted": "let a barred team submit again",
     "benchmark.exported": "wrote an archive of the benchmark",
     "benchmark.imported": "imported the benchmark from an archive",
     "benchmark.teams_may_hide": "changed whether teams may take submissions off the board",

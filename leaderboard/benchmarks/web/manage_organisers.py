@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.benchmarks.actions import organisers as actions
 from leaderboard.boards.queries.lookup import managed_or_404
+from leaderboard.core import saved
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.reauthentication import reauthentication_required, reauthentication_required_to_change
@@ -57,6 +58,7 @@ def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refused:
         return _page(request, benchmark, OrganiserForm(), Refusal(refused), refused.code.status)
     messages.success(request, f"{user} is no longer an organiser.")
+    saved.keep(request, redirect("home"))
     if benchmark.is_managed_by(request.user):
         return redirect("manage_organisers", slug)
     return redirect("home")

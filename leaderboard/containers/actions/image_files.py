@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from django.core.files.base import File
 from django.db import transaction
-from django.utils import timezone
 
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Image, Prediction, Reason, State
 from leaderboard.models.image import RETENTION
@@ -73,7 +73,7 @@ def delete_unused() -> int:
 
     Return the number of deleted images.
     """
-    old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=timezone.now() - RETENTION)
+    old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=db_clock.earliest() - RETENTION)
     deleted = 0
     for pk in list(old.values_list("pk", flat=True)):
         with transaction.atomic():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
@@ -14,7 +15,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import Benchmark, Image, ImageUpload, Phase, Scorer, Submission, System, User
 from leaderboard.models.image import images_storage
-from leaderboard.submissions.actions import submit
+from leaderboard.submissions.actions import idempotency, registrations, submit
 
 __all__ = [
     "AT_ONCE",
@@ -42,6 +43,7 @@ def begin(
     size is not allowed, and as `chunked_upload.begin` does.
     """
     images.check_takes_images(phase)
+    registrations.check_person(benchmark=phase.benchmark, by=by)
     submit.check_open_to(phase, by, db_clock.read())
     tracks.check_known(phase=phase, track=track)
     images.check_size(phase, size)
@@ -74,12 +76,29 @@ def add(*, upload: ImageUpload, offset: int, chunk: bytes) -> ImageUpload:
     return chunked_upload.add(upload, offset=offset, chunk=chunk)
 
 
-def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", **described: Any) -> Submission:
+def key_of(text: str, *, upload: UUID, **described: Any) -> idempotency.Key | None:
+    """Return the idempotency key with which `finish` submits an upload. The upload need not exist any more.
+
+    described: the other arguments of `finish`, except `by`.
+    """
+    return submit.key_of(text, upload=str(upload), **described)
+
+
+def finish(
+    *,
+    upload: ImageUpload,
+    system: System,
+    by: User,
+    track: str = "",
+    idempotency_key: str = "",
+    **described: Any,
+) -> Submission:
     """Join the chunks of an upload and submit the image as an entry of the system, by the user `by`.
 
-    described: `note` and `stated`, as for `images.submit`. Raises Refused if the upload is incomplete or was begun for
-    a scorer, if the archive has another SHA-256 than announced, and as `images.submit` does. Only a wrong SHA-256
-    discards the upload; else the call can be repeated.
+    described: `note` and `stated`, as for `images.submit`. idempotency_key: chosen by the client; empty: none. Callers
+    check it before they look for the upload (`key_of`), which the first request deletes. Raises Refused if the upload
+    is incomplete or was begun for a scorer, if the archive has another SHA-256 than announced, and as `images.submit`
+    does. Only a wrong SHA-256 discards the upload; else the call can be repeated.
     """
     chunked_upload.check_whole(upload)
     phase = upload.phase
@@ -89,10 +108,14 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", **
         )
     submit.check_may_submit(phase=phase, system=system, by=by, track=track)
     images.check_takes_images(phase)
-    image = _image_of(upload)
-    submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, track=track, **described)
-    chunked_upload.delete_chunks(images_storage(), upload.pk)
-    return submission
+    key = key_of(idempotency_key, upload=upload.pk, system=system, track=track, **described)
+    described |= {"phase": phase, "system": system, "by": by, "track": track, "key": key}
+    try:
+        return _submitted_once(upload, image=_image_of(upload), **described)
+    except Refused as refused:
+        if refused.code is Code.UPLOAD_GONE:
+            idempotency.check_unused(key, by)  # the same request, sent twice, has finished the upload
+        raise
 
 
 def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
@@ -109,10 +132,7 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
         )
     check_manages(benchmark, by)
     scorers.check_declared(described["measures"], described["primary"])
-    image = _image_of(upload)
-    scorer = _scorer_once(upload, benchmark=benchmark, image=image, by=by, **described)
-    chunked_upload.delete_chunks(images_storage(), upload.pk)
-    return scorer
+    return _scorer_once(upload, benchmark=benchmark, image=_image_of(upload), by=by, **described)
 
 
 @transaction.atomic
@@ -123,7 +143,7 @@ def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
     """
     chunked_upload.hold(upload)
     scorer = scorers.add(**described)
-    ImageUpload.objects.filter(pk=upload.pk).delete()
+    _delete(upload)
     return scorer
 
 
@@ -141,8 +161,14 @@ def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
     """
     chunked_upload.hold(upload)
     submission = images.submit(**described)
-    ImageUpload.objects.filter(pk=upload.pk).delete()
+    _delete(upload)
     return submission
+
+
+def _delete(upload: ImageUpload) -> None:
+    """Delete the upload's row, and its chunks after the commit; the clean-up deletes chunks that then remain."""
+    ImageUpload.objects.filter(pk=upload.pk).delete()
+    transaction.on_commit(lambda: chunked_upload.delete_chunks(images_storage(), upload.pk), robust=True)
 
 
 def forget_old() -> int:

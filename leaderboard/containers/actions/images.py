@@ -19,6 +19,7 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits
 from leaderboard.models import AuditEntry, Image, Phase, Reason, Submission, System, User
 from leaderboard.scoring.actions import runs, sealed_phases
+from leaderboard.submissions.actions import idempotency
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.work_queue import worker_status
 from leaderboard.work_queue.lease import cancel_rows
@@ -50,25 +51,29 @@ def submit(
     track: str = "",
     note: str = "",
     stated: Mapping[str, Value | None] | None = None,
+    key: idempotency.Key | None = None,
 ) -> Submission:
     """Submit an image to a phase: charge the quota and queue one execution on the phase's inputs.
 
     The worker that reads an invalid image rejects it later, and refunds the quota charge if the image may have the
-    error by mistake (`ImageError.is_refunded`). track, note, stated: as for a predictions file. Raises Refused as
-    `check_takes_images` and `check_may_submit` do, and UPLOAD_GONE if the image's archive was deleted.
+    error by mistake (`ImageError.is_refunded`). track, note, stated: as for a predictions file. key: the request's
+    idempotency key. Raises Refused as `check_takes_images` and `check_may_submit` do, and UPLOAD_GONE if the image's
+    archive was deleted; idempotency.RepeatedError as for a predictions file.
     """
+    idempotency.check_unused(key, by)
     _, received_at = submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
     return _accept(
-        phase=phase, system=system, image=image, by=by, track=track, note=note, stated=stated, at=received_at
+        phase=phase, system=system, image=image, by=by, track=track, note=note, stated=stated, at=received_at, key=key
     )
 
 
 @transaction.atomic
-def _accept(*, phase: Phase, image: Image, by: User, **described: Any) -> Submission:
+def _accept(*, phase: Phase, image: Image, by: User, key: idempotency.Key | None, **described: Any) -> Submission:
     phase.split = runs.lock_split(phase)
+    idempotency.check_unused(key, by)
     submissions.check_in_use(phase)
-    submission = submissions.create_and_charge(phase=phase, by=by, image=image, **described)
+    submission = submissions.create_and_charge(phase=phase, by=by, image=image, key=key, **described)
     image_files.check_stored(image)
     submission.phase = phase
     run_system.queue(submission=submission)
@@ -77,17 +82,27 @@ def _accept(*, phase: Phase, image: Image, by: User, **described: Any) -> Submis
 
 
 def submit_archive(
-    *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", **described: Any
+    *,
+    phase: Phase,
+    system: System,
+    file: UploadedFile,
+    by: User,
+    track: str = "",
+    idempotency_key: str = "",
+    **described: Any,
 ) -> Submission:
-    """Submit the image in an archive that was sent in one request. Raises Refused as `submit` and `check_size` do.
+    """Submit the image in an archive that was sent in one request. Raises as `submit` and `check_size` do.
 
-    described: `note` and `stated`, as for `submit`.
+    described: `note` and `stated`, as for `submit`. idempotency_key: chosen by the client; empty: none.
     """
+    content = {"phase": phase.pk, "track": track, "archive": sha256_of(file), **described}
+    key = submissions.key_of(idempotency_key, system=system, **content)
+    idempotency.check_unused(key, by)
     submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
     check_size(phase, file.size or 0)
     image = image_files.get_or_store(archive=file, sha256=sha256_of(file))
-    return submit(phase=phase, system=system, image=image, by=by, track=track, **described)
+    return submit(phase=phase, system=system, image=image, by=by, track=track, key=key, **described)
 
 
 def named(reference: str) -> Image:
@@ -97,13 +112,23 @@ def named(reference: str) -> Image:
 
 
 def submit_reference(
-    *, phase: Phase, system: System, reference: str, by: User, track: str = "", **described: Any
+    *,
+    phase: Phase,
+    system: System,
+    reference: str,
+    by: User,
+    track: str = "",
+    idempotency_key: str = "",
+    **described: Any,
 ) -> Submission:
     """Submit an image in a registry, `registry/name@sha256:...`.
 
-    described: `note` and `stated`, as for `submit`. Raises Refused as `submit` does, and INVALID_REFERENCE for a
-    malformed reference or a registry that is not allowed.
+    described: `note` and `stated`, as for `submit`. idempotency_key: chosen by the client; empty: none. Raises as
+    `submit` does, and Refused INVALID_REFERENCE for a malformed reference or a registry that is not allowed.
     """
+    content = {"phase": phase.pk, "track": track, "reference": reference, **described}
+    key = submissions.key_of(idempotency_key, system=system, **content)
+    idempotency.check_unused(key, by)
     if not settings.REGISTRIES:
         raise Refused(
             Code.INVALID_REFERENCE, "This server allows no registry; upload the archive written by docker save instead."
@@ -114,7 +139,7 @@ def submit_reference(
         raise Refused(Code.INVALID_REFERENCE, f"The reference cannot be used: {error}.") from error
     check_takes_images(phase)
     submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
-    return submit(phase=phase, system=system, image=named(checked), by=by, track=track, **described)
+    return submit(phase=phase, system=system, image=named(checked), by=by, track=track, key=key, **described)
 
 
 @transaction.atomic

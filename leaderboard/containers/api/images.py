@@ -23,9 +23,10 @@ from leaderboard.core.api.parsers import JSONParser
 from leaderboard.core.api.renamed import FormerProtocolView, RenamedFields
 from leaderboard.core.api.serializers import errors
 from leaderboard.evaluation import container_limits
-from leaderboard.models import Benchmark, ImageUpload, Phase, Submission, User
+from leaderboard.models import Benchmark, ImageUpload, Phase, User
+from leaderboard.submissions.actions import idempotency
 from leaderboard.submissions.api import serializers as shapes
-from leaderboard.submissions.api.submissions import facts_of, team_named
+from leaderboard.submissions.api.submissions import facts_of, submitted, team_named
 from leaderboard.submissions.queries import progress
 
 Data = serializers.Serializer[Any]
@@ -189,6 +190,7 @@ class ReferencesView(View):
 
     @extend_schema(
         operation_id="image_reference",
+        parameters=[shapes.IDEMPOTENCY_KEY],
         request=Reference,
         responses={201: shapes.SubmissionSerializer, **errors(409, 422, 503)},
     )
@@ -196,9 +198,13 @@ class ReferencesView(View):
         """Submit an image in an allowed registry; `reference` names the image by its digest."""
         row = lookup.phase_or_404(request.user, slug, phase)
         params = _valid(Reference, request.data)
-        described = _described(params, row, _user(request))
-        submission = images.submit_reference(phase=row, reference=params["reference"], **described)
-        return _created(submission, request)
+        key = idempotency.checked(request.headers.get("Idempotency-Key", ""))
+
+        def submit_it() -> progress.Progress:
+            described = {**_described(params, row, _user(request)), "idempotency_key": key}
+            return progress.of_accepted(images.submit_reference(phase=row, reference=params["reference"], **described))
+
+        return submitted(request, submit_it)
 
 
 @extend_schema_view(
@@ -247,15 +253,29 @@ class UploadSubmissionView(View):
 
     @extend_schema(
         operation_id="image_submit",
+        parameters=[shapes.IDEMPOTENCY_KEY],
         request=Description,
         responses={201: shapes.SubmissionSerializer, **errors(409, 410, 422, 503, 507)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Submit the image of a complete upload. A worker checks the image later; most invalid images cost no quota."""
-        upload = _upload_or_404(request, pk)
+        by = _user(request)
+        key = idempotency.checked(request.headers.get("Idempotency-Key", ""))
+        # The first request with this key has deleted its upload.
+        earlier = idempotency.submission_with(key, by)
+        upload = None if earlier else _upload_or_404(request, pk)
         params = _valid(Description, request.data)
-        submission = image_uploads.finish(upload=upload, **_described(params, upload.phase, _user(request)))
-        return _created(submission, request)
+
+        def submit_it() -> progress.Progress:
+            phase = earlier.phase if earlier else upload.phase if upload else None
+            described = _described(params, phase, by)
+            if upload is None:
+                content = {name: value for name, value in described.items() if name != "by"}
+                idempotency.check_unused(image_uploads.key_of(key, upload=pk, **content), by)
+                raise AssertionError("the key is used, so the check raises")
+            return progress.of_accepted(image_uploads.finish(upload=upload, idempotency_key=key, **described))
+
+        return submitted(request, submit_it)
 
 
 def _upload_or_404(request: Request, pk: UUID) -> ImageUpload:
@@ -317,8 +337,3 @@ def _described(params: dict[str, Any], phase: Phase | None, by: User) -> dict[st
 def _user(request: Request) -> User:
     """Return the request's user, who is logged in: the views' permission classes ensure this."""
     return request.user  # type: ignore[return-value]
-
-
-def _created(submission: Submission, request: Request) -> Response:
-    answer = shapes.whole(progress.progress_or_404(request.user, submission.pk), request)
-    return Response(shapes.SubmissionSerializer(answer).data, status=201, headers={"Location": answer["url"]})

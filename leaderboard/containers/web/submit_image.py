@@ -15,13 +15,15 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries.lookup import phase_or_404
 from leaderboard.containers.actions import image_uploads, images
+from leaderboard.core import saved
 from leaderboard.core.refusal import Refused
+from leaderboard.core.uploads import sha256_of
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
 from leaderboard.evaluation import container_limits, container_limits_text
 from leaderboard.models import ImageUpload, Phase, Submission
-from leaderboard.submissions.actions import registrations
+from leaderboard.submissions.actions import idempotency, registrations
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.web.forms import ImageForm
 from leaderboard.submissions.web.join import redirect_to_join
@@ -50,8 +52,12 @@ def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     try:
         check_upload(request)
         if not form.is_valid():
-            return _page(request, row, form, status=422)
-        return redirect(_submit(request, row, form))
+            # The first request with this form has deleted its upload.
+            earlier = idempotency.submission_with(form.idempotency_key(), request.user)
+            return redirect(earlier) if earlier else _page(request, row, form, status=422)
+        return saved.keep(request, redirect(_submit(request, row, form)))
+    except idempotency.RepeatedError as repeated:
+        return redirect(repeated.submission)
     except Refused as refused:
         return _page(request, row, form, refused)
 
@@ -81,6 +87,7 @@ def _submit(request: PersonRequest, phase: Phase, form: ImageForm) -> Submission
         "note": values["note"],
         "stated": form.stated,
     }
+    described["idempotency_key"] = form.idempotency_key(sha256_of(values["file"]) if values.get("file") else "")
     if values["upload"]:
         return image_uploads.finish(upload=values["upload"], **described)
     if values.get("reference"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import uuid
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from django.conf import settings
@@ -19,12 +19,11 @@ from django.utils import timezone
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
-from evaluator.tasks.registry import MissingTaskError
-from leaderboard.core import db_locks, disk
+from leaderboard.core import saved
 from leaderboard.core.api import problem_details, renamed
+from leaderboard.core.failures import failure_of
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.refusal import NotFound, Refused
-from leaderboard.core.store_errors import StoreUnavailableError
 
 log = structlog.get_logger(__name__)
 
@@ -58,6 +57,8 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     """
     set_rollback()
     request: HttpRequest = context["request"]
+    if (response := saved.kept(request, error)) is not None:
+        return cast(HttpResponse, response)
     respond = partial(answer, request)
     match error:
         case Refused():
@@ -68,10 +69,6 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
             return respond(404, "not_found", str(error))
         case Http404() | exceptions.NotFound():
             return respond(404, "not_found", NOT_FOUND)
-        case StoreUnavailableError():
-            return _unavailable(request, "store_unavailable", str(error))
-        case MissingTaskError():
-            return respond(503, "task_missing", str(error))
         case PermissionDenied():
             return respond(403, "permission_denied", "You do not have permission to do this.")
         case exceptions.APIException():
@@ -82,10 +79,11 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
             return _of_framework(request, Interrupted())
         case SuspiciousOperation() | MultiPartParserError() | RecursionError():
             return respond(400, "bad_request", "The request could not be read.")
-    if message := db_locks.transient_message(error):
-        return _unavailable(request, "busy", message)
-    if disk.is_full_error(error):
-        return _refused(request, disk.full_refusal())
+    if failure := failure_of(request, error):
+        response = answer(request, failure.status, failure.code, failure.message)
+        if failure.retry is not None:
+            response["Retry-After"] = str(failure.retry)
+        return response
     return None if settings.DEBUG else _broken(request, error)
 
 
@@ -95,12 +93,6 @@ def answer(request: HttpRequest, status: int, code: str, message: str, **more: A
     more: further members of the response's JSON object.
     """
     return problem_details.response(request, status, code, message, **{**renamed.code_fields(code), **more})
-
-
-def _unavailable(request: HttpRequest, code: str, message: str) -> HttpResponse:
-    response = answer(request, 503, code, message)
-    response["Retry-After"] = str(db_locks.RETRY_AFTER)
-    return response
 
 
 def _refused(request: HttpRequest, refusal: Refused) -> HttpResponse:

@@ -13,7 +13,6 @@ from rest_framework import parsers
 from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 
-from leaderboard.core import disk
 from leaderboard.core.api.errors import Interrupted, LengthRequired, TooLarge
 from leaderboard.core.uploads import FORM_BYTES, HashingUploadHandler, received_whole
 
@@ -46,8 +45,8 @@ class RawParser(parsers.BaseParser):
         query: QueryDict = request.query_params
         name = "".join(filter(str.isprintable, query.get("name", ""))) or self.name
         upload = HashingUploadHandler(request._request)
-        upload.new_file("file", name, media_type, None)
         try:
+            upload.new_file("file", name, media_type, None)
             size = 0
             while chunk := stream.read(CHUNK):
                 upload.receive_data_chunk(chunk, size)
@@ -57,7 +56,7 @@ class RawParser(parsers.BaseParser):
             check_stopped(request)
             raise
         except BaseException:
-            upload.file.close()
+            upload.close()
             raise
         return parsers.DataAndFiles(query, MultiValueDict({"file": [file]}))
 
@@ -113,8 +112,8 @@ def check_after_reading(request: Request) -> None:
 
 
 def check_stopped(request: Request) -> None:
-    """Raise TooLarge if the upload was stopped at the size limit, Refused DISK_FULL if the disk was full."""
+    """Raise TooLarge if the upload was stopped at the size limit, Refused if the disk is full or cannot be written."""
     if "holdout.upload_too_large" in request.META:
         raise TooLarge
-    if "holdout.disk_full" in request.META:
-        raise disk.full_refusal()
+    if "holdout.refused" in request.META:
+        raise request.META["holdout.refused"]

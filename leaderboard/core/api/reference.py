@@ -67,6 +67,9 @@ COMMON_CODES = {
 GROUP_CODES: Mapping[str, Sequence[Code]] = {
     "submissions": (
         Code.NOT_A_MEMBER,
+        Code.BARRED,
+        Code.IDEMPOTENCY_KEY_REUSED,
+        Code.INVALID_IDEMPOTENCY_KEY,
         Code.PHASE_CLOSED,
         Code.NOT_ACCEPTED,
         Code.OTHER_TEAM,
@@ -84,6 +87,9 @@ GROUP_CODES: Mapping[str, Sequence[Code]] = {
     "leaderboards": (Code.NOT_READY,),
     "images": (
         Code.NOT_A_MEMBER,
+        Code.BARRED,
+        Code.IDEMPOTENCY_KEY_REUSED,
+        Code.INVALID_IDEMPOTENCY_KEY,
         Code.PHASE_CLOSED,
         Code.NOT_ACCEPTED,
         Code.OTHER_TEAM,

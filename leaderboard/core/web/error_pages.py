@@ -11,15 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
-from evaluator.tasks.registry import MissingTaskError
-from leaderboard.core import db_locks, disk
+from leaderboard.core import db_locks, saved
 from leaderboard.core.api import problem_details
-from leaderboard.core.store_errors import StoreUnavailableError
+from leaderboard.core.failures import failure_of
 
 MESSAGES = {
     400: ("bad_request", "The request could not be understood."),
@@ -69,23 +68,21 @@ def too_many(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def server_error(request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponseBase:
     """Return the page for an unexpected exception, which Django is handling when it calls this function.
 
-    Its status is 503, with Retry-After, for a transient error of the database, a file store that does not respond, and
-    a benchmark whose task package is not installed; 507 for a full disk; otherwise 500. The page is rendered without
-    the request, because loading the request's user may have failed.
+    It is the response that the view kept when its work was committed (`saved.keep`), if it did. Otherwise its status is
+    that of `failures.failure_of`, such as 503 with Retry-After for a transient error of the database, or 500. The page
+    is rendered without the request, because loading the request's user may have failed.
     """
     error = sys.exception()
-    if message := db_locks.transient_message(error):
-        return unavailable(request, "busy", message)
-    if isinstance(error, StoreUnavailableError):
-        return unavailable(request, "store_unavailable", str(error))
-    if isinstance(error, MissingTaskError):
-        return unavailable(request, "task_missing", str(error))
-    if disk.is_full_error(error):
-        refused = disk.full_refusal()
-        return _with_message(request, refused.code.status, refused.code.text, refused.message)
+    if (kept := saved.kept(request, error)) is not None:
+        return kept
+    if failure := failure_of(request, error):
+        response = _with_message(request, failure.status, failure.code, failure.message)
+        if failure.retry is not None:
+            response["Retry-After"] = str(failure.retry)
+        return response
     if _is_program(request):
         return problem_details.response(request, 500, *MESSAGES[500])
     return HttpResponse(loader.get_template("500.html").render({}), status=500)

@@ -44,6 +44,7 @@ HEADLINES = {
     Code.OTHER_TRACK: "The system competes in another track",
     Code.NOT_AN_ORGANISER: "Only organisers may change this",
     Code.NOT_REGISTERED: "Your team is not registered",
+    Code.BARRED: "The organisers do not let you submit",
     Code.RULES_NOT_AGREED: "Agree to the rules first",
     Code.NAME_TAKEN: "That name is taken",
     Code.NOT_READY: "This was not done",
@@ -55,10 +56,13 @@ HEADLINES = {
     Code.SANDBOX_UNAVAILABLE: "The file could not be checked",
     Code.NOT_ACCEPTED: "This phase does not accept this",
     Code.INVALID_ARCHIVE: "The archive was not accepted",
+    Code.IDEMPOTENCY_KEY_REUSED: "This key was used already",
+    Code.INVALID_IDEMPOTENCY_KEY: "The key of the request is not valid",
     Code.WRONG_OFFSET: "Wrong upload offset",
     Code.CHECKSUM_MISMATCH: "The chunk arrived damaged",
     Code.UPLOAD_GONE: "This upload no longer exists",
     Code.ENGINE_UNAVAILABLE: "Containers cannot run now",
+    Code.STORE_UNAVAILABLE: "Nothing can be stored at the moment",
     Code.DISK_FULL: "The server's disk is full",
 }
 

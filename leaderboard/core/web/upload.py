@@ -9,7 +9,6 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, RequestDataTooBig
 from django.http import HttpRequest, HttpResponseBase
 
-from leaderboard.core import disk
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import FORM_BYTES, received_whole
 from leaderboard.core.web import error_pages
@@ -40,15 +39,16 @@ def body_limit_middleware(get_response: Callable[[HttpRequest], HttpResponseBase
 def check_upload(request: HttpRequest) -> None:
     """Check that the uploaded files of a POST request were received completely; ignore other methods.
 
-    Raises Refused TOO_LARGE if an upload was stopped at the size limit, Refused DISK_FULL if an upload was stopped by a
-    full disk, and BadRequest if the request's body is shorter than its Content-Length.
+    Raises Refused TOO_LARGE if an upload was stopped at the size limit, Refused as `disk.refusal_of` if it was stopped
+    because the disk is full or cannot be written, and BadRequest if the request's body is shorter than its
+    Content-Length.
     """
     if request.method != "POST":
         return
     if "holdout.upload_too_large" in request.META:
         limit = settings.MAX_UPLOAD_BYTES // 1_000_000
         raise Refused(Code.TOO_LARGE, f"The upload was stopped at {limit} MB, the maximum file size.")
-    if "holdout.disk_full" in request.META:
-        raise disk.full_refusal()
+    if "holdout.refused" in request.META:
+        raise request.META["holdout.refused"]
     if not received_whole(request):
         raise BadRequest("the request's body is shorter than its Content-Length; send it again")

@@ -114,15 +114,16 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
                 heading="The correction was not confirmed",
             )
         AuditEntry.record("correction.confirmed", correction, by=by, gold=gold.number, **correction.counts)
+        correction.refresh_from_db()
 
-    with opened(correction.file) as stored:
+    proposed = correction.file
+    with opened(proposed) as stored:
         file: File[bytes] = File(stored, name=correction.name)
         file.size = correction.bytes
         file.sha256 = correction.sha256  # type: ignore[attr-defined]  # as uploads carry it
         check_digest(stored, correction.sha256)
         gold = splits.add_gold(split=correction.split, file=file, reason=reason, by=by, within=decide)
-    delete_after_commit(correction.file)
-    correction.refresh_from_db()
+    delete_after_commit(proposed)
     return gold
 
 

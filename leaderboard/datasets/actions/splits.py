@@ -126,7 +126,6 @@ def add_gold(
     except IntegrityError:
         check_is_another(split, digest)
         raise
-    split.refresh_from_db()
     return gold
 
 
@@ -165,7 +164,7 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
                     "replaced: create another split for those in your file.",
                 )
             AuditEntry.record("inputs.added", split, by=by, sha256=digest)
-    split.refresh_from_db()
+            split.refresh_from_db()
     return split
 
 
@@ -239,6 +238,7 @@ def _store_gold(
             if within is not None:
                 within(gold)
             rescoring.begin_for(gold=gold, by=by)
+            gold.split.refresh_from_db()
     except BaseException as error:
         if stored and not db_locks.is_commit_unknown(error):
             gold.split.inputs.storage.delete(stored)

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from evaluator.curation.gold_diff import KINDS
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.lookup import managed_split_or_404
+from leaderboard.core import saved
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.reauthentication import reauthentication_required
@@ -95,6 +96,7 @@ def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
         rows = rows.filter(kinds__contains=f"|{kind}|")
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     details = {"number": correction_row.base.number, "correction": correction_row.pk, "page": page.number}
+    details["items"] = len(page)
     AuditEntry.record("gold.read", correction_row.base, by=request.user, **details)
     context = {
         "benchmark": benchmark,
@@ -122,6 +124,7 @@ def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespo
     except Refused as refused:
         return _page(request, benchmark, row, form=form, refusal=Refusal(refused))
     messages.success(request, f"Gold version {gold.number} of {split} was added.")
+    saved.keep(request, redirect("manage_gold", slug, split))
     phases = [phase for phase, _ in _rescored(row) if phase.benchmark_id == benchmark.pk]
     if len(phases) == 1:
         return redirect("manage_rescoring", slug, phases[0].slug)

@@ -19,10 +19,10 @@ from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.reauthentication import reauthentication_required
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
-from leaderboard.datasets.actions import corrections, gold_tables, splits
+from leaderboard.datasets.actions import corrections, gold_tables, gold_uploads, splits
 from leaderboard.datasets.web.first_lines import first_inputs, first_pairs
 from leaderboard.datasets.web.forms import CorrectionForm, GoldForm
-from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split
+from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split, State
 
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -30,6 +30,10 @@ CONTENT_TYPES = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "parquet": "application/vnd.apache.parquet",
 }
+
+
+UPLOADS = 3
+"""Number of large files that were not accepted, or not yet, that the page shows."""
 
 
 @login_required
@@ -45,6 +49,11 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     refusal = None
     try:
         check_upload(request)
+        if form.is_valid() and gold_uploads.is_large(form.cleaned_data["file"]):
+            file, reason = form.cleaned_data["file"], form.cleaned_data.get("reason", "")
+            gold_uploads.queue(split=split_row, file=file, reason=reason, by=request.user)
+            messages.success(request, "The file is large, so it is checked in the background. Its state is shown here.")
+            return redirect("manage_gold", slug, split)
         if form.is_valid() and is_correction:
             correction = corrections.propose(split=split_row, by=request.user, **form.cleaned_data)
             return redirect("manage_correction", slug, split, correction.pk)
@@ -63,6 +72,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "rescorings": [(phase, progress_of(phase)) for phase in benchmark.phases.filter(split=split_row)],
         "is_correction": is_correction,
         "generation": _generation_of(split_row) if is_correction else None,
+        "uploads": split_row.gold_uploads.exclude(state=State.DONE)[:UPLOADS],
         "pending": split_row.corrections.filter(decision=Correction.Decision.PENDING).first(),
         "form": form,
         "refusal": refusal,

@@ -20,7 +20,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.core import http_client
+from leaderboard.core import db_clock, http_client
 from leaderboard.core.mail_text import without_links
 from leaderboard.models import Notice
 from leaderboard.notifications.actions import kinds, webhook_signature
@@ -55,7 +55,7 @@ def sweep() -> int:
     due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at", "pk")
     if due.exists():
         _enqueue_due(due)
-    Notice.objects.filter(finished_at__lt=at - RETENTION).delete()
+    Notice.objects.filter(finished_at__lt=db_clock.earliest() - RETENTION).delete()
     return written
 
 

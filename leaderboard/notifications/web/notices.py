@@ -11,10 +11,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.boards.queries.lookup import benchmark_or_404
+from leaderboard.core import saved
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.reauthentication import reauthentication_required, reauthentication_required_to_change
@@ -69,6 +71,9 @@ def _page(
     request: PersonRequest, form: WebhookForm, status: int = 200, secret_of: Webhook | None = None
 ) -> HttpResponse:
     """Return the page of notices. secret_of: the webhook whose secret it shows; None: no secret is shown."""
+    if secret_of is not None:
+        text, secret = "It is shown only this time: copy it now.", webhook_signature.secret(secret_of)
+        saved.keep(request, saved.page("The webhook's secret", text, link=reverse("my_notices"), secret=secret))
     at = timezone.now()
     deliveries = request.user.notices.exclude(state=Notice.State.SITE).select_related("webhook", "submission__system")
     context = {

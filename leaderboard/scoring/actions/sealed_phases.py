@@ -19,6 +19,7 @@ from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     ACTIVE,
     AuditEntry,
+    Bar,
     Final,
     Phase,
     Prediction,
@@ -41,7 +42,8 @@ WAITS = timedelta(minutes=3)
 def choose(*, submission: Submission, by: User) -> Final:
     """Choose a submission as one of its team's finals, before the phase's unsealing date.
 
-    Idempotent: for a submission that already is a final, returns its row. Raises Refused: NOT_A_MEMBER; NOT_POSSIBLE
+    Idempotent: for a submission that already is a final, returns its row. Raises Refused: NOT_A_MEMBER; BARRED if the
+    organisers have barred the team or the user; NOT_POSSIBLE
     for a phase that is not sealed or whose unsealing date has passed, or for a submission that was rejected, failed or
     cancelled; LIMIT_REACHED if the team has chosen the phase's maximum of finals.
     """
@@ -50,6 +52,12 @@ def choose(*, submission: Submission, by: User) -> Final:
     existing = Final.objects.filter(submission=submission).first()
     if existing is not None:
         return existing
+    if Bar.objects.against(benchmark=phase.benchmark_id, team=team, user=by).exists():
+        raise Refused(
+            Code.BARRED,
+            f"The organisers of {phase.benchmark} have removed your team: it can choose no other finals.",
+            heading="The final was not chosen",
+        )
     # A rejection that has begun is awaited; one that begins later finds the final and removes it.
     list(submission.predictions.select_for_update(no_key=True).values_list("pk"))
     if not _usable(phase).filter(pk=submission.pk).exists():
@@ -106,13 +114,15 @@ def unseal(*, phase: Phase) -> bool:
     """Unseal a phase whose unsealing date has passed, and queue its finals for scoring; return True if it did.
 
     Teams that chose no final get one by default (`default_finals`). Idempotent: returns False, and changes nothing, if
-    the date has not passed, the phase is not sealed any more, or a predictions file that was received in time may still
-    be in validation.
+    the date has not passed by the clocks of both the database and this host, the phase is not sealed any more, or a
+    predictions file that was received in time may still be in validation.
     """
     row_locks.lock_split(phase.split_id)
     phase = row_locks.lock_phase(phase.pk, "split__dataset")
     at = db_clock.read()
-    if not phase.is_sealed or phase.sealed_until is None or at < phase.sealed_until:
+    if not phase.is_sealed or phase.sealed_until is None:
+        return False
+    if db_clock.earliest(at) < phase.sealed_until:
         return False
     if _may_be_validating(phase, at):
         return False

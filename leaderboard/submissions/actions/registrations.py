@@ -1,7 +1,7 @@
-"""Conditions for submitting to a benchmark: the team is registered, and the user has agreed to the rules.
+"""Conditions for submitting to a benchmark: no bar, the team is registered, and the user has agreed to the rules.
 
-Organisers choose for each benchmark whether it has these conditions (`Benchmark.access`, `Benchmark.asks_agreement`).
-They do not apply to the benchmark's managers.
+A bar holds whatever the benchmark's access is. Whether teams register and people agree, organisers choose for each
+benchmark (`Benchmark.access`, `Benchmark.asks_agreement`); these two do not apply to the benchmark's managers.
 """
 
 from __future__ import annotations
@@ -11,10 +11,22 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.accounts.actions import membership
+from leaderboard.core import db_clock
 from leaderboard.core.names.names import check_signs
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
-from leaderboard.models import AuditEntry, Benchmark, Membership, Registration, RulesAgreement, Submission, Team, User
+from leaderboard.models import (
+    AuditEntry,
+    Bar,
+    Benchmark,
+    Membership,
+    Registration,
+    RulesAgreement,
+    Submission,
+    Team,
+    User,
+)
 
 REQUESTED, APPROVED, DECLINED = Registration.State.REQUESTED, Registration.State.APPROVED, Registration.State.DECLINED
 LONGEST_MESSAGE = 500
@@ -27,8 +39,8 @@ _WITHOUT_REQUESTS: dict[str, str] = {
 def check(*, benchmark: Benchmark, team: Team, by: User) -> None:
     """Raise Refused RULES_NOT_AGREED or NOT_REGISTERED unless the user may submit to the benchmark for the team.
 
-    Only registration and agreement to the rules are checked. The message has the URL of the page on which users agree
-    and register.
+    Only registration and agreement to the rules are checked, not bars (`check_not_barred`). The message has the URL of
+    the page on which users agree and register.
     """
     if benchmark.access == Benchmark.Access.OPEN and not benchmark.needs_agreement:
         return
@@ -53,8 +65,24 @@ def check(*, benchmark: Benchmark, team: Team, by: User) -> None:
     raise Refused(Code.NOT_REGISTERED, f"{why_not}: {address}")
 
 
+def check_not_barred(*, benchmark: Benchmark, team: Team | None, by: User) -> None:
+    """Raise Refused BARRED if the team or the user may not submit to the benchmark. team: None for any team."""
+    if Bar.objects.against(benchmark=benchmark, team=team, user=by).exists():
+        raise barred_error(benchmark)
+
+
+def barred_error(benchmark: Benchmark) -> Refused:
+    contact = f" Questions: {benchmark.contact}" if benchmark.contact else ""
+    return Refused(
+        Code.BARRED,
+        f"The organisers of {benchmark} have removed your team: neither it nor those who were its members then can "
+        f"submit.{contact}",
+    )
+
+
 def check_person(*, benchmark: Benchmark, by: User) -> None:
-    """Raise Refused RULES_NOT_AGREED or NOT_REGISTERED unless `may_submit` returns True for the user."""
+    """Raise Refused BARRED, RULES_NOT_AGREED or NOT_REGISTERED unless `may_submit` returns True for the user."""
+    check_not_barred(benchmark=benchmark, team=None, by=by)
     if may_submit(benchmark, by):
         return
     address = settings.BASE_URL + reverse("join", args=[benchmark.slug])
@@ -64,11 +92,13 @@ def check_person(*, benchmark: Benchmark, by: User) -> None:
 
 
 def may_submit(benchmark: Benchmark, user: User) -> bool:
-    """Return whether registration and agreement to the rules allow the user to submit to the benchmark.
+    """Return whether bars, registration and agreement to the rules allow the user to submit to the benchmark.
 
-    If the benchmark is not open to everybody, at least one of the user's teams must be registered. Managers always may
-    submit. Deadlines and quotas are not checked.
+    If the benchmark is not open to everybody, at least one of the user's teams must be registered. Managers may submit
+    unless they are barred. Deadlines and quotas are not checked.
     """
+    if Bar.objects.filter(benchmark=benchmark, people=user).exists():
+        return False
     if benchmark.access == Benchmark.Access.OPEN and not benchmark.needs_agreement:
         return True
     if benchmark.is_managed_by(user):
@@ -108,6 +138,7 @@ def request(*, benchmark: Benchmark, team: Team, message: str, by: User) -> Regi
     """
     if not Membership.objects.filter(team=team, user=by).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of this team.")
+    check_not_barred(benchmark=benchmark, team=team, by=by)
     if benchmark.access != Benchmark.Access.APPROVAL:
         raise Refused(Code.NOT_POSSIBLE, _WITHOUT_REQUESTS[benchmark.access], heading="The team was not registered")
     check_signs(message, of="message", lines=True)
@@ -123,7 +154,7 @@ def request(*, benchmark: Benchmark, team: Team, message: str, by: User) -> Regi
 def invite(*, benchmark: Benchmark, team: Team, by: User) -> Registration:
     """Register a team that has not asked for it; a registration that exists is approved.
 
-    Raises Refused NOT_AN_ORGANISER.
+    Raises Refused NOT_AN_ORGANISER, and BARRED as `decide` does.
     """
     check_manages(benchmark, by)
     now = timezone.now()
@@ -135,9 +166,12 @@ def invite(*, benchmark: Benchmark, team: Team, by: User) -> Registration:
 def decide(*, benchmark: Benchmark, team: Team, approve: bool, by: User) -> Registration:
     """Approve or decline a team's registration; earlier decisions can be changed. Submissions of the team stay.
 
-    Raises Refused NOT_AN_ORGANISER, and Registration.DoesNotExist if the team has no registration.
+    Raises Refused: NOT_AN_ORGANISER, and BARRED if a barred team would be approved. Raises Registration.DoesNotExist if
+    the team has no registration.
     """
     check_manages(benchmark, by)
+    if approve and Bar.objects.filter(benchmark=benchmark, team=team).exists():
+        raise Refused(Code.BARRED, f"{team} is barred from {benchmark}; let it submit again first.")
     row = Registration.objects.select_for_update().get(benchmark=benchmark, team=team)
     state = APPROVED if approve else DECLINED
     if row.state != state:
@@ -145,6 +179,43 @@ def decide(*, benchmark: Benchmark, team: Team, approve: bool, by: User) -> Regi
         row.save(update_fields=["state", "decided_by", "decided_at"])
         AuditEntry.record(f"registration.{state}", benchmark, by=by, team=team.name)
     return row
+
+
+@transaction.atomic
+def bar(*, benchmark: Benchmark, team: Team, by: User) -> Bar:
+    """Bar a team, and the people who are its members, from submitting to the benchmark; return the bar, new or not.
+
+    Whoever manages the benchmark is not barred. A registration of the team is declined. What was received before stays,
+    and what waits is still scored. Raises Refused NOT_AN_ORGANISER.
+    """
+    check_manages(benchmark, by)
+    # A submission of the team that holds its lock is accepted first; one that waits for the lock finds the bar.
+    team = membership.held(team)
+    row, is_new = Bar.objects.get_or_create(
+        benchmark=benchmark,
+        team=team,
+        defaults={"team_name": team.name, "barred_by": by, "barred_at": db_clock.now()},
+    )
+    row.people.add(*(person for person in team.members.all() if not benchmark.is_managed_by(person)))
+    if Registration.objects.filter(benchmark=benchmark, team=team).exists():
+        decide(benchmark=benchmark, team=team, approve=False, by=by)
+    if is_new:
+        AuditEntry.record("registration.barred", benchmark, by=by, team=team.name)
+    return row
+
+
+@transaction.atomic
+def lift(*, bar: Bar, by: User) -> None:
+    """Let a barred team and its people submit again; where teams register, the team is registered again.
+
+    Raises Refused NOT_AN_ORGANISER.
+    """
+    benchmark, team = bar.benchmark, bar.team
+    check_manages(benchmark, by)
+    AuditEntry.record("registration.bar_lifted", benchmark, by=by, team=bar.team_name)
+    bar.delete()
+    if team is not None and benchmark.access != Benchmark.Access.OPEN:
+        invite(benchmark=benchmark, team=team, by=by)
 
 
 @transaction.atomic
@@ -187,7 +258,11 @@ def set_access(*, benchmark: Benchmark, access: str, asks_agreement: bool, by: U
 
 
 def _unregistered(benchmark: Benchmark) -> list[Team]:
-    """Return the teams with submissions to the benchmark and without a registration, except its baselines team."""
+    """Return the teams with submissions to the benchmark and without a registration.
+
+    The team of its baselines and barred teams are left out.
+    """
     submissions = Submission.objects.filter(phase__benchmark=benchmark)
     teams = Team.objects.filter(pk__in=submissions.values("system__team")).exclude(baselines_of=benchmark)
+    teams = teams.exclude(bars__benchmark=benchmark)
     return list(teams.exclude(pk__in=benchmark.registrations.values("team")))

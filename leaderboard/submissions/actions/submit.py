@@ -6,12 +6,13 @@ For a large file the quota is charged first, and the file is validated in the ba
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from datetime import datetime
-from typing import IO, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 
 import structlog
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Subquery
 
 from leaderboard.accounts.actions import membership, teams
@@ -24,6 +25,7 @@ from leaderboard.core.storage import deleted_on_failure, save_unique
 from leaderboard.core.uploads import sha256_of
 from leaderboard.models import (
     AuditEntry,
+    Bar,
     Benchmark,
     GoldVersion,
     Image,
@@ -40,7 +42,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.benchmark import FIXED_ONCE_SUBMITTED
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import failure_limit, refused_uploads, registrations, validation
+from leaderboard.submissions.actions import failure_limit, idempotency, refused_uploads, registrations, validation
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.queries.quotas import first_of_phase, quota_of
 
@@ -68,19 +70,26 @@ def submit(
     note: str = "",
     stated: Mapping[str, Value | None] | None = None,
     check: Callable[[], None] | None = None,
+    idempotency_key: str = "",
 ) -> Accepted:
     """Accept a predictions file and return its rows, or raise Refused and store nothing but an audit entry.
 
     A refused file costs no quota. A large file is accepted before it is validated; if it is invalid, the quota charge
     is refunded. The submission and its queued run or validation are committed before a worker is notified.
 
-    system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it. track: the name of one
-    of the phase's tracks; empty if the phase has none. note: for the team's list of its submissions; never published.
-    stated: values of the system's facts, stored with the submission as `facts.state` does. check: called with the split
-    locked before anything is charged; it may raise Refused. None: nothing is called. Raises Refused: NOT_ACCEPTED if
+    system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it.
+    track: the name of one of the phase's tracks; empty if the phase has none.
+    note: for the team's list of its submissions; never published.
+    stated: values of the system's facts, stored with the submission as `facts.state` does.
+    check: called with the split locked before anything is charged; it may raise Refused. None: nothing is called.
+    idempotency_key: chosen by the client, see `idempotency`; empty: none.
+    Raises idempotency.RepeatedError if the same was submitted with the same key before. Raises Refused: NOT_ACCEPTED if
     the phase takes only images; CHANGED_MEANWHILE if the inputs or the phase were changed meanwhile; and the codes of
-    `check_may_submit` and `validation.validate_now`.
+    `idempotency.check_unused`, `check_may_submit` and `validation.validate_now`.
     """
+    described: dict[str, Any] = {"track": track, "note": note, "stated": stated}
+    key = key_of(idempotency_key, phase=phase.pk, system=system, file=sha256_of(file), **described)
+    idempotency.check_unused(key, by)
     if not phase.takes_predictions:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
     gold, received_at = check_may_submit(phase=phase, system=system, by=by, track=track)
@@ -119,12 +128,19 @@ def submit(
             prediction=prediction,
             gold=gold,
             by=by,
-            track=track,
-            note=note,
-            stated=stated,
             at=received_at,
             check=check,
+            key=key,
+            **described,
         )
+
+
+def key_of(text: str, *, system: System, **content: Any) -> idempotency.Key | None:
+    """Return the idempotency key of a submission for the system, which may be unsaved; None for an empty text.
+
+    content: what else is submitted, as for `idempotency.key_of`.
+    """
+    return idempotency.key_of(text, team=system.team_id, system=system.name, **content)
 
 
 def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list[str]]:
@@ -161,9 +177,9 @@ def check_may_submit(*, phase: Phase, system: System, by: User, track: str) -> t
     """Check everything about a submission that needs no sandbox: team, dates, track, data, scorer and quota.
 
     Returns (the phase's current gold, the time of receipt by the database's clock). Raises Refused: the codes of
-    `registrations.check`, NOT_A_MEMBER, NOT_AN_ORGANISER, OTHER_TEAM, PHASE_CLOSED, QUOTA_EXCEEDED, the codes for a
-    wrong track, and NOT_READY for a phase without gold or inputs or with a failing scorer. `create_and_charge` checks
-    team, scorer, quota and track again with the rows locked.
+    `registrations.check`, BARRED, NOT_A_MEMBER, NOT_AN_ORGANISER, OTHER_TEAM, PHASE_CLOSED, QUOTA_EXCEEDED, the codes
+    for a wrong track, and NOT_READY for a phase without gold or inputs or with a failing scorer. `create_and_charge`
+    checks team, scorer, quota and track again with the rows locked.
     """
     at = _check_team(phase=phase, system=system, by=by)
     check_open(phase, at, team=system.team)
@@ -192,19 +208,20 @@ def _check_team(*, phase: Phase, system: System, by: User) -> datetime:
 
     Codes: NOT_A_MEMBER if the user is not in the team; NOT_AN_ORGANISER for a team reserved for a benchmark's
     baselines, unless the user manages that benchmark; OTHER_TEAM if the user competes in this phase for another team;
-    RULES_NOT_AGREED and NOT_REGISTERED as `registrations.check` does.
+    BARRED; RULES_NOT_AGREED and NOT_REGISTERED as `registrations.check` does.
     """
     # One statement: this is checked twice for each submission.
-    is_member, official, bound, at = (
+    is_member, official, bound, is_barred, at = (
         Team.objects.filter(pk=system.team_id)
         .values_list(
             Exists(Membership.objects.filter(team=OuterRef("pk"), user=by)),
             Subquery(Benchmark.objects.filter(baselines_team=OuterRef("pk")).values("pk")[:1]),
             Subquery(first_of_phase(phase=phase, user=by).values("system__team")[:1]),
+            Exists(Bar.objects.against(benchmark=phase.benchmark_id, team=OuterRef("pk"), user=by)),
             db_clock.column(),
         )
         .first()
-    ) or (False, None, None, None)  # the team was deleted
+    ) or (False, None, None, False, None)  # the team was deleted
     if not is_member:
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the system's team.")
     if official is not None and not (official == phase.benchmark_id and phase.benchmark.is_managed_by(by)):
@@ -213,6 +230,8 @@ def _check_team(*, phase: Phase, system: System, by: User) -> datetime:
             "who manage the benchmark may submit for it."
         )
         raise Refused(Code.NOT_AN_ORGANISER, message)
+    if is_barred:
+        raise registrations.barred_error(phase.benchmark)
     registrations.check(benchmark=phase.benchmark, team=system.team, by=by)
     if system.kind == System.Kind.PARTICIPANT and bound is not None and bound != system.team_id:
         own_team = by.teams.filter(pk=bound).first()
@@ -295,8 +314,10 @@ def _accept(
     stated: Mapping[str, Value | None] | None,
     at: datetime,
     check: Callable[[], None] | None,
+    key: idempotency.Key | None,
 ) -> Accepted:
     phase.split = runs.lock_split(phase)
+    idempotency.check_unused(key, by)
     check_in_use(phase)
     if check is not None:
         check()
@@ -308,7 +329,9 @@ def _accept(
             heading="The inputs were replaced in the meantime",
         )
     gold = board_state.gold_of(phase) or gold
-    submission = create_and_charge(phase=phase, system=system, by=by, track=track, note=note, stated=stated, at=at)
+    submission = create_and_charge(
+        phase=phase, system=system, by=by, track=track, note=note, stated=stated, at=at, key=key
+    )
     prediction.submission = submission
     run = None
     if prediction.state == State.DONE:
@@ -330,12 +353,13 @@ def create_and_charge(
     at: datetime,
     stated: Mapping[str, Value | None] | None = None,
     image: Image | None = None,
+    key: idempotency.Key | None = None,
 ) -> Submission:
     """Create a submission, charge its team's quota, and store the values of facts that were stated with it.
 
     An unsaved system is saved. at: time of receipt. stated: as for `submit`. image: the submitted container image; None
-    for a predictions file. Call in a transaction that has called `runs.lock_split`. Raises Refused as
-    `check_may_submit` and `_read_again` do.
+    for a predictions file. key: the request's idempotency key. Call in a transaction that has called
+    `runs.lock_split` and then `idempotency.check_unused`. Raises Refused as `check_may_submit` and `_read_again` do.
     """
     # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
     team = membership.held(system.team)
@@ -349,9 +373,18 @@ def create_and_charge(
     _read_again(phase)
     tracks.check(phase=phase, system=system, track=track)
     kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS
-    submission = Submission.objects.create(
+    submission = Submission(
         phase=phase, system=system, kind=kind, image=image, track=track, submitted_by=by, received_at=at, note=note
     )
+    if key is not None:
+        submission.idempotency_key, submission.idempotency_digest = key
+    try:
+        with transaction.atomic() if key is not None else nullcontext():
+            submission.save(force_insert=True)
+    except IntegrityError:
+        # The user has sent the key for another split at the same time: the lock of this one did not wait for it.
+        idempotency.check_unused(key, by)
+        raise
     QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
     if stated:
         facts.state(system=system, stated=stated, by=by)

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils.http import urlencode
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -54,6 +55,16 @@ class Upload(serializers.Serializer[Any]):
         default=list,
         help_text="a fact about the system that the benchmark asks for, as NAME=VALUE; repeat it for several",
     )
+
+
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    required=False,
+    description="chosen by you for this submission, such as a random UUID. The same request with the same key, sent "
+    "again after a lost response, gets the same submission and is charged once",
+)
 
 
 class UploadQuery(serializers.Serializer[Any]):
@@ -232,7 +243,12 @@ def line(progress: Progress, request: Request, ranks: Mapping[UUID, int]) -> dic
     }
 
 
-def whole(progress: Progress, request: Request) -> dict[str, Any]:
+def whole(progress: Progress, request: Request, *, with_queue: bool = True) -> dict[str, Any]:
+    """Return the values of SubmissionSerializer for a submission.
+
+    with_queue: False to leave its position in the queue and its wait unknown; then a submission that was just accepted
+    (`progress.of_accepted`) is serialized without a query.
+    """
     run = progress.run
     return {
         **line(progress, request, own_submissions.ranks_of([progress.submission.pk] if progress.release else [])),
@@ -240,8 +256,8 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "is_final": progress.is_final,
         "hidden_by": "" if progress.hidden is None else "team" if progress.hidden.by_team else "organisers",
         "reason_text": progress.reason.label if progress.reason else "",
-        "queue_position": progress.queue_position,
-        "wait_minutes": progress.wait and progress.wait.minutes,
+        "queue_position": progress.queue_position if with_queue else None,
+        "wait_minutes": progress.wait.minutes if with_queue and progress.wait else None,
         "started_at": run and run.started_at,
         "finished_at": progress.finished_at,
         "warnings": progress.warnings,

@@ -20,13 +20,14 @@ from leaderboard.boards.api import query_parameters
 from leaderboard.boards.queries import lookup, slice_of
 from leaderboard.boards.queries.facts import Value, parse_stated
 from leaderboard.boards.queries.ladder_bounds import as_fields, scores_of_release
-from leaderboard.core.api import parsers
+from leaderboard.core import saved
+from leaderboard.core.api import addresses, parsers
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.serializers import ScoreSerializer, errors
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase, Submission, Team, User
-from leaderboard.submissions.actions import hide, submit
+from leaderboard.submissions.actions import hide, idempotency, submit
 from leaderboard.submissions.api import serializers as shapes
 from leaderboard.submissions.queries import own_submissions, progress
 
@@ -48,7 +49,7 @@ class SubmitView(View):
 
     @extend_schema(
         operation_id="submit",
-        parameters=[shapes.UploadQuery],
+        parameters=[shapes.UploadQuery, shapes.IDEMPOTENCY_KEY],
         request={"multipart/form-data": shapes.Upload, **dict.fromkeys(RAW, OpenApiTypes.BINARY)},
         responses={201: shapes.SubmissionSerializer, **errors(409, 411, 413, 415, 422, 503, 507)},
     )
@@ -60,15 +61,33 @@ class SubmitView(View):
         """
         row = lookup.phase_or_404(request.user, slug, phase)
         parsers.check_before_reading(request)
+        key = idempotency.checked(request.headers.get("Idempotency-Key", ""))
         try:
             params = _read(request)
-            accepted = _submit(row, params, request.user)
+            return submitted(request, lambda: progress.of_accepted(*_submit(row, params, request.user, key)))
         finally:
             for file in request.FILES.values():
                 file.close()
-        current = progress.of_accepted(*accepted, for_manager=row.benchmark.is_managed_by(request.user))
-        answer = shapes.whole(current, request)
-        return Response(shapes.SubmissionSerializer(answer).data, status=201, headers={"Location": answer["url"]})
+
+
+def submitted(request: Request, submit_it: Callable[[], progress.Progress]) -> Response:
+    """Submit, and return the response; a request that repeats another's idempotency key gets the same submission.
+
+    submit_it: makes the submission, and returns its progress as `progress.of_accepted` does, without the queries that
+    would tell more. It may raise idempotency.RepeatedError.
+    """
+    try:
+        current = submit_it()
+        saved.keep(request, _created(shapes.whole(current, request, with_queue=False)))
+        if current.prediction is None:
+            current = progress.progress_or_404(request.user, current.submission.pk)
+    except idempotency.RepeatedError as repeated:
+        current = progress.progress_or_404(request.user, repeated.submission.pk)
+    return _created(shapes.whole(current, request))
+
+
+def _created(answer: dict[str, Any]) -> Response:
+    return Response(shapes.SubmissionSerializer(answer).data, status=201, headers={"Location": answer["url"]})
 
 
 def _read(request: Request) -> dict[str, Any]:
@@ -78,10 +97,10 @@ def _read(request: Request) -> dict[str, Any]:
     return dict(upload.validated_data)
 
 
-def _submit(phase: Phase, params: dict[str, Any], by: Any) -> submit.Accepted:
+def _submit(phase: Phase, params: dict[str, Any], by: Any, key: str) -> submit.Accepted:
     stated = facts_of(phase, params["fact"])
     system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
-    described = {"by": by, "track": params["track"], "note": params["note"], "stated": stated}
+    described = {"by": by, "track": params["track"], "note": params["note"], "stated": stated, "idempotency_key": key}
     return submit.submit(phase=phase, system=system, file=params["file"], **described)
 
 
@@ -160,6 +179,9 @@ class HiddenView(View):
     def _act(self, request: Request, pk: UUID, act: Callable[..., object]) -> Response:
         rows = Submission.objects.of_teams_of(request.user).select_related("system__team", "phase__benchmark")
         act(submission=get_object_or_404(rows, pk=pk), by=request.user)
+        names = {"url": "api_submission", "page": "submission"}
+        urls = {key: addresses.of(request, name, pk) for key, name in names.items()}
+        saved.keep(request, Response({"id": str(pk), **urls}))
         answer = shapes.whole(progress.progress_or_404(request.user, pk), request)
         return Response(shapes.SubmissionSerializer(answer).data)
 

@@ -300,16 +300,19 @@ def of(submission: Submission, *, for_manager: bool = False) -> Progress:
     return Progress(submission, prediction, run, release, for_manager)
 
 
-def of_accepted(submission: Submission, prediction: Prediction, run: Run | None, *, for_manager: bool) -> Progress:
+def of_accepted(submission: Submission, prediction: Prediction | None = None, run: Run | None = None) -> Progress:
     """Return the progress of a submission that was just accepted, without reading its rows from the database again.
 
-    run: the queued run of the prediction; None if there is none yet. Changes by a worker since then are left out.
+    prediction: None if it is not known. run: the queued run of the prediction; None if there is none yet. Changes by a
+    worker since then are left out.
     """
     # Where Django keeps related rows that it has read.
-    vars(prediction)["_prefetched_objects_cache"] = {"runs": [run] if run else []}
-    vars(submission)["_prefetched_objects_cache"] = {"predictions": [prediction], "hidings": [], "releases": []}
+    if prediction is not None:
+        vars(prediction)["_prefetched_objects_cache"] = {"runs": [run] if run else []}
+    predictions = [prediction] if prediction else []
+    vars(submission)["_prefetched_objects_cache"] = {"predictions": predictions, "hidings": [], "releases": []}
     submission._state.fields_cache["final"] = None
-    return Progress(submission, prediction, run, None, for_manager)
+    return Progress(submission, prediction, run, None)
 
 
 def published(progress: Progress) -> list[Progress]:

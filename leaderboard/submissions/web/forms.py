@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+import json
+import re
+import uuid
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
+from django.http import QueryDict
 
 from leaderboard.boards.queries import facts, tracks
 from leaderboard.boards.web.forms.facts import FactField
@@ -15,6 +20,7 @@ from leaderboard.models.submission import systems_visible_to
 from leaderboard.submissions.actions.hide import LONGEST_REASON
 from leaderboard.submissions.queries.quotas import team_of_phase
 
+UUID_TEXT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ONE_IMAGE = "Choose an archive or enter an image in a registry, not both."
 
 
@@ -46,6 +52,8 @@ class SystemForm(forms.Form):
     note = forms.CharField(
         max_length=300, required=False, help_text="For your own list: a commit, a seed, a setting. Never published."
     )
+    # New for each rendered form, and kept if the form is shown again with errors.
+    once = forms.UUIDField(required=False, initial=uuid.uuid4, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -107,6 +115,21 @@ class SystemForm(forms.Form):
             "required": f"No track was chosen; {expected}",
             "invalid_choice": f"%(value)s is not a track of this phase; {expected}",
         }
+
+    def idempotency_key(self, file_sha256: str = "") -> str:
+        """Return the idempotency key of the submitted form; empty if its field `once` is missing or invalid.
+
+        Everything that was entered is part of the key: a form to which the user has gone back can send something else,
+        as another submission. file_sha256: of the file that was sent with the form.
+        """
+        once = self.data.get("once", "")
+        if not UUID_TEXT.fullmatch(once):
+            return ""
+        names = sorted({*self.data} - {"csrfmiddlewaretoken", "again"})
+        data = cast(QueryDict, self.data)
+        entered = [[name, data.getlist(name)] for name in names]
+        digest = hashlib.sha256(json.dumps([entered, file_sha256]).encode()).hexdigest()
+        return f"form-{once}-{digest}"
 
     @property
     def fact_fields(self) -> list[forms.BoundField]:

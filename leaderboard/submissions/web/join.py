@@ -16,10 +16,11 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries.lookup import benchmark_or_404
+from leaderboard.core import saved
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.models import Benchmark, RulesAgreement, Team, User
+from leaderboard.models import Bar, Benchmark, RulesAgreement, Team, User
 from leaderboard.submissions.actions import registrations
 
 
@@ -74,6 +75,7 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
             refusal = Refusal(refused)
         else:
             messages.success(request, "The organisers will answer your registration." if has_asked else "Saved.")
+            saved.keep(request, redirect(benchmark.get_absolute_url()))
             if registrations.may_submit(benchmark, request.user):
                 return redirect(_next(request) or benchmark.get_absolute_url())
             return redirect_to_join(request, benchmark)
@@ -88,6 +90,7 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
         "has_agreed_before": benchmark.agreements.filter(user=request.user).exists(),
         "registrations": rows,
         "may_submit": registrations.may_submit(benchmark, request.user),
+        "is_barred": Bar.objects.against(benchmark=benchmark, team=None, user=request.user).exists(),
         "next": _next(request),
         "refusal": refusal,
     }

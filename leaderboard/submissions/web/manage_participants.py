@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -16,7 +17,7 @@ from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, add_to
-from leaderboard.models import Benchmark, Registration, Team
+from leaderboard.models import Bar, Benchmark, Registration, Team
 from leaderboard.submissions.actions import registrations
 
 PER_PAGE = 50
@@ -41,8 +42,8 @@ class AccessForm(forms.Form):
     )
 
 
-class InviteForm(forms.Form):
-    """Form to register a team without a request."""
+class TeamForm(forms.Form):
+    """Form to name a team, to register it without a request or to bar it."""
 
     team = forms.CharField(max_length=100, label="Team", help_text="The team's name, as shown on leaderboards.")
 
@@ -78,12 +79,39 @@ def participants(request: PersonRequest, slug: str) -> HttpResponse:
 def invite(request: PersonRequest, slug: str) -> HttpResponse:
     """Register a team by its name."""
     benchmark = managed_or_404(request.user, slug)
-    form = InviteForm(request.POST)
+    form = TeamForm(request.POST)
     if not form.is_valid():
         return _page(request, benchmark, invite_form=form, status=422)
     team = form.cleaned_data["team"]
-    registrations.invite(benchmark=benchmark, team=team, by=request.user)
-    messages.success(request, f"{team} is registered.")
+    return _do(
+        request,
+        benchmark,
+        lambda: registrations.invite(benchmark=benchmark, team=team, by=request.user),
+        f"{team} is registered.",
+    )
+
+
+@login_required
+@require_POST
+def bar(request: PersonRequest, slug: str) -> HttpResponse:
+    """Bar a team, by its name, and its members."""
+    benchmark = managed_or_404(request.user, slug)
+    form = TeamForm(request.POST, auto_id="bar_%s")
+    if not form.is_valid():
+        return _page(request, benchmark, bar_form=form, status=422)
+    team = form.cleaned_data["team"]
+    registrations.bar(benchmark=benchmark, team=team, by=request.user)
+    messages.success(request, f"{team} can no longer submit.")
+    return redirect("manage_participants", slug)
+
+
+@login_required
+@require_POST
+def lift_bar(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """Let a barred team and its people submit again."""
+    row = get_object_or_404(Bar, benchmark=managed_or_404(request.user, slug), pk=pk)
+    registrations.lift(bar=row, by=request.user)
+    messages.success(request, f"{row.team_name} can submit again.")
     return redirect("manage_participants", slug)
 
 
@@ -94,9 +122,22 @@ def decide(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     benchmark = managed_or_404(request.user, slug)
     row = get_object_or_404(Registration.objects.select_related("team"), benchmark=benchmark, pk=pk)
     approve = request.POST.get("decision") == "approve"
-    registrations.decide(benchmark=benchmark, team=row.team, approve=approve, by=request.user)
-    messages.success(request, f"{row.team} is registered." if approve else f"{row.team} is not registered.")
-    return redirect("manage_participants", slug)
+    return _do(
+        request,
+        benchmark,
+        lambda: registrations.decide(benchmark=benchmark, team=row.team, approve=approve, by=request.user),
+        f"{row.team} is registered." if approve else f"{row.team} is not registered.",
+    )
+
+
+def _do(request: PersonRequest, benchmark: Benchmark, work: Callable[[], object], message: str) -> HttpResponse:
+    """Call `work` and return to the page with the message; if it is refused, show the page with the refusal."""
+    try:
+        work()
+    except Refused as refused:
+        return _page(request, benchmark, refusal=Refusal(refused), status=refused.code.status)
+    messages.success(request, message)
+    return redirect("manage_participants", benchmark.slug)
 
 
 def _page(
@@ -104,7 +145,8 @@ def _page(
     benchmark: Benchmark,
     *,
     access_form: AccessForm | None = None,
-    invite_form: InviteForm | None = None,
+    invite_form: TeamForm | None = None,
+    bar_form: TeamForm | None = None,
     refusal: Refusal | None = None,
     status: int = 200,
 ) -> HttpResponse:
@@ -114,7 +156,10 @@ def _page(
     context = {
         "benchmark": benchmark,
         "access_form": access_form or AccessForm(initial=current),
-        "invite_form": invite_form or InviteForm(),
+        "invite_form": invite_form or TeamForm(),
+        "bar_form": bar_form or TeamForm(auto_id="bar_%s"),
+        "bars": benchmark.bars.select_related("team", "barred_by").prefetch_related("people"),
+        "barred": set(benchmark.bars.values_list("team", flat=True)),
         "waiting": rows.filter(state=Registration.State.REQUESTED).order_by("requested_at"),
         "decided": rows.exclude(state=Registration.State.REQUESTED).order_by("state", "team__name"),
         "page": Paginator(agreements, PER_PAGE).get_page(request.GET.get("page")),

@@ -14,13 +14,14 @@ from django.views.decorators.http import require_http_methods
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries.lookup import phase_or_404
+from leaderboard.core import saved
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
 from leaderboard.models import Phase, Split, Submission, System
-from leaderboard.submissions.actions import registrations
+from leaderboard.submissions.actions import idempotency, registrations
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.submissions.queries import deadlines, same_file
 from leaderboard.submissions.web import prediction_format
@@ -46,8 +47,9 @@ class SentBeforeError(Exception):
 def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the form; a POST submits a predictions file, or shows why the file was refused and its problems.
 
-    A file that the team has submitted to this phase before is submitted only if the POST confirms it: `again` is then
-    the file's SHA-256. A POST with `check` only validates the file.
+    A form that is sent twice with the same file leads to the same submission. A file that the team has submitted to
+    this phase before is submitted only if the POST confirms it: `again` is then the file's SHA-256. A POST with `check`
+    only validates the file.
     """
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
@@ -65,7 +67,9 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
             return _check(request, row)
         if not form.is_valid():
             return _page(request, row, form, status=422)
-        return redirect(_submit(request, row, form))
+        return saved.keep(request, redirect(_submit(request, row, form)))
+    except idempotency.RepeatedError as repeated:
+        return redirect(repeated.submission)
     except SentBeforeError as sent:
         return _page(request, row, form, status=409, earlier=sent.earlier, digest=sent.digest)
     except Refused as refused:
@@ -88,7 +92,13 @@ def _submit(request: PersonRequest, phase: Phase, form: SubmissionForm) -> Submi
         if earlier is not None and request.POST.get("again") != digest:
             raise SentBeforeError(earlier, digest)
 
-    described = {"by": request.user, "track": values.get("track", ""), "note": values["note"], "stated": form.stated}
+    described = {
+        "by": request.user,
+        "track": values.get("track", ""),
+        "note": values["note"],
+        "stated": form.stated,
+        "idempotency_key": form.idempotency_key(digest),
+    }
     return submissions.submit(phase=phase, system=system, file=values["file"], check=check, **described).submission
 
 

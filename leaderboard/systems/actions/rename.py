@@ -49,7 +49,7 @@ def rename_system(*, system: System, name: str, by: User) -> System:
     the team has or had a name that looks similar; THROTTLED after MOST renames within DAYS days.
     """
     team = membership.held(system.team)
-    system = System.objects.select_for_update(of=("self",)).get(pk=system.pk)
+    system = System.objects.select_related("team").select_for_update(of=("self",)).get(pk=system.pk)
     if not team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "Only members of the system's team may do this.")
     name = names.checked(name, of="system", longest=200)

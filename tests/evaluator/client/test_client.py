@@ -20,7 +20,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.client import frames
+from evaluator.client import frames, sending
 from holdout_eval import Client, RefusedError, UnavailableError, UsageError
 from leaderboard.accounts.actions import tokens
 from leaderboard.models import Phase, Submission
@@ -120,16 +120,27 @@ def test_what_the_board_shows_of_ones_own_systems(client: Client, world: World) 
 
 
 @database
-def test_a_refused_request_and_a_lost_response(client: Client, live_server: Any, world: World) -> None:
+def test_a_refused_request_and_a_lost_response(
+    client: Client, live_server: Any, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(RefusedError) as refused:
         client.board("tiny", "test", sort="nonsense")
     assert refused.value.code == "invalid" and list(refused.value.fields) == ["sort"]
     with pytest.raises(UsageError, match='phase is "final", expected a phase of the benchmark: test'):
         client.inputs("tiny", "final")
     port = int(live_server.url.rpartition(":")[2])
-    with network(port, lambda line: Fault.UNANSWERED if line.startswith("POST") else Fault.NONE) as proxy:
+    monkeypatch.setattr(sending, "PAUSES", (0.0,) * 4)
+    answers = iter([Fault.UNANSWERED, Fault.CUT, Fault.UNANSWERED])
+    faults = lambda line: next(answers, Fault.NONE) if line.startswith("POST") else Fault.NONE  # noqa: E731
+    with network(port, faults) as proxy:
         far = Client(proxy.address, tokens.issue(by=world.researcher)[1])
         sent = far.submit("tiny", "test", "Bernoulli", PREDICTIONS)
+        assert [fault for line, fault in proxy.seen if line.startswith("POST")] == [
+            Fault.UNANSWERED,
+            Fault.CUT,
+            Fault.UNANSWERED,
+            Fault.NONE,
+        ]
     assert Submission.objects.count() == 1 and sent["id"] == str(Submission.objects.get().pk)
     with pytest.raises(UnavailableError):
         Client("http://127.0.0.1:1").benchmarks()
@@ -369,7 +380,7 @@ def test_without_pandas_one_sentence_names_the_extra() -> None:
 import sys
 sys.modules["pandas"] = None
 from holdout_eval import Client
-from evaluator.client import frames
+from evaluator.client import frames, sending
 assert "numpy" not in sys.modules
 try:
     frames.frame([])

@@ -370,3 +370,17 @@ def test_gold_of_a_draft_is_replaced_immediately(world: World) -> None:
     assert GoldVersion.objects.count() == 2 and not Correction.objects.exists()
     lifecycle.publish_unaudited(split=type(world.split).objects.get(), by=world.curator)
     assert "Preview changes" in page_text(client_of(world.curator), f"{MANAGE_URL}gold/")
+
+
+def test_an_organiser_reads_gold_by_a_correction_and_the_audit_trail_says_how_much(world: World) -> None:
+    """Organisers are trusted with their benchmark's gold, and the page that makes one says so."""
+    organiser = User.objects.create_user("olga", "olga@holdout.example")
+    world.benchmark.organisers.add(organiser)
+    client, correction = client_of(organiser), compared_correction(world)
+    split = "/manage/benchmarks/tiny/splits/test"
+    assert client.get(f"{split}/gold/1/").status_code == 404  # a whole version is for curators
+    page_text(client, f"{split}/corrections/{correction.pk}/items/")
+    entry = AuditEntry.objects.get(action="gold.read")
+    assert (entry.actor, entry.subject) == (organiser, f"goldversion:{correction.base_id}")
+    assert (entry.detail["items"], entry.detail["correction"]) == (4, correction.pk)
+    assert "They can read its hidden gold" in page_text(client, "/manage/benchmarks/tiny/organisers/")

@@ -52,6 +52,7 @@ def test_ready_when_everything_responds(sandbox: str) -> None:
     assert response.json() == {
         "database": True,
         "schema": True,
+        "clock": True,
         "broker": True,
         "sandbox": True,
         "disk": True,
@@ -67,6 +68,7 @@ def test_not_ready_names_the_failing_service(settings: object, tmp_path: Path) -
     assert response.json() == {
         "database": True,
         "schema": True,
+        "clock": True,
         "broker": True,
         "sandbox": False,
         "disk": True,
@@ -108,6 +110,7 @@ def test_the_site_is_ready_with_a_low_disk_and_not_with_a_full_one(free_space: A
     assert response.json() == {
         "database": True,
         "schema": True,
+        "clock": True,
         "broker": True,
         "sandbox": True,
         "disk": False,

@@ -111,7 +111,15 @@ def get(url: str) -> str:
 
 
 def test_it_responds_at_the_printed_address(serving: Serving) -> None:
-    ready = {"database": True, "schema": True, "broker": True, "sandbox": True, "disk": True, "store": True}
+    ready = {
+        "database": True,
+        "schema": True,
+        "clock": True,
+        "broker": True,
+        "sandbox": True,
+        "disk": True,
+        "store": True,
+    }
     assert json.loads(get(address(serving) + "health/ready")) == ready
     assert "<title>" in get(address(serving))
 

@@ -28,7 +28,7 @@ PAGE = "/manage/operations/"
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
-    responding = {"database": True, "broker": True, "sandbox": True, "disk": True, "store": False}
+    responding = {"database": True, "clock": True, "broker": True, "sandbox": True, "disk": True, "store": False}
     monkeypatch.setattr(health, "results", lambda: responding)
     return build()
 

@@ -284,6 +284,11 @@ MANAGE = [
     # The registration is another benchmark's.
     Row("manage_registration", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("manage_registration", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
+    Row("manage_bar", NO_PAGE, "login 404 404 422 404 422 404"),
+    Row("manage_bar", NO_PAGE, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_bar_lift", NO_PAGE, "login 404 404 302 404 302 404"),
+    # The bar is another benchmark's.
+    Row("manage_bar_lift", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_announcements", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_announcements", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("retract_announcement", NO_PAGE, "login 404 404 302 404 302 404"),

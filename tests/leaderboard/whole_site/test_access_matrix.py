@@ -25,6 +25,7 @@ from leaderboard.models import (
     Announcement,
     ArchiveExport,
     ArchiveImport,
+    Bar,
     Benchmark,
     Download,
     DryRun,
@@ -141,7 +142,11 @@ def team_objects(everybody: Cast) -> None:
     asked = Registration.objects.create(
         benchmark=world.benchmark, team=team, requested_by=world.researcher, requested_at=at
     )
-    THINGS.update(registration=asked.pk, organiser=everybody.people["X"].pk)
+    # A bar of a team that no role is in.
+    barred = Bar.objects.create(
+        benchmark=world.benchmark, team=None, team_name="Left", barred_by=world.curator, barred_at=at
+    )
+    THINGS.update(bar=barred.pk, registration=asked.pk, organiser=everybody.people["X"].pk)
     THINGS.update(team=team.pk, member=mate.pk, invitation=invitation.pk, announcement=announcement.pk, copy=copy.pk)
 
 
@@ -161,6 +166,7 @@ def address(row: Row, everybody: Cast) -> str:
         ("people/", "member"),
         ("announcements/", "announcement"),
         ("participants/", "registration"),
+        ("participants/bars/", "bar"),
         ("organisers/", "organiser"),
         ("near-duplicates/", "copy"),
         ("audits/", "audit"),

@@ -26,6 +26,7 @@ from leaderboard.models import (
     Correction,
     DryRun,
     Generation,
+    GoldUpload,
     HeadToHead,
     Leaderboard,
     PlotRendering,
@@ -110,6 +111,15 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
         name="x.zip", sha256="0" * 64, bytes=1, head={}, by=world.curator, at=at, queued_at=at, enqueued_at=at
     ),
     "diff_gold": correction,
+    "check_gold": lambda world, at: GoldUpload.objects.create(
+        split=world.split,
+        name="gold.jsonl",
+        sha256="0" * 64,
+        bytes=1,
+        created_by=world.curator,
+        queued_at=at,
+        enqueued_at=at,
+    ),
 }
 """A queued row of each kind, enqueued at a time."""
 
