@@ -114,7 +114,7 @@ def add(upload: Upload, *, offset: int, chunk: bytes) -> Upload:
         raise Refused(Code.TOO_LARGE, f"The chunk has {len(chunk):,} bytes; expected at most {CHUNK_BYTES:,}.")
     if UploadPiece.objects.filter(upload=upload.pk).count() >= most_pieces(upload.bytes):
         raise Refused(
-            Code.QUOTA_EXCEEDED,
+            Code.LIMIT_REACHED,
             f"The upload came in {most_pieces(upload.bytes):,} chunks, the maximum for its size. Cancel it, and begin "
             f"again with chunks of {SMALLEST_PIECE:,} to {CHUNK_BYTES:,} bytes.",
         )

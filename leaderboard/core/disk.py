@@ -114,14 +114,19 @@ def refusal_of(error: BaseException | None) -> Refused | None:
     None for any other error.
     """
     if is_full_error(error):
-        log.error("disk_full")
-        return Refused(Code.DISK_FULL, f"The server's disk is full. {NOTHING_STORED} {ASK}")
+        return full_refusal()
     if is_unwritable_error(error):
         log.error("disk_unwritable")
         return Refused(
             Code.STORE_UNAVAILABLE, f"The server cannot write to its disk or database. {NOTHING_STORED} {ASK}"
         )
     return None
+
+
+def full_refusal() -> Refused:
+    """Return the error for a full disk, to be raised; it is logged too."""
+    log.error("disk_full")
+    return Refused(Code.DISK_FULL, f"The server's disk is full. {NOTHING_STORED} {ASK}")
 
 
 def free_bytes() -> int:
