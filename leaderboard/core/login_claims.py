@@ -55,7 +55,10 @@ class Tokens(msgspec.Struct):
     access_token: Annotated[str, msgspec.Meta(min_length=1)]
     id_token: str | None = None
     refresh_token: str | None = None
-    expires_in: Annotated[int, msgspec.Meta(ge=0, le=10**9)] | None = None
+    # Some providers send the number as text.
+    expires_in: (
+        Annotated[int, msgspec.Meta(ge=0, le=10**9)] | Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{1,9}\Z")] | None
+    ) = None
 
 
 class IdToken(Person, kw_only=True):

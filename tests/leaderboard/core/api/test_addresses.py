@@ -24,7 +24,8 @@ def test_links_have_the_address_of_the_site(settings: Any) -> None:
         teams.create(name=name, by=researcher)
     for page in pages:
         content = ada.get(f"{ROOT}/{page}", headers={"Host": "testserver:1234"}).content.decode()
-        assert SITE in content and "testserver" not in content, page
+        assert "testserver" not in content, page
+        assert SITE in content or page.endswith("/leaderboard/"), page  # the board has only one page
     assert '"next":"' + SITE in content.replace(": ", ":")
 
 
