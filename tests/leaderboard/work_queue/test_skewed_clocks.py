@@ -107,6 +107,8 @@ def test_a_report_of_a_worker_with_another_clock_is_fresh(clock, monkeypatch, of
     monkeypatch.setattr(engine, "health_check", lambda: {"runtime": "runc"})
     monkeypatch.setattr(engine, "reap", lambda keep: [])
     monkeypatch.setattr(engine, "forget", lambda images: None)
+    monkeypatch.setattr(engine, "images", frozenset)
+    monkeypatch.setattr(engine, "disk_free_bytes", lambda: None)
     monkeypatch.setattr(engine, "offer", lambda: Resources(cpus=4, memory_bytes=10**10))
     with clock(off):
         workers.report()
