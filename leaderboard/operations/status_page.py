@@ -25,7 +25,7 @@ def operations(request: PersonRequest) -> HttpResponse:
         "sweep_is_late": is_late,
         "workers": status.workers(),
         "queues": status.queues(),
-        "messages": status.messages(),
+        "broker_messages": status.messages(),
         "troubles": troubles,
         "n_troubles": n_troubles,
         "n_failed": run_again.count(),

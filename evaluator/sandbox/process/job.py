@@ -39,8 +39,10 @@ class HostDescriptors:
     def __init__(self, *, pids: bool) -> None:
         self.null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         self.statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-        self.oom_score = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
-        self._own_oom_score = os.pread(self.oom_score, 20, 0).strip()
+        self.oom_score, self._own_oom_score = -1, b""
+        with contextlib.suppress(OSError):  # a machine may refuse it
+            self.oom_score = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
+            self._own_oom_score = os.pread(self.oom_score, 20, 0).strip()
         self.pids = JobPids() if pids else None
 
     @contextlib.contextmanager

@@ -148,10 +148,12 @@ def _inside(
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     stops = [*stops, _signals()]
+    # To write to its own files in /proc, an ordinary user's process has to be dumpable when it opens them.
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
     descriptors = HostDescriptors(pids=plan.rest)
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     if plan.rest:
         namespaces.empty_root()
-    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     active_layers = layers.find(plan, descriptors.pids)
     self_test.check(active_layers, descriptors)
     if listener is None:
