@@ -6,12 +6,11 @@ from .audit_log import AuditEntry
 from .benchmark import Benchmark, Phase, Teaser
 from .chunked_upload import UploadPiece
 from .comparison import Comparison, HeadToHead, Ranking
-from .correction import ChangedItem, Correction, RankChange
+from .correction import ChangedItem, Correction, GoldUpload, RankChange
 from .dataset import Dataset, GoldVersion, PublicPrivatePartition, Split
 from .download import Download
 from .dry_run import DryRun
 from .generation import GeneratedFrom, GeneratedPart, Generation
-from .gold_upload import GoldUpload
 from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
 from .leaderboard import (
