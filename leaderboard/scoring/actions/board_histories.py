@@ -7,8 +7,8 @@ import time
 from django.db import transaction
 
 from leaderboard.boards.actions import past_standings
+from leaderboard.core import row_locks
 from leaderboard.models import Leaderboard
-from leaderboard.scoring.actions import releases
 
 SECONDS = 2.0
 """Time that the step takes at most, apart from its last batch."""
@@ -22,7 +22,7 @@ def sweep(seconds: float = SECONDS) -> None:
         is_complete = False
         while not is_complete and time.monotonic() < end:
             with transaction.atomic():
-                phase = releases.lock_phase(phase_id)
+                phase = row_locks.lock_phase(phase_id)
                 board = Leaderboard.objects.select_related("gold_version").filter(pk=pk).first()
                 if board is not None:
                     board.phase = phase
