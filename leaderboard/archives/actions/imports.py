@@ -44,7 +44,7 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
             heading="Too many archives are waiting",
         )
     try:
-        head = reading.read_head(file.file)
+        head = reading.read_head(file.file)  # type: ignore[arg-type]  # an uploaded file is open
     except ArchiveError as problem:
         log.warning("archive_invalid", error=type(problem).__name__)
         text = "; ".join(problem.lines)

@@ -59,7 +59,7 @@ def _new_keys(model: type[Model], n: int) -> Sequence[int]:
     """Return n new keys, ascending, that no other transaction gets."""
     if not n:
         return ()
-    table, column = model._meta.db_table, model._meta.pk.column  # type: ignore[union-attr]
+    table, column = model._meta.db_table, model._meta.pk.column
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
@@ -79,19 +79,20 @@ def _with_keys(model: type[Model], columns: list[Any], keys: Keys) -> list[Any]:
     for n, other in _references(model):
         if columns[n] is not None:
             key = keys[other][columns[n]]
-            columns[n] = key if type(key) is int else other._meta.pk.get_db_prep_save(key, connection)  # type: ignore[union-attr]
+            columns[n] = key if type(key) is int else other._meta.pk.get_db_prep_save(key, connection)
     if model is AuditEntry:
         subject, detail = (_position(name) for name in ("subject", "detail"))
         named = columns[subject]
         other = _by_label(keys, named)
-        columns[subject] = f"{other._meta.model_name}:{keys[other][named.index]}"
+        columns[subject] = f"{other._meta.model_name}:{keys[other][named.row]}"
         prepare = AuditEntry._meta.get_field("detail").get_db_prep_save
-        columns[detail] = prepare(_detail(*columns[detail], keys), connection)
+        shown, named_in_it = columns[detail]
+        columns[detail] = prepare(_detail(shown, named_in_it, keys), connection)
     return columns
 
 
 @cache
-def _references(model: type[Model]) -> list[tuple[int, type[Model]]]:
+def _references(model: type[Model]) -> list[tuple[int, Any]]:
     """Return the positions of a model's key and foreign keys among its columns, each with the model of the key."""
     columns = enumerate(model._meta.concrete_fields)
     return [
@@ -112,7 +113,7 @@ def _by_label(keys: Keys, named: Key) -> type[Model]:
 
 def _detail(detail: dict[str, Any], named: dict[str, Key], keys: Keys) -> dict[str, Any]:
     """Return the detail of an audit entry with this server's keys; each stays a number or a text, as it was."""
-    here = {name: keys[_by_label(keys, key)][key.index] for name, key in named.items()}
+    here = {name: keys[_by_label(keys, key)][key.row] for name, key in named.items()}
     return detail | {name: type(detail[name])(key) for name, key in here.items()}
 
 
@@ -121,7 +122,7 @@ def _insert(model: type[Model], rows: list[tuple[int, list[Any]]]) -> None:
     if not rows:
         return
     quote = connection.ops.quote_name
-    columns = ", ".join(quote(column.column) for column in model._meta.concrete_fields)
+    columns = ", ".join(quote(str(column.column)) for column in model._meta.concrete_fields)
     values = ", ".join(["%s"] * len(model._meta.concrete_fields))
     statement = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({values})"  # noqa: S608
     try:

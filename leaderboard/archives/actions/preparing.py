@@ -62,7 +62,7 @@ class Key(NamedTuple):
     """A key in a text: the row of the archive that it names, by model (label) and index in its table, from 0."""
 
     model: str
-    index: int
+    row: int
 
 
 @dataclass
@@ -343,8 +343,8 @@ class _Preparation:
         for index, columns in batch:
             subject, (_, keys) = columns[places["subject"]], columns[places["detail"]]
             table = by_label[subject.model]
-            here = table.existing.get(subject.index)
-            if subject.index in table.left_out or (here is not None and table.model is not System):
+            here = table.existing.get(subject.row)
+            if subject.row in table.left_out or (here is not None and table.model is not System):
                 continue
             if table.model is System and not keys:
                 continue

@@ -157,7 +157,8 @@ def _fields(model: type[Model]) -> dict[str, Any]:
     """Return the fields that an export writes for a model, by name."""
     if model is User:
         return {name: User._meta.get_field(name) for name in OF_A_PERSON}
-    concrete = {field.name: field for field in model._meta.local_fields if field.serialize}
+    local: list[Any] = list(model._meta.local_fields)
+    concrete = {field.name: field for field in local if field.serialize}
     return concrete | {field.name: field for field in m2m_fields(model)}
 
 
