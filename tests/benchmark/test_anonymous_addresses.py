@@ -24,8 +24,8 @@ from django.utils import timezone
 
 from leaderboard.models import Leaderboard, Phase, Release, Standing
 from leaderboard.scoring.actions import board_histories
-from tests.benchmark.big_board import BigBoard
-from tests.benchmark.measuring import Timer
+from tests.benchmark.support.big_board import BigBoard
+from tests.benchmark.support.measuring import Timer
 from tests.support.rows.tiny_world import build
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.django_db(transaction=True)]

@@ -14,7 +14,7 @@ from evaluator.jobs import JOBS
 from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.registry import TASKS
-from tests.benchmark.measuring import Timer, median
+from tests.benchmark.support.measuring import Timer, median
 
 pytestmark = pytest.mark.benchmark
 CLAIMS = 1_000_000

@@ -21,8 +21,8 @@ import socket
 import pytest
 from django.db import connection
 
-from tests.benchmark.asking import Site, Spent, serving
-from tests.benchmark.big_board import BigBoard
+from tests.benchmark.support.asking import Site, Spent, serving
+from tests.benchmark.support.big_board import BigBoard
 from tests.support.rows.tiny_world import build
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.django_db(transaction=True)]

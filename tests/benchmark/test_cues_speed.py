@@ -6,8 +6,8 @@ each size runs in a separate process with one BLAS thread. Processor seconds var
 
 import pytest
 
-from tests.benchmark.claim_factory import FEVER_TRAIN, made_claims
-from tests.benchmark.measuring import grown, timed
+from tests.benchmark.support.claim_factory import FEVER_TRAIN, made_claims
+from tests.benchmark.support.measuring import grown, timed
 
 pytestmark = pytest.mark.benchmark
 PARTS = (16, 4, 1)

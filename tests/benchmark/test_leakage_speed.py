@@ -14,8 +14,8 @@ from itertools import islice
 import pytest
 
 from evaluator.cli.main import main
-from tests.benchmark.measuring import timed
-from tests.benchmark.open_world import OpenWorld
+from tests.benchmark.support.measuring import timed
+from tests.benchmark.support.open_world import OpenWorld
 
 pytestmark = pytest.mark.benchmark
 SIZES = [int(number) for number in os.environ.get("MILLIONS", "1,3").split(",")]

@@ -28,8 +28,8 @@ from leaderboard.core import row_locks
 from leaderboard.models import Phase, Release, Run, Standing, State, Submission
 from leaderboard.scoring.actions import releases, runs
 from leaderboard.work_queue.lease import lease_end
-from tests.benchmark.big_board import BigBoard
-from tests.benchmark.measuring import database_cpu
+from tests.benchmark.support.big_board import BigBoard
+from tests.benchmark.support.measuring import database_cpu
 from tests.support.rows.tiny_world import build
 from tests.support.workers.running_stack import environment
 

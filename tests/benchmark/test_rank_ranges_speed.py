@@ -20,8 +20,8 @@ from evaluator.outcomes.table import Outcomes
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Comparison, Leaderboard, Ranking, Run, Standing
-from tests.benchmark.big_board import BigBoard
-from tests.benchmark.measuring import Timer
+from tests.benchmark.support.big_board import BigBoard
+from tests.benchmark.support.measuring import Timer
 from tests.support.rows.tiny_world import build
 from tests.support.simulated_outcomes import difficulty
 

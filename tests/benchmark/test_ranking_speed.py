@@ -12,7 +12,7 @@ import random
 import pytest
 
 from evaluator.jobs import JOBS
-from tests.benchmark.measuring import SIZES, grown, timed
+from tests.benchmark.support.measuring import SIZES, grown, timed
 from tests.evaluator.tasks.link_prediction import lp_oracle
 
 pytestmark = pytest.mark.benchmark

@@ -21,7 +21,7 @@ import pytest
 
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.tasks.registry import TASKS
-from tests.benchmark.measuring import grown, median
+from tests.benchmark.support.measuring import grown, median
 
 pytestmark = pytest.mark.benchmark
 SIZES = [int(size) for size in os.environ.get("READING_SIZES", "1,16,256").split(",")]

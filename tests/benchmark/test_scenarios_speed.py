@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.benchmark.measuring import timed
+from tests.benchmark.support.measuring import timed
 
 pytestmark = pytest.mark.benchmark
 ENTITIES, TRIPLES, PREDICATES = 17_050, 206_205, 51  # CoDEx-M

@@ -21,7 +21,7 @@ from evaluator.jobs import JOBS
 from evaluator.outcomes.serialization import to_bytes
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.registry import TASKS
-from tests.benchmark.measuring import SIZES, compared, grown, median, timed
+from tests.benchmark.support.measuring import SIZES, compared, grown, median, timed
 from tests.evaluator.tasks.fact_verification import fv_oracle
 from tests.evaluator.tasks.knowledge_base_population import kbp_oracle
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from evaluator.jobs import JOBS
-from tests.benchmark.measuring import Timer
+from tests.benchmark.support.measuring import Timer
 
 pytestmark = pytest.mark.benchmark
 LINES = int(os.environ.get("READING_LINES", "10000000"))

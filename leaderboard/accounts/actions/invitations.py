@@ -26,8 +26,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from leaderboard.accounts.actions import membership
-from leaderboard.core.mail_text import quoted
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.text.mail_text import quoted
 from leaderboard.models import AuditEntry, Invitation, Membership, Team, User
 
 log = structlog.get_logger(__name__)

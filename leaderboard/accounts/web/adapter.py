@@ -25,11 +25,11 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.accounts.actions import known_networks, usernames
+from leaderboard.accounts.actions import account_mails, known_networks, usernames
 from leaderboard.core.login_providers import LoginProvider
-from leaderboard.core.mail_text import quoted, without_links
-from leaderboard.core.plain_text import one_line
 from leaderboard.core.refusal import Refused
+from leaderboard.core.text.mail_text import quoted, without_links
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.core.web.client_network import network_of
 
 log = structlog.get_logger(__name__)
@@ -103,6 +103,13 @@ class AccountAdapter(DefaultAccountAdapter):
             for provider in settings.LOGIN_PROVIDERS
             if provider.id in linked
         ] or [{"id": "password", "description": "Set a password", "url": reverse("account_reset_password")}]
+
+    def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
+        """Ask whether an address is the user's. The primary address is told of any other one."""
+        super().send_confirmation_mail(request, emailconfirmation, signup)
+        added = emailconfirmation.email_address
+        if not added.primary:
+            account_mails.tell(added.user, f"The email address {added.email} was added to your account.")
 
     def send_notification_mail(
         self, template_prefix: str, user: Any, context: dict[str, Any] | None = None, email: str | None = None

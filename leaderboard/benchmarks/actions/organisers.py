@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db import transaction
 
 from leaderboard.accounts.actions import account_mails
-from leaderboard.core.mail_text import quoted
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
+from leaderboard.core.text.mail_text import quoted
 from leaderboard.models import AuditEntry, Benchmark, User
 
 MOST_ORGANISERS = 100

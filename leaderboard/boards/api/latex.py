@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from leaderboard.boards.api.text_table import Line, TextTable
 from leaderboard.boards.queries.columns import RowColumn
-from leaderboard.core.latex_text import escaped
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.latex_text import escaped
+from leaderboard.core.text.plain_text import one_line
 
 UNBROKEN, PIECE = 24, 8
 """Words longer than UNBROKEN characters get a break opportunity after every PIECE characters."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard.boards.api.text_table import Line, TextTable
-from leaderboard.core.plain_text import one_line, turns_round
+from leaderboard.core.text.plain_text import one_line, turns_round
 
 _SIGNS = set("\\`*_[]#!|~$@")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

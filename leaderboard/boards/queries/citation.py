@@ -13,8 +13,8 @@ from django.conf import settings
 from django.urls import reverse
 
 from leaderboard.boards.queries import Board, Row, by_primary
-from leaderboard.core.latex_text import escaped
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.latex_text import escaped
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.models import Leaderboard
 
 OF_A_ROW = ("rank", "system", "team", "kind")

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from leaderboard.boards.queries import Board
 from leaderboard.boards.web.tables.number_format import shown_value
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.models import Benchmark
 
 LEADERS = 3

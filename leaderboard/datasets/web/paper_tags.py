@@ -9,7 +9,7 @@ import re
 
 from django.conf import settings
 
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.models import Benchmark
 
 _DOI = re.compile(r"https?://(?:dx\.)?doi\.org/(10\.[0-9]{4,9}/\S+)\Z")

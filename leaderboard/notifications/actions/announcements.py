@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from leaderboard.core.mail_text import quoted
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.mail_text import quoted
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.models import Notice
 
 EVENT = "announcement"

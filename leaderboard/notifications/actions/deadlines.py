@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.benchmarks.queries.followers import followers_of
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.models import Benchmark, Notice, Phase, Split
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event

@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.core import db_clock, http_client
-from leaderboard.core.mail_text import without_links
+from leaderboard.core.text.mail_text import without_links
 from leaderboard.models import Notice
 from leaderboard.notifications.actions import kinds, webhook_signature
 from leaderboard.work_queue import enqueue

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from leaderboard.boards.disclosure.policies import reveals_all
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.models import Benchmark, Leaderboard, Notice, RankSnapshot, System, Team
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event

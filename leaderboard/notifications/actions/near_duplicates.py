@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db.models import Min, QuerySet
 from django.urls import reverse
 
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.models import NearDuplicate, Notice, Phase
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event

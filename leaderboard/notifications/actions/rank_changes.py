@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.models import Benchmark, Leaderboard, Notice, RankChange, Team
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event

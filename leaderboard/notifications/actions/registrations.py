@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from leaderboard.core.mail_text import quoted
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.mail_text import quoted
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.models import Notice, Registration
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import account_mails
 from leaderboard.core import http_client
-from leaderboard.core.mail_text import quoted
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.text.mail_text import quoted
 from leaderboard.models import AuditEntry, Notice, User, Webhook
 from leaderboard.models.notice import new_salt
 from leaderboard.notifications.actions import kinds

@@ -22,7 +22,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from leaderboard.boards.queries import Board, Row, board_of
 from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.boards.web.tables.number_format import shown_value
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.core.web.public_responses import SECONDS
 from leaderboard.datasets.queries.errata import Erratum, errata_of
 from leaderboard.models import Announcement, Benchmark, Leaderboard, Phase

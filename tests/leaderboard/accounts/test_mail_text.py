@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.actions import invitations, membership, teams
-from leaderboard.core.mail_text import quoted, without_links
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.text.mail_text import quoted, without_links
 from leaderboard.models import Notice, Team, User
 from leaderboard.notifications.actions import deliver
 from tests.support.api_calls import person

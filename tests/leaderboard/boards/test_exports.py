@@ -15,7 +15,7 @@ from django.conf import settings
 from django.test import Client
 
 from leaderboard.boards.api.latex import PIECE, _breakable
-from leaderboard.core.latex_text import escaped
+from leaderboard.core.text.latex_text import escaped
 from leaderboard.models import Benchmark, Leaderboard, Phase, System
 from tests.support.rows.board_rows import stand, symmetric_scores
 from tests.support.rows.module_rows import shared_states

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.core.latex_text import escaped
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.latex_text import escaped
+from leaderboard.core.text.plain_text import one_line
 
 MACROS = {
     "textbackslash": "\\",

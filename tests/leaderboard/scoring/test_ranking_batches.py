@@ -14,7 +14,7 @@ from leaderboard.core import db_locks, row_locks
 from leaderboard.models import Leaderboard, Phase, Release, Run, Standing, State, Submission, System, Team
 from leaderboard.scoring.actions import releases
 from leaderboard.submissions.queries import progress
-from tests.benchmark.big_board import BigBoard
+from tests.benchmark.support.big_board import BigBoard
 from tests.support.rows.board_rows import publish
 from tests.support.rows.tiny_world import World, build
 

@@ -54,7 +54,7 @@ REASONS: dict[str, tuple[Any, str, Any]] = {
     "disk_unwritable": (disk, "write_error", lambda: "ENOSPC"),
     "sandbox_outdated": (sandbox_client, "is_outdated", lambda: True),
     "worker_outdated": (runs.WORK, "is_outdated", lambda: True),
-    "clock_differs": (db_clock, "read", lambda: timezone.now() + timedelta(hours=1)),
+    "clock_differs": (db_clock, "offset", lambda: timedelta(hours=1)),
     "sandbox_unavailable": (sandbox_client, "answers", lambda: False),
     "engine_unavailable": (runs.WORK, "is_ready", lambda: False),
     gate.DATABASE: (work, "store_responds", lambda: (_ for _ in ()).throw(OperationalError("database is locked"))),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evaluator.measures.base import Measure
 from leaderboard.boards.queries import Board, Row
 from leaderboard.boards.web.tables.number_format import shown_value
-from leaderboard.core.plain_text import one_line, shortened
+from leaderboard.core.text.plain_text import one_line, shortened
 
 SIZE, HEIGHT, MARGIN = 11.0, 20, 7
 """Font size, height of the badge, and horizontal padding of a text, in pixels."""

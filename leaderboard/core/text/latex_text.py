@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.plain_text import one_line
 
 _SIGNS = {
     "\\": r"\textbackslash{}",

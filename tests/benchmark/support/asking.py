@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from leaderboard.operations import processes
-from tests.benchmark.measuring import database_cpu
+from tests.benchmark.support.measuring import database_cpu
 from tests.support.workers.running_stack import environment
 
 TICK = os.sysconf("SC_CLK_TCK")

@@ -6,7 +6,7 @@ import re
 
 from django.conf import settings
 
-from leaderboard.core.plain_text import one_line
+from leaderboard.core.text.plain_text import one_line
 
 _LINKED = re.compile(r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d])|(?<=[^\W\d]):(?=\S)|@")
 """A dot before a letter (`evil.example`), a colon after a letter (`https://`, `tel:1`), and an at sign."""
