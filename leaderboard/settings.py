@@ -313,7 +313,6 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 # Only mandatory verification hides whether an address is known; without a mail server no address could be verified.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env("EMAIL_URL") else "none"
 ACCOUNT_FORMS = {
-    "add_email": "leaderboard.accounts.web.forms.AddAddressForm",
     "signup": "leaderboard.accounts.web.forms.SignUpForm",
     "change_password": "leaderboard.accounts.web.forms.NewPasswordForm",
     "set_password": "leaderboard.accounts.web.forms.FirstPasswordForm",
@@ -325,7 +324,6 @@ SOCIALACCOUNT_ADAPTER = "leaderboard.accounts.web.social_adapter.SocialAccountAd
 SOCIALACCOUNT_PROVIDERS = login_providers.allauth_settings(LOGIN_PROVIDERS)
 SOCIALACCOUNT_AUTO_SIGNUP = SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
 SOCIALACCOUNT_FORMS = {
-    "add_email": "leaderboard.accounts.web.forms.AddAddressForm",
     "signup": "leaderboard.accounts.web.forms.SocialSignUpForm",
     "disconnect": "leaderboard.accounts.web.forms.UnlinkForm",
 }

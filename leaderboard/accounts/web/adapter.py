@@ -25,7 +25,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.accounts.actions import known_networks, usernames
+from leaderboard.accounts.actions import account_mails, known_networks, usernames
 from leaderboard.core.login_providers import LoginProvider
 from leaderboard.core.mail_text import quoted, without_links
 from leaderboard.core.plain_text import one_line
@@ -103,6 +103,13 @@ class AccountAdapter(DefaultAccountAdapter):
             for provider in settings.LOGIN_PROVIDERS
             if provider.id in linked
         ] or [{"id": "password", "description": "Set a password", "url": reverse("account_reset_password")}]
+
+    def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
+        """Mail the link that verifies an address, and tell the primary address of one that was added."""
+        super().send_confirmation_mail(request, emailconfirmation, signup)
+        row = emailconfirmation.email_address
+        if not signup and not row.primary:
+            account_mails.tell(row.user, f"The email address {row.email} was added to your account.")
 
     def send_notification_mail(
         self, template_prefix: str, user: Any, context: dict[str, Any] | None = None, email: str | None = None

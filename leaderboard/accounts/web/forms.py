@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.forms import AddEmailForm, ChangePasswordForm, ResetPasswordKeyForm, SetPasswordForm, SignupForm
+from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm, SetPasswordForm, SignupForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from allauth.socialaccount.forms import DisconnectForm
 from allauth.socialaccount.forms import SignupForm as SocialSignupForm
 from django import forms
 from django.conf import settings
-from django.http import HttpRequest
 
-from leaderboard.accounts.actions import account_mails, tokens
+from leaderboard.accounts.actions import tokens
 from leaderboard.core.login_providers import ORCID
 from leaderboard.models import TokenDetails
 
@@ -84,15 +83,6 @@ class AddPasskeyForm(AddWebAuthnForm):
         passwordless = self.fields["passwordless"]
         passwordless.label, passwordless.initial = "Log in with it, without a password", True
         passwordless.help_text = "Otherwise it is only a second factor. Old security keys can only be that."
-
-
-class AddAddressForm(AddEmailForm):
-    """django-allauth's form to add an email address, which tells the primary one."""
-
-    def save(self, request: HttpRequest) -> Any:
-        row = super().save(request)
-        account_mails.tell(self.user, f"The email address {self.cleaned_data['email']} was added to your account.")
-        return row
 
 
 class FirstPasswordForm(ShortPasswordRules, SetPasswordForm):
