@@ -105,11 +105,11 @@ class AccountAdapter(DefaultAccountAdapter):
         ] or [{"id": "password", "description": "Set a password", "url": reverse("account_reset_password")}]
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Ask whether an address is the user's. The primary address is told of any other one."""
+        """Mail the link that verifies an address, and tell the primary address of one that was added."""
         super().send_confirmation_mail(request, emailconfirmation, signup)
-        added = emailconfirmation.email_address
-        if not added.primary:
-            account_mails.tell(added.user, f"The email address {added.email} was added to your account.")
+        row = emailconfirmation.email_address
+        if not signup and not row.primary:
+            account_mails.tell(row.user, f"The email address {row.email} was added to your account.")
 
     def send_notification_mail(
         self, template_prefix: str, user: Any, context: dict[str, Any] | None = None, email: str | None = None
