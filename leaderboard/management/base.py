@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management import base
@@ -17,7 +16,7 @@ class BaseCommand(base.BaseCommand):
         """Return the command's parser, which takes no abbreviations."""
         return super().create_parser(prog_name, subcommand, **{"allow_abbrev": False, **kwargs})
 
-    def add_base_argument(self, parser: ArgumentParser, *args: Any, **kwargs: Any) -> None:
+    def add_base_argument(self, parser: base.CommandParser, *args: Any, **kwargs: Any) -> None:
         """Add one of Django's options. They are added before the command's own."""
         refuse_repetition(parser)
         super().add_base_argument(parser, *args, **kwargs)
