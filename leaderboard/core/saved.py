@@ -96,7 +96,7 @@ def page(title: str, text: str, *, link: str, secret: str = "") -> HttpResponse:
     return response
 
 
-def kept(request: Any, error: BaseException | None) -> HttpResponseBase | None:
+def response_after(request: Any, error: BaseException | None) -> HttpResponseBase | None:
     """Return the response that was kept before an error, which is logged; None if there is none."""
     state = _state(request)
     if state is None or state.response is None:

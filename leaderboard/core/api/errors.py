@@ -57,7 +57,7 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     """
     set_rollback()
     request: HttpRequest = context["request"]
-    if (response := saved.kept(request, error)) is not None:
+    if (response := saved.response_after(request, error)) is not None:
         return cast(HttpResponse, response)
     respond = partial(answer, request)
     match error:

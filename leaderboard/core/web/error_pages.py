@@ -76,8 +76,8 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     is rendered without the request, because loading the request's user may have failed.
     """
     error = sys.exception()
-    if (kept := saved.kept(request, error)) is not None:
-        return kept
+    if (least := saved.response_after(request, error)) is not None:
+        return least
     if failure := failure_of(request, error):
         response = _with_message(request, failure.status, failure.code, failure.message)
         if failure.retry is not None:
