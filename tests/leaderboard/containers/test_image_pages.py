@@ -153,7 +153,7 @@ def test_references_are_offered_only_where_a_registry_is_allowed(world: World, a
     assert Image.objects.get().reference == name
     elsewhere = ada.post(PAGE, {"new_system": "Pascaline", "reference": name.replace("holdout", "evil")})
     assert elsewhere.status_code == 422
-    assert "The image&#x27;s reference cannot be used" in text(elsewhere)
+    assert "The reference of the image cannot be used" in text(elsewhere)
     both = ada.post(PAGE, archive(reference=name))
     assert "not both" in text(both)
 
