@@ -90,7 +90,7 @@ def test_pieces_out_of_order_overlapping_repeated_empty_and_past_the_end(ada: Cl
     assert stored_files() == before
     assert finish(ada, upload).status_code == 409, "incomplete"
     assert piece(ada, upload, 4, ARCHIVE[4:]).json()["received"] == 10
-    assert piece(ada, upload, 10, b"x").status_code == 422
+    assert piece(ada, upload, 10, b"x").status_code == 413
     assert finish(ada, upload).status_code == 201
     assert Image.objects.get().archive.read() == ARCHIVE
     assert not ImageUpload.objects.exists()
