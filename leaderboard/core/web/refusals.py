@@ -13,7 +13,7 @@ from leaderboard.core.refusal import Code, Refused
 HEADLINES = {
     Code.INVALID_PREDICTIONS: "The file was not accepted",
     Code.INVALID_GOLD: "The gold file was not accepted",
-    Code.INVALID_REFERENCE: "The image's reference cannot be used",
+    Code.INVALID_REFERENCE: "The reference of the image cannot be used",
     Code.INVALID_NAME: "The name is not valid",
     Code.INVALID_REASON: "The reason is not valid",
     Code.INVALID_FACT: "A fact is not valid",

@@ -78,7 +78,7 @@ def test_a_complete_upload_is_submitted_by_its_name(world: World, ada: Client) -
 def test_an_incomplete_upload_is_refused_and_retained(world: World, ada: Client) -> None:
     upload = started(world, b"an ar")
     response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(upload.pk)})
-    assert response.status_code == 422
+    assert response.status_code == 409
     assert "send the rest first" in text(response)
     assert ImageUpload.objects.get().received == 5
     assert not Submission.objects.exists()
@@ -153,7 +153,7 @@ def test_references_are_offered_only_where_a_registry_is_allowed(world: World, a
     assert Image.objects.get().reference == name
     elsewhere = ada.post(PAGE, {"new_system": "Pascaline", "reference": name.replace("holdout", "evil")})
     assert elsewhere.status_code == 422
-    assert "The image was not accepted" in text(elsewhere)
+    assert "The reference of the image cannot be used" in text(elsewhere)
     both = ada.post(PAGE, archive(reference=name))
     assert "not both" in text(both)
 

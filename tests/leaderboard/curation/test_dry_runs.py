@@ -277,7 +277,7 @@ class TestFiles:
         files_before = files_of("predictions")
         assert refusal(added, world=world).code is Code.NAME_TAKEN
         assert files_of("predictions") == files_before
-        assert refusal(added, world=world, name=" ").code is Code.INVALID_VALUE
+        assert refusal(added, world=world, name=" ").code is Code.INVALID_NAME
         request_dry_run.remove(row=row, by=world.curator)
         assert added(world).name == "Ours"
 

@@ -193,7 +193,8 @@ def test_invalid_lines_of_a_subset_are_reported_by_their_row_in_a_raw_table(worl
 )
 def test_an_invalid_request_is_refused_at_once(world: World, changes: dict[str, Any], message: str) -> None:
     refused = refusal(started, world=world, **changes)
-    assert refused.code is Code.INVALID_VALUE and message in refused.message
+    code = Code.INVALID_VALUE if changes.get("sources") != {} else Code.NO_FILE
+    assert refused.code is code and message in refused.message
     assert not Generation.objects.exists()
 
 
