@@ -33,13 +33,13 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
     """Store an uploaded archive until it is imported, and queue the check of its readable part.
 
     Of the archive, only its list of files and archive.json are read. Raises Refused: INVALID_ARCHIVE for a file that is
-    not an archive, or was written with another database migration; NOT_READY if MOST archives are already waiting to be
-    imported; NOT_AN_ORGANISER for a user who is not a curator.
+    not an archive, or was written with another database migration; LIMIT_REACHED if MOST archives are already waiting
+    to be imported; NOT_AN_ORGANISER for a user who is not a curator.
     """
     _check_curator(by)
     if ArchiveImport.objects.filter(result__isnull=True).count() >= MOST:
         raise Refused(
-            Code.NOT_READY,
+            Code.LIMIT_REACHED,
             f"{MOST} archives are waiting to be imported; import or remove one first.",
             heading="Too many archives are waiting",
         )

@@ -146,7 +146,7 @@ def test_no_two_codes_have_one_description() -> None:
 
 
 RAISED_ONLY_IN = {
-    Code.INVALID_NAME: ("core/names/", "accounts/actions/", "systems/actions/rename.py", "archives/actions/imports.py"),
+    Code.INVALID_NAME: ("core/names/", "accounts/actions/", "systems/actions/rename.py"),
     Code.INVALID_FACT: ("submissions/api/submissions.py",),
     Code.NOT_ACCEPTED: ("submissions/actions/submit.py", "containers/actions/images.py"),
     Code.QUOTA_EXCEEDED: ("submissions/actions/submit.py",),
