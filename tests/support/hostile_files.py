@@ -267,7 +267,7 @@ FILES = [
     Case("nested_gzip", lambda: gzip.compress(gzip.compress(good())), None, file="predictions.jsonl.gz"),
     Case("gzip_crc_error", crc_error, None, file="predictions.jsonl.gz"),
     Case("gzip_cut_off", lambda: gzip.compress(good())[:-9], None, file="predictions.jsonl.gz"),
-    Case("pickle", lambda: pickle.dumps(Trap()), file="predictions.pkl"),
+    Case("pickle", lambda: pickle.dumps(Trap()), file="predictions.pkl", line=None),
     Case("npy_of_objects", lambda: b"\x93NUMPY\x01\x00v\x00" + pickle.dumps(Trap()), file="predictions.npy"),
     Case("polyglot", lambda: good() + zipped("x"), 5),
     Case("upper_case_gz", lambda: gzip.compress(good()), None, file="PREDICTIONS.JSONL.GZ"),

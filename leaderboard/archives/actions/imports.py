@@ -40,7 +40,7 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
     if ArchiveImport.objects.filter(result__isnull=True).count() >= MOST:
         raise Refused(
             Code.LIMIT_REACHED,
-            f"{MOST} archives are waiting to be imported; import or remove one first.",
+            f"{MOST} archives are waiting to be imported, the maximum; import or remove one first.",
             heading="Too many archives are waiting",
         )
     try:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from leaderboard.management.base import BaseCommand
 from leaderboard.operations import run_again
 
 

@@ -110,7 +110,7 @@ def test_only_participants_with_mails_on_are_mailed(world: World) -> None:
     assert (
         message.to == [world.researcher.email] and "Line two." in message.body and "/benchmarks/tiny/" in message.body
     )
-    assert message.subject == "Tiny claims: Deadline Bcc: x@holdout.example" and not message.bcc
+    assert message.subject == "Tiny claims: Deadline Bcc: x[@]holdout[.]example" and not message.bcc
     assert {(notice.user, notice.state) for notice in Notice.objects.all()} == {
         (world.researcher, "done"),
         (idle, "site"),

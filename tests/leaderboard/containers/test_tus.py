@@ -262,7 +262,7 @@ def test_many_small_pieces_are_refused_and_each_costs_the_same(ada: Client, monk
         size.append(sum(len(query["sql"]) for query in queries if "UPDATE" in query["sql"] or "INSERT" in query["sql"]))
     assert max(size) - min(size) < 20, "no statement grows"
     response = append(ada, url, 7, b"x")
-    assert (response.status_code, error_of(response)["code"]) == (429, "quota_exceeded")
+    assert (response.status_code, error_of(response)["code"]) == (429, "limit_reached")
     assert response["Content-Type"] == "application/problem+json" and "1,000,000" in response.json()["detail"]
     assert offset_of(ada, url) == 7 and len(ImageUpload.objects.get().pieces) == 7
     ada.delete(url)
@@ -287,7 +287,7 @@ def test_the_site_has_a_limit_of_uploads(ada: Client, world: World, monkeypatch:
     begun(ada)
     begun(ada)
     response = create(client_of(world.curator))
-    assert (response.status_code, error_of(response)["code"]) == (429, "quota_exceeded")
+    assert (response.status_code, error_of(response)["code"]) == (429, "limit_reached")
     assert int(response["Retry-After"]) > 60
     ImageUpload.objects.update(touched_at=timezone.now() - timedelta(hours=2))
     assert create(client_of(world.curator)).status_code == 201

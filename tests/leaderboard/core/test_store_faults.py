@@ -184,7 +184,7 @@ def test_a_run_waits_for_the_store(
     for _ in range(5):
         runs.WORK.run(run.pk)
     run.refresh_from_db()
-    used = 0 if not spares("HEAD") else 1 if fault is Fault.HANG else 2
+    used = 0 if not spares("HEAD") or fault is Fault.HANG else 2
     assert (run.state, run.attempt) == (State.QUEUED, used), "the last attempt is left"
     store.breaks(Fault.NONE)
     forget_checks(monkeypatch)

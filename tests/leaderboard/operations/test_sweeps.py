@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def test_every_sweep_and_every_kind_of_work_is_in_the_list() -> None:
         ".".join(("leaderboard", *path.relative_to(root).with_suffix("").parts)): path.read_text(encoding="utf-8")
         for path in root.rglob("*.py")
     }
-    sweeps = {name for name, text in texts.items() if "\ndef sweep() -> " in text} - {"leaderboard.jobs"}
+    sweeps = {name for name, text in texts.items() if re.search(r"\ndef sweep\(.*\) -> ", text)} - {"leaderboard.jobs"}
     works = [import_module(name).WORK for name, text in texts.items() if "\nWORK = " in text]
     assert "leaderboard.scoring.actions.sealed_phases" in sweeps and len(works) >= 11
     assert sorted(

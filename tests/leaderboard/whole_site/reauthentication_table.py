@@ -57,6 +57,7 @@ _OF_PEOPLE = """
 """
 _OF_MANAGERS = """
     manage manage_operations manage_workers manage_worker_drain manage_imports manage_import
+    manage_import_state manage_run_again manage_bar manage_bar_lift
     manage_import_remove manage_export_state manage_export_remove manage_benchmark manage_benchmark_create
     manage_benchmark_edit manage_teaser manage_teaser_remove manage_publish manage_phase_create
     manage_phase_edit manage_leakage_budget manage_public_private manage_rescoring manage_rescoring_state

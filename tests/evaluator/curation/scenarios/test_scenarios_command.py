@@ -240,7 +240,8 @@ def test_the_two_directions_of_a_fact_are_one_group(couples, tmp_path):
     ],
 )
 def test_wrong_usage(tmp_path, capsys, options, message):
-    status = main([*COMMAND, "--relation", RELATION, *options, "--output", str(tmp_path / "made")])
+    relation = [] if "--relation" in options else ["--relation", RELATION]
+    status = main([*COMMAND, *relation, *options, "--output", str(tmp_path / "made")])
     if message is None:
         assert status == 0
         return
