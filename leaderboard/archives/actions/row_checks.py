@@ -20,6 +20,7 @@ from leaderboard.boards.queries import facts, tracks
 from leaderboard.core import time_zones, validation
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Refused
+from leaderboard.core.text import mail_text
 from leaderboard.evaluation.container_limits import with_changes
 from leaderboard.models import (
     Benchmark,
@@ -222,6 +223,7 @@ def _converted(model: type[Model], field: Field[Any, Any], value: Any, latest: d
 
 def _user(values: Values) -> None:
     names.checked(values["username"], of="user", longest=150)
+    mail_text.check_address(values["email"])
 
 
 def _team(values: Values) -> None:
