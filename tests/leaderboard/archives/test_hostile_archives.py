@@ -7,18 +7,20 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pyrage
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from leaderboard.archives.actions import imports, inserting, preparing
+from leaderboard.archives.actions import encryption, imports, inserting, preparing
 from leaderboard.core.refusal import Code
 from leaderboard.models import ArchiveImport, Benchmark, Dataset, Membership, State, Team, User
 from tests.leaderboard.archives.test_archive_pages import as_, problem_of
 from tests.support.api_calls import person
 from tests.support.rows.archive_files import (
     KEY,
+    PUBLIC,
     SECRET,
     archive_with,
     closed_part,
@@ -130,6 +132,16 @@ def recut(end: int | None) -> bytes:
     return buffer.getvalue()
 
 
+def archive_for(n: int) -> bytes:
+    """An archive whose closed part is encrypted to n keys: each is tried."""
+    buffer, sealed = io.BytesIO(), io.BytesIO()
+    pyrage.encrypt_io(io.BytesIO(b"x"), sealed, encryption.recipients([PUBLIC]) * n)
+    with zipfile.ZipFile(io.BytesIO(archive_with(b""))) as old, zipfile.ZipFile(buffer, "w") as new:
+        for member in old.namelist():
+            new.writestr(member, sealed.getvalue() if member == "closed.zip.age" else old.read(member))
+    return buffer.getvalue()
+
+
 DAMAGED = {
     "not json": (lambda: with_table("team", b"\x00\xff"), "tables/team.jsonl, line 1"),
     "a list": (lambda: with_table("team", b"[1]\n"), "tables/team.jsonl, line 1"),
@@ -140,6 +152,7 @@ DAMAGED = {
     "no table": (lambda: with_table("score", None), "tables/score.jsonl is not in the archive"),
     "cut off": (lambda: recut(-100), "the encrypted part is cut off"),
     "a byte altered": (lambda: recut(None), "the encrypted part is cut off, or was altered"),
+    "keys without end": (lambda: archive_for(encryption.MOST_KEYS + 1), "a header for more than 100 keys"),
     "no zip inside": (lambda: archive_with(b"no zip"), "the encrypted part is not a ZIP file"),
     "a bomb inside": (lambda: archive_with(overlapping(200)), "in the encrypted part overlap"),
     "no closed part": (lambda: archive_with(b"", closed="other.age"), "other.age"),
