@@ -52,7 +52,8 @@ class Person(msgspec.Struct):
 
 
 class Tokens(msgspec.Struct):
-    access_token: Annotated[str, msgspec.Meta(min_length=1)]
+    # It is sent back in a header (RFC 6749, A.12).
+    access_token: Annotated[str, msgspec.Meta(pattern=r"\A[ -~]+\Z")]
     id_token: str | None = None
     refresh_token: str | None = None
     # Some providers send the number as text.

@@ -28,7 +28,7 @@ from django.utils import timezone
 from leaderboard.accounts.actions import account_mails, known_networks, usernames
 from leaderboard.core.login_providers import LoginProvider
 from leaderboard.core.refusal import Refused
-from leaderboard.core.text.mail_text import quoted, without_links
+from leaderboard.core.text.mail_text import check_address, quoted, without_links
 from leaderboard.core.text.plain_text import one_line
 from leaderboard.core.web.client_network import network_of
 
@@ -68,6 +68,11 @@ class AccountAdapter(DefaultAccountAdapter):
             return username if shallow else usernames.checked(username, reserved=settings.ACCOUNT_USERNAME_BLACKLIST)
         except Refused as refused:
             raise ValidationError(refused.message) from refused
+
+    def clean_email(self, email: str) -> str:
+        """Return the address; raise ValidationError if no mail can be written to it."""
+        check_address(email)
+        return super().clean_email(email)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Return whether a change needs a confirmation: the user's last log-in or confirmation is not recent.
@@ -116,19 +121,22 @@ class AccountAdapter(DefaultAccountAdapter):
     ) -> None:
         """Mail a user that their account was changed. The change stands if the mail cannot be sent.
 
-        email: to which it goes; None: the primary address.
+        email: to which it goes; None: the primary address, and also the address that was removed, if one was: the
+        primary one may be that of somebody who took the account over.
         """
-        address = email or EmailAddress.objects.get_primary_email(user)
-        if not app_settings.EMAIL_NOTIFICATIONS or not address:
+        addresses = {email or EmailAddress.objects.get_primary_email(user), (context or {}).get("deleted_email")}
+        addresses -= {None, ""}
+        if not app_settings.EMAIL_NOTIFICATIONS or not addresses:
             return
         origin: dict[str, Any] = {"timestamp": timezone.now()}
         if self.request is not None:  # None in a command of the operator
             origin["network"] = network_of(self.request)
             origin["user_agent"] = without_links(one_line(self.get_http_user_agent(self.request)))[:200]
-        try:
-            self.send_mail(template_prefix, address, origin | (context or {}))
-        except OSError as error:  # includes smtplib's exceptions
-            log.warning("account_mail_failed", user=user.pk, kind=template_prefix, error=type(error).__name__)
+        for address in sorted(addresses):
+            try:
+                self.send_mail(template_prefix, address, origin | (context or {}))
+            except OSError as error:  # includes smtplib's exceptions
+                log.warning("account_mail_failed", user=user.pk, kind=template_prefix, error=type(error).__name__)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count an attempt to log in; raises ValidationError if there were too many (ACCOUNT_RATE_LIMITS)."""

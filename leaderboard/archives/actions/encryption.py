@@ -26,6 +26,9 @@ from leaderboard.archives.actions.errors import ArchiveError
 
 MOST_WORK = 20
 """Maximum work factor of a passphrase. Each step doubles time and memory: 20 takes some 10 s and 1 GiB."""
+MOST_KEYS = 100
+"""Maximum number of public keys to which an archive is encrypted: each takes 2 ms to try."""
+_LONGEST_HEADER = 1 << 16
 _SCRYPT = re.compile(rb"age-encryption\.org/v1\n-> scrypt [A-Za-z0-9+/]+ ([0-9]{1,2})\n")
 
 
@@ -88,10 +91,12 @@ def unprotected(protected_key: bytes, passphrase: str) -> list[x25519.Identity]:
 def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
     """Parse public keys, one per line, ignoring blank lines and comments.
 
-    Raises InvalidKeyError for an invalid key, and if there is no key.
+    Raises InvalidKeyError for an invalid key, if there is no key, and if there are more than MOST_KEYS.
     """
     keys = []
     for n, line in _keys(lines):
+        if len(keys) == MOST_KEYS:
+            raise InvalidKeyError(f"line {n} is one key too many, expected at most {MOST_KEYS}")
         try:
             keys.append(x25519.Recipient.from_str(line))
         except pyrage.RecipientError as error:
@@ -139,6 +144,7 @@ def decrypted_reader(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterat
     """
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as clear:
         try:
+            _check_header(source)
             pyrage.decrypt_io(source, clear, list(by))
         except pyrage.DecryptError as error:
             raise InvalidKeyError(f"the encrypted part cannot be decrypted: {error}") from error
@@ -150,6 +156,15 @@ def decrypted_reader(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterat
             raise ArchiveError(f"the encrypted part is damaged or was altered after the export: {error}") from error
         clear.seek(0)
         yield clear
+
+
+def _check_header(source: IO[bytes]) -> None:
+    """Raise ArchiveError if the header of an age file has more than MOST_KEYS keys. `source` is left at its start."""
+    start = source.read(_LONGEST_HEADER)
+    source.seek(0)
+    header, end, _ = start.partition(b"\n--- ")
+    if start.startswith(b"age-encryption.org/") and (not end or header.count(b"\n-> ") > MOST_KEYS):
+        raise ArchiveError(f"the encrypted part has a header for more than {MOST_KEYS} keys, or it is damaged")
 
 
 def _encrypt(source: int, into: IO[bytes], to: list[x25519.Recipient]) -> None:

@@ -6,7 +6,9 @@ import re
 from itertools import count
 from typing import Any
 
-from django.db.models import Q
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
 
 from leaderboard.core.names.names import Looks
 from leaderboard.models import User
@@ -20,11 +22,16 @@ def find_user(values: dict[str, Any]) -> User | None:
     """Return this server's user who is the same as an archived user; None if there is none.
 
     values: the fields of the archived user. The users have the same mail address and user name, but an earlier import
-    may have appended a number to the name on this server (`Names`).
+    may have appended a number to the name on this server (`Names`). If the server sends mail, an account that has not
+    verified its address is nobody's: whoever signs up with a stranger's name and address would get what is theirs.
     """
     numbered = rf"^{re.escape(values['username'][:_STEM])}-\d+$"
     names = Q(username=values["username"]) | Q(username__regex=numbered)
-    return User.objects.filter(names, email__iexact=values["email"]).first()
+    users = User.objects.filter(names, email__iexact=values["email"])
+    if settings.SENDS_MAIL:
+        unverified = EmailAddress.objects.filter(user=OuterRef("pk"), email__iexact=values["email"], verified=False)
+        users = users.exclude(Exists(unverified))
+    return users.first()
 
 
 def address_conflict(values: dict[str, Any]) -> str:
@@ -35,7 +42,8 @@ def address_conflict(values: dict[str, Any]) -> str:
     """
     if not User.objects.filter(email__iexact=values["email"]).exists():
         return ""
-    return f"the account {values['username']}: its email address belongs to another account on this server"
+    problem = "its email address belongs to another account on this server, or to one that has not verified it"
+    return f"the account {values['username']}: {problem}"
 
 
 class Names:

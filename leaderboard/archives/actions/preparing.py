@@ -211,8 +211,12 @@ class _Preparation:
             yield index, values
 
     def _usernames(self, path: str) -> list[str]:
-        lines = enumerate(zip_files.lines(self._closed, path), 1)
-        return [row_checks.parse(User, line, Place("user", n))[1]["username"] for n, line in lines]
+        names = []
+        for n, line in enumerate(zip_files.lines(self._closed, path), 1):
+            if n > self._most_rows:
+                raise ArchiveError(f"{Place('user', n)}: the archive has more than {self._most_rows:,} rows")
+            names.append(row_checks.parse(User, line, Place("user", n))[1]["username"])
+        return names
 
     def _led(self, relation: Any, key: Any, place: Place) -> Any:
         """Return the index of the row, or a list of indexes, to which a relation's key in the archive leads."""

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import IO, NamedTuple
+from typing import IO, Annotated, NamedTuple
 from zipfile import ZipFile
 
 import msgspec
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from pyrage import x25519
 
 from leaderboard.archives.actions import encryption, inserting, integrity, preparing, writing, zip_files
 from leaderboard.archives.actions.errors import ArchiveError, reading
+from leaderboard.archives.actions.row_checks import shown
+from leaderboard.core import time_zones
+from leaderboard.core.names.names import check_signs
+from leaderboard.core.refusal import Refused
 from leaderboard.models import AuditEntry, Benchmark, User
 
 Say = Callable[[str], None]
 _LONGEST_HEAD = 4 << 20
 """Maximum size of archive.json in bytes, far above that of any benchmark's archive."""
+_LONGEST_PATH = 1_000
 _LONGEST_KEY = 10_000
 """Maximum size in bytes of a secret key that is encrypted with a passphrase."""
 
@@ -37,14 +44,14 @@ class Head(msgspec.Struct):
     """
 
     format: str
-    version: int
+    version: Annotated[int, msgspec.Meta(ge=0, le=10**6)]
     layout: str
     slug: str
     title: str
     written_at: datetime
     readable: dict[str, str]
     closed: str | None
-    rows: dict[str, int]
+    rows: dict[str, Annotated[int, msgspec.Meta(ge=0, le=10**12)]]
     protected_key: str | None = None
 
 
@@ -95,7 +102,8 @@ def import_contents(
             inserting.insert(prepared)
             benchmark = Benchmark.objects.get(slug=head.slug)
             imported = Imported(benchmark, prepared.renamed)
-            _compare(head, benchmark)
+            with _showing():
+                _compare(head, benchmark)
             AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug, renamed=dict(imported.renamed))
             finish(imported)
     say(f"{benchmark.slug}: imported unchanged, {prepared.n_rows:,} rows")
@@ -147,17 +155,36 @@ def _head(outer: ZipFile) -> Head:
         ) from error
     if (head.format, head.version) != ("holdout-benchmark", writing.FORMAT):
         raise ArchiveError(
-            f"the archive's format is {head.format}, version {head.version}, expected holdout-benchmark, "
+            f"the archive's format is {head.format[:60]}, version {head.version}, expected holdout-benchmark, "
             f"version {writing.FORMAT}: upgrade the older one of the two servers, and export the archive again if it "
             "was written by that server"
         )
     if head.layout != writing.migration():
         raise ArchiveError(
-            f"the archive was written with the database migration {head.layout}, expected this server's, "
+            f"the archive was written with the database migration {head.layout[:60]}, expected this server's, "
             f"{writing.migration()}: upgrade the older of the two servers; if that server wrote the archive, export it "
             "again"
         )
+    _check_shown(head)
     return head
+
+
+def _check_shown(head: Head) -> None:
+    """Raise ArchiveError if archive.json has what a page cannot show, or no benchmark has."""
+    try:
+        for name in ("slug", "title"):
+            check_signs(Benchmark._meta.get_field(name).clean(getattr(head, name), None), of=name)
+        if head.written_at.tzinfo is None:
+            raise ValueError("written_at has no time zone")
+        time_zones.check(head.written_at)
+        for path in (*head.readable, *head.rows, head.closed or "", head.protected_key or ""):
+            if len(path) > _LONGEST_PATH or not path.isprintable():
+                raise ValueError(f"{shown(path)} is no name of a file or table")
+    except (Refused, ValidationError, ValueError) as error:
+        text = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+        raise ArchiveError(
+            f"this is not an archive of a benchmark: its file {writing.HEAD} is invalid: {text}"
+        ) from error
 
 
 def _check_readable(outer: ZipFile, head: Head) -> None:
@@ -176,6 +203,15 @@ def _compare(head: Head, benchmark: Benchmark) -> None:
     different = sorted(name for name in imported.keys() | archived.keys() if imported.get(name) != archived.get(name))
     if different:
         raise ArchiveError(*(f"the imported {_kind_of(name)} would differ from the archived one" for name in different))
+
+
+@contextmanager
+def _showing() -> Iterator[None]:
+    """Turn errors at values in JSON of a form that no page expects into ArchiveError. Errors of the database pass."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ArchiveError(f"the imported boards cannot be shown ({type(error).__name__})") from error
 
 
 def _comparable(head: Head, benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:

@@ -14,12 +14,14 @@ from django.core.exceptions import ValidationError
 from django.db.models import Field, Model, UUIDField
 from django.utils import timezone
 
+from leaderboard.archives.actions import json_values
 from leaderboard.archives.actions.errors import ArchiveError
 from leaderboard.archives.actions.rows import OF_A_PERSON
 from leaderboard.boards.queries import facts, tracks
 from leaderboard.core import time_zones, validation
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Refused
+from leaderboard.core.text import mail_text
 from leaderboard.evaluation.container_limits import with_changes
 from leaderboard.models import (
     Benchmark,
@@ -181,6 +183,10 @@ def _value(model: type[Model], field: Any, value: Any, place: Place, latest: dat
         if field.default in (dict, list) and type(value) is not field.default:
             expected = "an object" if field.default is dict else "a list"
             raise ArchiveError(f"{place}: {field.name} is {_shown(value)}; expected {expected}")
+        try:
+            json_values.check(model, field.name, value)
+        except ValueError as error:
+            raise ArchiveError(f"{place}: {field.name} is {_shown(value)}: {error}") from error
         return value
     expected_type = _JSON_TYPES.get(kind, str)
     if type(value) is not expected_type:
@@ -222,6 +228,7 @@ def _converted(model: type[Model], field: Field[Any, Any], value: Any, latest: d
 
 def _user(values: Values) -> None:
     names.checked(values["username"], of="user", longest=150)
+    mail_text.check_address(values["email"])
 
 
 def _team(values: Values) -> None:

@@ -1,10 +1,16 @@
-"""Text that somebody else wrote, for mails: quoted, and without anything of which a mail client makes a link."""
+"""Text that somebody else wrote, for mails: quoted, and without anything of which a mail client makes a link.
+
+And the check of an address that somebody else wrote.
+"""
 
 from __future__ import annotations
 
 import re
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.core.validators import validate_email
 
 from leaderboard.core.text.plain_text import one_line
 
@@ -25,3 +31,17 @@ def without_links(text: str) -> str:
 def quoted(text: str) -> str:
     """Return the text as lines of a quotation in a mail, without links and control characters."""
     return "\n".join(f"> {without_links(one_line(line))}".rstrip() for line in text.splitlines())
+
+
+def check_address(address: str) -> None:
+    """Raise ValidationError unless a mail can be written to the address.
+
+    Django's validator also accepts what no mail can have in its header: letters such as U+0131, which it takes for
+    ASCII letters of the other case, and names of hosts that are too long once they are encoded.
+    """
+    validate_email(address)
+    try:
+        address.rpartition("@")[0].encode("ascii")
+        EmailMessage(to=[address]).message()
+    except ValueError as error:
+        raise ValidationError("Enter a valid email address.", code="invalid") from error

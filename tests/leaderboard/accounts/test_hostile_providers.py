@@ -208,6 +208,13 @@ def test_tokens_are_texts(provider: Provider, tokens: Any) -> None:
     assert_failed(*log_in(provider, tokens=tokens))
 
 
+@pytest.mark.parametrize("token", ["\u20ac", "a\nb", ""])
+def test_an_access_token_fits_in_a_header(provider: Provider, monkeypatch: pytest.MonkeyPatch, token: str) -> None:
+    honest = provider.tokens
+    monkeypatch.setattr(provider, "tokens", lambda **claims: honest(**claims) | {"access_token": token})
+    assert_failed(*log_in(provider))
+
+
 @pytest.mark.parametrize(
     "name", ["issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"]
 )

@@ -78,7 +78,7 @@ def test_few_invitations_go_to_one_address(ada: User) -> None:
         by = (ada, bob)[number % 2]
         address = ("new@holdout.example", "New+x@Holdout.example")[number % 2]
         assert invite(teams.create(name=f"Team {number}", by=by), address, by) is None
-    assert invite(teams.create(name="Another", by=bob), "new+y@holdout.example", bob) is Code.NOT_ACCEPTED
+    assert invite(teams.create(name="Another", by=bob), "new+y@holdout.example", bob) is Code.THROTTLED
     assert len(mail.outbox) == invitations.MOST_TO_ADDRESS
     assert invite(Team.objects.get(name="Another"), "other@holdout.example", bob) is None
 
@@ -90,7 +90,32 @@ def test_deleting_the_team_gives_no_further_invitations(ada: User, monkeypatch: 
         team = teams.create(name=f"Team {number}", by=ada)
         outcomes.append(invite(team, "new@holdout.example" if number < 4 else f"{number}@holdout.example", ada))
         membership.delete(team=team, by=ada)
-    assert outcomes == [None, None, None, Code.NOT_ACCEPTED, None, Code.NOT_ACCEPTED]
+    assert outcomes == [None, None, None, Code.THROTTLED, None, Code.THROTTLED]
+
+
+def test_deleted_teams_of_others_count(ada: User) -> None:
+    for number in range(invitations.MOST_TO_ADDRESS):
+        by = person(f"inviter{number}")
+        team = teams.create(name=f"Team {number}", by=by)
+        assert invite(team, "new@holdout.example", by) is None
+        membership.delete(team=team, by=by)
+    assert invite(teams.create(name="Another", by=ada), "new@holdout.example", ada) is Code.THROTTLED
+
+
+UNSENDABLE = ("\u0131" * 200 + "@b.example", "\u0131@b.example", "a@" + "\u00e9" * 60 + ".example")
+
+
+@pytest.mark.parametrize("address", UNSENDABLE, ids=["folded", "one letter", "long host"])
+def test_an_address_to_which_no_mail_can_be_written_is_refused(ada: User, address: str) -> None:
+    fields = {"username": "eve", "email": address, "password1": "four letters", "password2": "four letters"}
+    answers = [
+        Client().post("/accounts/signup/", fields),
+        Client().post("/accounts/password/reset/", {"email": address}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 200 and "Enter a valid email address." in answer.content.decode()
+    assert invite(teams.create(name="Engines", by=ada), address, ada) is Code.INVALID_VALUE
+    assert not User.objects.filter(username="eve").exists() and mail.outbox == []
 
 
 def test_a_username_is_no_link_in_a_mail_to_a_stranger() -> None:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.db.models import Model
 from django.utils import timezone
 
@@ -25,10 +26,15 @@ from leaderboard.models import (
     Download,
     GoldVersion,
     Image,
+    Leaderboard,
     Membership,
     Phase,
+    Prediction,
+    Release,
+    ReleaseSlice,
     ReportedResult,
     Run,
+    Scorer,
     Standing,
     State,
     Submission,
@@ -165,6 +171,15 @@ def test_too_many_rows_are_refused(world: World, monkeypatch: pytest.MonkeyPatch
     assert "line 1: the archive has more than 40 rows" in problem(whole() | {Standing: []})
 
 
+def test_user_names_are_not_collected_without_a_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bytes] = []
+    monkeypatch.setattr(archived, "most_rows", lambda model=None: 2)
+    parse = row_checks.parse
+    monkeypatch.setattr(row_checks, "parse", lambda model, line, place: read.append(line) or parse(model, line, place))
+    rows = {User: [row(User, n, username=f"u{n}", email=f"u{n}@holdout.example") for n in range(1, 9)]}
+    assert "tables/user.jsonl, line 3: the archive has more than 2 rows" in problem(rows) and len(read) == 2
+
+
 def test_each_key_occurs_once(world: World) -> None:
     passed = []
     for model in MODELS:
@@ -202,6 +217,16 @@ def test_a_random_key_that_is_taken_here_is_not_taken_over(world: World) -> None
         if field.related_model is Submission:
             rows[model][0]["fields"][field.name] = taken
     assert problem(rows) == f"the submission {taken} already exists on this server"
+
+
+def test_an_account_with_an_unverified_address_is_not_the_person(world: World, settings: Any) -> None:
+    settings.SENDS_MAIL = True
+    rows = changed(User, username=world.researcher.username, email=world.researcher.email)
+    assert problem(rows) == ""
+    address = EmailAddress.objects.create(user=world.researcher, email=world.researcher.email, primary=True)
+    assert "one that has not verified it" in problem(rows)
+    EmailAddress.objects.filter(pk=address.pk).update(verified=True)
+    assert problem(rows) == ""
 
 
 def test_a_team_that_is_here_is_not_given_to_organisers(world: World) -> None:
@@ -310,6 +335,18 @@ OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
         (Submission, "received_at", "yesterday"),
         (Submission, "note", "x\0"),
         (Run, "state", "flying"),
+        (User, "email", "\u0131@holdout.example"),
+        (GoldVersion, "dimensions", {"origin": 1}),
+        (GoldVersion, "measures", [[]]),
+        (Prediction, "problems", [{"a": None}]),
+        (Prediction, "warnings", [1]),
+        (Prediction, "cost", {"wall_seconds": "x"}),
+        (Run, "problems", [1]),
+        (Release, "values", [{}]),
+        (Release, "cost", {"wall_seconds": "x"}),
+        (ReleaseSlice, "scores", {"accuracy": 1}),
+        (Leaderboard, "slice_groups", {"": 1}),
+        (Scorer, "measures", [{"name": "x"}]),
         (ReportedResult, "values", [{"measure": "f1", "value": "1"}]),
     ],
 )

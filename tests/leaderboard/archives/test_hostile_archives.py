@@ -7,18 +7,20 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pyrage
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from leaderboard.archives.actions import imports, inserting, preparing
+from leaderboard.archives.actions import encryption, imports, inserting, preparing
 from leaderboard.core.refusal import Code
 from leaderboard.models import ArchiveImport, Benchmark, Dataset, Membership, State, Team, User
 from tests.leaderboard.archives.test_archive_pages import as_, problem_of
 from tests.support.api_calls import person
 from tests.support.rows.archive_files import (
     KEY,
+    PUBLIC,
     SECRET,
     archive_with,
     closed_part,
@@ -130,6 +132,16 @@ def recut(end: int | None) -> bytes:
     return buffer.getvalue()
 
 
+def archive_for(n: int) -> bytes:
+    """An archive whose closed part is encrypted to n keys: each is tried."""
+    buffer, sealed = io.BytesIO(), io.BytesIO()
+    pyrage.encrypt_io(io.BytesIO(b"x"), sealed, encryption.recipients([PUBLIC]) * n)
+    with zipfile.ZipFile(io.BytesIO(archive_with(b""))) as old, zipfile.ZipFile(buffer, "w") as new:
+        for member in old.namelist():
+            new.writestr(member, sealed.getvalue() if member == "closed.zip.age" else old.read(member))
+    return buffer.getvalue()
+
+
 DAMAGED = {
     "not json": (lambda: with_table("team", b"\x00\xff"), "tables/team.jsonl, line 1"),
     "a list": (lambda: with_table("team", b"[1]\n"), "tables/team.jsonl, line 1"),
@@ -140,6 +152,7 @@ DAMAGED = {
     "no table": (lambda: with_table("score", None), "tables/score.jsonl is not in the archive"),
     "cut off": (lambda: recut(-100), "the encrypted part is cut off"),
     "a byte altered": (lambda: recut(None), "the encrypted part is cut off, or was altered"),
+    "keys without end": (lambda: archive_for(encryption.MOST_KEYS + 1), "a header for more than 100 keys"),
     "no zip inside": (lambda: archive_with(b"no zip"), "the encrypted part is not a ZIP file"),
     "a bomb inside": (lambda: archive_with(overlapping(200)), "in the encrypted part overlap"),
     "no closed part": (lambda: archive_with(b"", closed="other.age"), "other.age"),
@@ -147,6 +160,15 @@ DAMAGED = {
     "no head": (zipped, "it has no file archive.json"),
     "head is no object": (lambda: zipped(filename="archive.json", content=b"[]"), "its file archive.json is invalid"),
     "readable is a list": (lambda: archive_with(b"", readable=[]), "its file archive.json is invalid"),
+    "title with a NUL": (lambda: archive_with(b"", title="a\0b"), "contains a control character, U+0000"),
+    "title turned round": (lambda: archive_with(b"", title="a\u202eb"), "contains a control character, U+202E"),
+    "title too long": (lambda: archive_with(b"", title="t" * 100_000), "Ensure this value has at most"),
+    "slug is a path": (lambda: archive_with(b"", slug="../x"), "Enter a valid"),
+    "no time zone": (lambda: archive_with(b"", written_at="2026-01-01T00:00:00"), "written_at has no time zone"),
+    "a far time": (lambda: archive_with(b"", written_at="9999-12-31T23:59:59-14:00"), "archive.json is invalid"),
+    "a path with a NUL": (lambda: archive_with(b"", readable={"boards/\0": "0"}), "is no name of a file"),
+    "rows below none": (lambda: archive_with(b"", rows={"user": -1}), "archive.json is invalid"),
+    "a long layout": (lambda: archive_with(b"", layout="x" * 100_000), "the database migration"),
     "rows is text": (lambda: archive_with(b"", rows={"x": "y"}), "its file archive.json is invalid"),
     "no members named": (lambda: archive_with(b"", readable={"boards/x": "0"}), "boards/x is not in the archive"),
     "bad key": (lambda: archive_with(b"", protected_key=b"x"), "the key cannot be used"),

@@ -7,11 +7,11 @@ import json
 import uuid
 import zipfile
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_origin
 
 from django.db.models import EmailField, Model, URLField, UUIDField
 
-from leaderboard.archives.actions import encryption, rows, tables, writing
+from leaderboard.archives.actions import encryption, json_values, rows, tables, writing
 from leaderboard.models import AuditEntry, User
 
 SECRET, PUBLIC = encryption.generate_key()
@@ -57,7 +57,8 @@ def _value(model: type[Model], field: Any) -> Any:
         return key_of(field.related_model)
     if field.choices:
         return next(value for value, _ in field.flatchoices if value)
-    if field.name in ("facts", "tracks", "former_names") or field.default is list:
+    is_list = get_origin(json_values.FORMS.get((model, field.name))) is list
+    if field.name in ("facts", "tracks", "former_names") or field.default is list or is_list:
         return {} if field.default is dict else []
     if isinstance(field, EmailField | URLField):
         return "eve@holdout.example" if isinstance(field, EmailField) else "https://holdout.example/"

@@ -26,6 +26,8 @@ def test_links_have_the_address_of_the_site(settings: Any) -> None:
         content = ada.get(f"{ROOT}/{page}", headers={"Host": "testserver:1234"}).content.decode()
         assert "testserver" not in content, page
         assert SITE in content or page.endswith("/leaderboard/"), page  # the board has only one page
+    page_of_site = Client().get("/", headers={"Host": "testserver:1234"}).content.decode()
+    assert "testserver" not in page_of_site and f">{SITE}/<" in page_of_site  # printed pages show it
     assert '"next":"' + SITE in content.replace(": ", ":")
 
 
