@@ -12,6 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluator.jobs.audit import NAMES
+from leaderboard import jobs
 from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import audits as split_audits
 from leaderboard.datasets.actions import splits
@@ -213,6 +214,7 @@ def test_inputs_replaced_while_it_is_queued_end_the_audit(world: World) -> None:
 
 
 def test_scoring_has_priority_over_audits_for_a_limited_time(world: World) -> None:
+    assert split_audits.WORK in jobs.SWEEPS  # whose import tells each kind of work which others share its queue
     audit = queued_audit(world)
     world.insert_run()
     assert Run.objects.get().state == State.QUEUED
