@@ -51,7 +51,10 @@ def is_passing(error: BaseException | None) -> bool:
 
     Causes of the error (`raise ... from`) and errors that were handled when it was raised count, too. False for None.
     """
-    while error is not None:
+    seen: set[int] = set()
+    # An error that is raised again from one that it had caused leads back to itself.
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         if is_full_error(error) or is_unwritable_error(error) or isinstance(error, _PASSING_TYPES):
             return True
         if isinstance(error, OSError) and error.errno in PASSING:

@@ -159,6 +159,14 @@ def test_a_store_that_is_not_mounted_uses_up_no_attempt(world: World) -> None:
     assert (run.state, run.attempt, run.reason) == (State.QUEUED, 0, Reason.STORAGE)
 
 
+def test_an_error_that_is_its_own_cause_ends() -> None:
+    """As in `raise refused.__cause__ from refused`."""
+    error = caused_by(ValueError("x"))
+    assert error.__cause__ is not None
+    error.__cause__.__cause__ = error
+    assert not disk.is_passing(error)
+
+
 @pytest.mark.parametrize("error", [SandboxError("the engine is gone"), KeyError("x")], ids=str)
 def test_an_attempt_does_not_count_if_the_host_is_not_ready_after_it(
     world: World, monkeypatch: pytest.MonkeyPatch, error: Exception
