@@ -50,8 +50,8 @@ def test_no_folder_holds_more_than_30_modules() -> None:
     assert not full and len(counts) > 100
 
 
-def test_one_module_locks_phases() -> None:
-    """Others wait for whoever holds the lock; `row_locks.lock_phase` limits for how long its holder may pause."""
+def test_one_module_locks_phases_and_splits() -> None:
+    """Others wait for whoever holds the lock; `row_locks` limits for how long its holder may pause."""
     by_hand, found = [], 0
     for path, tree in parsed(SITE):
         for node in ast.walk(tree):
@@ -63,7 +63,7 @@ def test_one_module_locks_phases() -> None:
                     code = ast.unparse(node)
                 case _:
                     continue
-            if re.search(r"\bPhase\b|\bphases?\.", code) and path.name != "row_locks.py":
+            if re.search(r"\b(Phase|Split)\b|\b(phase|split)s?\.", code) and path.name != "row_locks.py":
                 by_hand.append(f"{path}:{node.lineno}: {code}")
     assert by_hand == []
     assert found > 20, "locks are taken in another way: this test sees hardly any"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -30,12 +31,17 @@ FULL = 0.1
 PASSING = frozenset(
     {
         *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
-        *(errno.ENFILE, errno.EMFILE, errno.ENOMEM),
+        *(errno.ENFILE, errno.EMFILE, errno.ENOMEM, errno.EAGAIN, errno.EBUSY, errno.ENOLCK),
+        *(errno.ENXIO, errno.ENODEV, errno.EREMOTEIO, errno.ENOTCONN, errno.EHOSTDOWN),
         *(errno.ESTALE, errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE),
         *(errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN),
     }
 )
 """Codes of errors for which a host or its network is to blame, and which pass without a change of what is done."""
+_PASSING_TYPES = (MemoryError, TimeoutError, ConnectionError, socket.gaierror)
+"""Errors of the same kind that libraries raise without a code."""
+_PASSING_STATES = ("53", "58")
+"""Classes of PostgreSQL's SQLSTATEs: insufficient resources, and errors of the operating system."""
 PROBE = bytes(1 << 16)
 """What `write_error` writes, for a moment, into each folder."""
 
@@ -45,10 +51,19 @@ def is_passing(error: BaseException | None) -> bool:
 
     Causes of the error (`raise ... from`) and errors that were handled when it was raised count, too. False for None.
     """
-    while error is not None:
-        if is_full_error(error) or isinstance(error, MemoryError):
+    seen: set[int] = set()
+    # An error that is raised again from one that it had caused leads back to itself.
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if is_full_error(error) or is_unwritable_error(error) or isinstance(error, _PASSING_TYPES):
             return True
         if isinstance(error, OSError) and error.errno in PASSING:
+            return True
+        if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+            return True
+        if isinstance(error, DatabaseError) and (
+            str(getattr(error.__cause__, "sqlstate", "")).startswith(_PASSING_STATES) or "disk I/O error" in str(error)
+        ):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -301,6 +301,15 @@ def store_responds() -> bool:
     return True
 
 
+def is_store_gone() -> bool:
+    """Return whether the local folders in which files were stored have none, as if they were not mounted.
+
+    Call where a stored file was not found. False if the files are in S3, which says itself that it is away.
+    """
+    local = [storage for alias in ("predictions", "gold") if isinstance(storage := storages[alias], FileSystemStorage)]
+    return any(next(Path(storage.location).glob("*"), None) is None for storage in local)
+
+
 def save_unique(storage: Storage, name: str, content: File[bytes]) -> str:
     """Store a file under a name that no other file can have, and return the name.
 

@@ -88,6 +88,8 @@ The sandbox server runs two jobs for each processor (at least four in all), and 
 """
 RETRY_AFTER = timedelta(seconds=30)
 """After what time a request that the sandbox could not serve may be sent again."""
+READY_SECONDS = 5.0
+"""How long a worker waits for the sandbox server's reply before it counts as away. No job delays that reply."""
 REASONS = {
     Verdict.TIME: Reason.TIME,
     Verdict.MEMORY: Reason.MEMORY,
@@ -130,8 +132,8 @@ class Answer:
 
 
 def answers() -> bool:
-    """Return True if the sandbox server responds."""
-    return ProcessSandbox(settings.SANDBOX_SOCKET).answers()
+    """Return True if the sandbox server replies within READY_SECONDS."""
+    return ProcessSandbox(settings.SANDBOX_SOCKET, patience=READY_SECONDS).answers()
 
 
 class CodeMismatchError(SandboxError):
@@ -149,10 +151,10 @@ def check(*, patience: float = 60.0) -> None:
 def is_outdated() -> bool:
     """Return True, and log an error, if a sandbox server responds and runs other code than this process.
 
-    False if both run the same code, and if no server responds.
+    False if both run the same code, and if no server replies within READY_SECONDS.
     """
     try:
-        check()
+        check(patience=READY_SECONDS)
     except CodeMismatchError as error:
         log.error("sandbox_outdated", error=str(error))
         return True

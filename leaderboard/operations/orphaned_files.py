@@ -18,8 +18,8 @@ from django.conf import settings
 from django.core.files.storage import Storage, storages
 from django.db import connection
 from django.db.models import FileField
-from django.utils import timezone
 
+from leaderboard.core import db_clock
 from leaderboard.core.chunked_upload import CHUNKS_FOLDER
 from leaderboard.core.storage import PARTIAL
 
@@ -130,9 +130,10 @@ def database() -> str:
 
 
 def _strays(alias: str, storage: Storage, names: list[str]) -> Iterator[OrphanedFile]:
+    before = db_clock.earliest() - AFTER
     for name in names:
         try:
-            is_old = storage.get_modified_time(name) < timezone.now() - AFTER
+            is_old = storage.get_modified_time(name) < before
             yield OrphanedFile(alias, name, storage.size(name), is_old)
         except FileNotFoundError:  # the file was deleted after it was listed
             continue

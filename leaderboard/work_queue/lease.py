@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import Model, QuerySet
 
 from leaderboard.core import db_clock
@@ -111,7 +111,7 @@ class ExpiredLease(Lease[Row]):
 class Heartbeat:
     """A context manager that calls `beat` every `seconds` in a thread, until its block ends or `beat` returns False.
 
-    A DatabaseError of `beat` is logged, and the calls go on.
+    An error of the database is logged, and the calls go on.
     """
 
     def __init__(self, *, seconds: float, beat: Callable[[], bool]) -> None:
@@ -139,7 +139,7 @@ class Heartbeat:
                 try:
                     if not self._beat():
                         return
-                except DatabaseError as error:
+                except (DatabaseError, InterfaceError) as error:
                     # The next beat may reach the database again.
                     log.warning("lease_renewal_failed", error=type(error).__name__)
                     connection.close()

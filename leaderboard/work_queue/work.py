@@ -36,14 +36,14 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
 from structlog.contextvars import bound_contextvars, unbind_contextvars
 
 from leaderboard.core import db_clock, db_locks, db_schema, disk, process_metrics
 from leaderboard.core.logs import traceback_locations
-from leaderboard.core.storage import AlteredError, store_responds
+from leaderboard.core.storage import AlteredError, is_store_gone, store_responds
 from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
@@ -281,8 +281,9 @@ class Work:
             work, lease = claim(key)
         except WorkerOutdatedError:
             return False
-        except (OperationalError, InterfaceError) as error:
-            if not db_locks.transient_message(error):
+        except (DatabaseError, InterfaceError) as error:
+            # A database that cannot be written answers the checks.
+            if not (db_locks.transient_message(error) or disk.is_passing(error)):
                 raise
             logger.warning("database_unavailable", error=type(error).__name__)
             return False
@@ -551,6 +552,8 @@ class Work:
         if isinstance(error, NotRetryableError):
             return False
         if disk.is_passing(error) or db_locks.transient_message(error):
+            return True
+        if isinstance(error, FileNotFoundError) and is_store_gone():
             return True
         try:
             return bool(self.why_not_ready())

@@ -30,7 +30,9 @@ def arguments() -> argparse.Namespace:
         action="store_true",
         help="host c has a Docker engine; one in 100 submissions is a container, and at least 5 are",
     )
-    parser.add_argument("--only", default="", help="run only faults whose name contains this")
+    parser.add_argument(
+        "--only", action="append", help="run only faults whose name or class contains this; may be repeated"
+    )
     parser.add_argument("--folder", type=Path, help="keep logs and data here (default: a new folder in /tmp)")
     return parser.parse_args()
 

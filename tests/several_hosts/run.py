@@ -146,7 +146,12 @@ class Run:
             faults.OtherCode("c"),
             faults.RollingUpgrade(),
         ]
-        return [fault for fault in every if self.options.only in fault.name or type(fault) is faults.Fault]
+        only = self.options.only or [""]
+        return [
+            fault
+            for fault in every
+            if type(fault) is faults.Fault or any(text in f"{fault.name} {type(fault).__name__}" for text in only)
+        ]
 
     def wait_until_ready(self, path: str = "/health/ready") -> None:
         eventually(lambda: self._is_ready(path), "the site, on all hosts", seconds=START_PATIENCE)

@@ -82,12 +82,15 @@ class ProcessSandbox:
         with self._connect() as connection:
             self._send(connection, [protocol.pack(protocol.Request(ask="layers"))], [])
             connection.settimeout(self.patience)
-            return _receive(connection)
+            reply = _receive(connection)
+        if reply.event != "ready":
+            raise SandboxError(f"the sandbox server failed: {reply.what}")
+        return reply
 
     def answers(self) -> bool:
-        """Return True if a server accepts connections at `socket_path`."""
+        """Return True if a server replies at `socket_path`. The kernel accepts connections for one that is frozen."""
         try:
-            self._connect().close()
+            self._describe()
         except SandboxError:
             return False
         return True

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from zipfile import BadZipFile
 
+import structlog
+
+log = structlog.get_logger(__name__)
+
 
 class ArchiveError(Exception):
     """Error: an archive cannot be imported. `lines` are the reasons, each one line of text for the curator."""
@@ -34,4 +38,5 @@ def reading(what: str) -> Iterator[None]:
     except (BadZipFile, zlib.error, EOFError) as error:
         raise ArchiveError(f"{what} is damaged or was altered after the export: {error}") from error
     except Exception as error:
-        raise ArchiveError(f"{what} is damaged, or was not written by an export ({type(error).__name__})") from error
+        log.warning("archive_unreadable", error=type(error).__name__)
+        raise ArchiveError(f"{what} is damaged, or was not written by an export") from error

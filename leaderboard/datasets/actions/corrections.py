@@ -18,7 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluator.jsonl.decompress import is_packed
-from leaderboard.core import db_clock
+from leaderboard.core import db_clock, row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
@@ -69,7 +69,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     file.seek(0)
     correction.file.save("gold.jsonl.gz" if is_packed(name) else "gold.jsonl", file, save=False)
     with deleted_on_failure(correction.file.storage, str(correction.file.name)), transaction.atomic():
-        Split.objects.select_for_update(no_key=True).get(pk=split.pk)
+        row_locks.lock_split(split.pk)
         for earlier in split.corrections.filter(decision=Decision.PENDING):
             _end(earlier, Decision.DROPPED, by=by)
         correction.save(force_insert=True)
@@ -190,7 +190,7 @@ def _end(correction: Correction, decision: str, *, by: User | None) -> None:
 
 def sweep() -> int:
     """Expire corrections that have been pending for longer than PENDING_FOR; return their number."""
-    old = Correction.objects.filter(decision=Decision.PENDING, expires_at__lte=timezone.now())
+    old = Correction.objects.filter(decision=Decision.PENDING, expires_at__lte=db_clock.earliest())
     pks = list(old.values_list("pk", flat=True))
     for pk in pks:
         with transaction.atomic():

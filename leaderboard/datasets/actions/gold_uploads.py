@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.core.files import File
 from django.db import transaction
 
-from leaderboard.core import db_clock
+from leaderboard.core import db_clock, row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
@@ -52,7 +52,7 @@ def queue(*, split: Split, file: File[bytes], reason: str, by: User) -> GoldUplo
     file.seek(0)
     upload.file.save(name, file, save=False)
     with deleted_on_failure(upload.file.storage, str(upload.file.name)), transaction.atomic():
-        Split.objects.select_for_update(no_key=True).get(pk=split.pk)
+        row_locks.lock_split(split.pk)
         if split.gold_uploads.filter(state__in=ACTIVE).exists():
             raise Refused(
                 Code.NOT_READY,

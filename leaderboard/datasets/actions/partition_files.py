@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import AlteredError, deleted_on_failure
+from leaderboard.core.storage import AlteredError
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import GoldVersion, PublicPrivatePartition, Split, User
 
@@ -79,10 +79,11 @@ def compute(
     return Partition(share, seed, counts["public"], counts["private"], answer.attachment)
 
 
-def store(*, gold: GoldVersion, partition: Partition, by: User) -> PublicPrivatePartition:
-    """Store a division of a gold version's groups: a new file and a row. Call in a transaction.
+def store_file(*, gold: GoldVersion, partition: Partition, by: User) -> PublicPrivatePartition:
+    """Store the file of a division of a gold version's groups, and return its row, which the caller saves.
 
-    If saving the row fails, the new file is deleted; if the transaction fails later, the caller must delete the file.
+    gold: it may be unsaved. If the row is not saved, the caller must delete the file. Call before locking the split:
+    uploads wait for that lock, and a store may take long.
     """
     row = PublicPrivatePartition(
         gold=gold,
@@ -94,6 +95,4 @@ def store(*, gold: GoldVersion, partition: Partition, by: User) -> PublicPrivate
         created_by=by,
     )
     row.file.save("division.jsonl", ContentFile(partition.content), save=False)
-    with deleted_on_failure(row.file.storage, str(row.file.name)):
-        row.save(force_insert=True)
     return row

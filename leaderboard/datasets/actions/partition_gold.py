@@ -7,8 +7,9 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from leaderboard.core import row_locks
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import opened
+from leaderboard.core.storage import deleted_on_failure, opened
 from leaderboard.datasets.actions import datasets, partition_files
 from leaderboard.models import AuditEntry, PublicPrivatePartition, Split, User
 
@@ -42,8 +43,9 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
         computed = partition_files.compute(
             split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed
         )
-    with transaction.atomic():
-        Split.objects.select_for_update(no_key=True).get(pk=split.pk)
+    partition = partition_files.store_file(gold=gold, partition=computed, by=by)
+    with deleted_on_failure(partition.file.storage, str(partition.file.name)), transaction.atomic():
+        row_locks.lock_split(split.pk)
         if split.current_gold != gold:
             raise Refused(
                 Code.CHANGED_MEANWHILE,
@@ -51,7 +53,7 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
                 heading="The groups were not divided",
             )
         _check_not_partitioned(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
-        partition = partition_files.store(gold=gold, partition=computed, by=by)
+        partition.save(force_insert=True)
         AuditEntry.record(
             "gold.divided", gold, by=by, share=str(share), n_public=partition.n_public, n_private=partition.n_private
         )

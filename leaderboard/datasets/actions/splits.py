@@ -15,7 +15,7 @@ from django.db.models import Max
 
 from evaluator.jsonl.decompress import is_packed
 from evaluator.jsonl.tables import table_format
-from leaderboard.core import db_locks, validation
+from leaderboard.core import db_locks, row_locks, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
@@ -203,24 +203,37 @@ def _store_gold(
 ) -> None:
     """Save a gold version, its inputs and its partition in one transaction, and rescore the phases on the split.
 
-    If the transaction fails, the new files of inputs and partition are deleted. gold: unsaved; it gets the next number.
+    If that fails, the new files of inputs and partition are deleted. gold: unsaved; it gets the next number.
     prepared: the result of validating the gold. partition: the division of its groups into public and private ones;
     None: they are not divided. before: the stored division of the previous gold version when the upload began; None: it
     had none. within: as for `add_gold`. Raises Refused: INPUTS_CHANGED, and CHANGED_MEANWHILE if the division of the
-    previous version is no longer `before`.
+    previous version is no longer `before`, or if the inputs were replaced meanwhile.
     """
     digest = hashlib.sha256(prepared.inputs).hexdigest()
-    stored = ""
+    stored, n_bytes = "", 0
     stored_partition: PublicPrivatePartition | None = None
     try:
+        # Files are stored before the split is locked: uploads wait for that lock, and a store may take long.
+        split = Split.objects.get(pk=gold.split_id)
+        if split.inputs_sha256 != digest:
+            _check_inputs_may_change(split)
+            stored, n_bytes, _ = _store_inputs(split, prepared.inputs)
+        if partition is not None:
+            stored_partition = partition_files.store_file(gold=gold, partition=partition, by=by)
+        before_lock = split.inputs_sha256
         with transaction.atomic():
-            split = Split.objects.select_for_update(no_key=True).get(pk=gold.split_id)
-            if split.inputs_sha256 != digest:
+            split = row_locks.lock_split(gold.split_id)
+            if split.inputs_sha256 != before_lock:
+                raise Refused(
+                    Code.CHANGED_MEANWHILE,
+                    "The inputs of the split were changed while this gold was checked; upload the gold again.",
+                    heading="The gold was not accepted",
+                )
+            if stored:
                 _check_inputs_may_change(split)
                 if split.inputs:
                     delete_after_commit(split.inputs)
-                stored, split.inputs_bytes, split.inputs_sha256 = _store_inputs(split, prepared.inputs)
-                split.inputs = stored
+                split.inputs, split.inputs_bytes, split.inputs_sha256 = stored, n_bytes, digest
                 split.save(update_fields=["inputs", "inputs_bytes", "inputs_sha256"])
             if PublicPrivatePartition.objects.filter(gold=split.current_gold).first() != before:
                 raise Refused(
@@ -232,8 +245,8 @@ def _store_gold(
             last = split.gold_versions.aggregate(last=Max("number"))["last"] or 0
             gold.number = last + 1
             gold.save(force_insert=True)
-            if partition is not None:
-                stored_partition = partition_files.store(gold=gold, partition=partition, by=by)
+            if stored_partition is not None:
+                stored_partition.save(force_insert=True)
             AuditEntry.record("gold.added", gold, by=by, number=gold.number, sha256=gold.sha256, reason=gold.reason)
             if within is not None:
                 within(gold)

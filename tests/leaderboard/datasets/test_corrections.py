@@ -16,6 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.datasets.actions import (
     corrections,
@@ -182,11 +183,14 @@ def test_a_dropped_correction_leaves_no_file_and_no_item(world: World) -> None:
     assert AuditEntry.objects.filter(action="correction.dropped", actor=world.curator).count() == 1
 
 
-def test_an_unconfirmed_correction_expires(world: World) -> None:
+def test_an_unconfirmed_correction_expires(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     before = gold_files()
     correction = compared_correction(world)
     assert corrections.sweep() == 0
     Correction.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    with monkeypatch.context() as patch:
+        patch.setattr(db_clock, "read", lambda: timezone.now() - timedelta(hours=1))
+        assert corrections.sweep() == 0, "this host's clock is ahead, and the correction's file would be lost"
     assert corrections.sweep() == 1
     correction.refresh_from_db()
     assert correction.decision == "expired" and gold_files() == before and not correction.items.exists()

@@ -15,7 +15,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.datasets.actions import gold_validation
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
-from leaderboard.models import Dataset, Reason, Split
+from leaderboard.models import Dataset, Reason, Split, User
 
 PROBLEM = {"file": "p", "line": 1, "what": "w", "found": "", "expected": "", "text": "p:1: w"}
 REFUSAL: dict[str, Any] = {"ok": False, "fault": "gold", "problems": [PROBLEM], "more": 0}
@@ -70,9 +70,12 @@ def test_the_wall_time_is_a_multiple_of_the_processor_time(
 def test_a_file_that_exceeds_the_limits_is_refused_with_them(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.SCORE_SECONDS, settings.SANDBOX_MEMORY_BYTES = 7, 2048 << 20
     monkeypatch.setattr(sandbox_client.ProcessSandbox, "run", lambda self, execution: Result(verdict=Verdict.TIME))
-    split = Split(dataset=Dataset(task="fact-checking"))
+    recorded: dict[str, Any] = {}
+    monkeypatch.setattr(gold_validation.refused_uploads, "record", lambda *_, **values: recorded.update(values))
+    split, curator = Split(dataset=Dataset(task="fact-checking")), User(username="curator")
     with TemporaryFile() as file, pytest.raises(Refused, match="7 s of processor time and 2,048 MiB of memory"):
-        gold_validation.prepare(split=split, file=File(file), name="gold.jsonl")
+        gold_validation.prepare(split=split, file=File(file), name="gold.jsonl", by=curator)
+    assert (recorded["by"], recorded["reason"]) == (curator, Reason.TIME)
 
 
 def test_a_valid_report_and_a_valid_refusal_pass(partition_with: Any) -> None:

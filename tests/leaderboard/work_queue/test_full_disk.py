@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import errno
+import socket
 import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.core.files.storage import storages
-from django.db import OperationalError
+from django.db import DatabaseError, OperationalError
 from django.utils import timezone
 
 from evaluator.errors import SandboxError
 from leaderboard.core import disk
-from leaderboard.models import QuotaCharge, Run, State
+from leaderboard.models import QuotaCharge, Reason, Run, State
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue, work
 from leaderboard.work_queue.work import LONGEST_PAUSE
@@ -102,10 +104,22 @@ def caused_by(cause: BaseException) -> Exception:
     return error
 
 
+def of_postgresql(state: str) -> DatabaseError:
+    error = DatabaseError("what PostgreSQL says")
+    error.__cause__ = psycopg.errors.lookup(state)()
+    return error
+
+
 PASSING = {
-    **{name: OSError(getattr(errno, name), name) for name in ("ENOSPC", "EDQUOT", "EIO", "EROFS")},
-    **{name: OSError(getattr(errno, name), name) for name in ("ENFILE", "EMFILE", "ENOMEM")},
+    **{name: OSError(getattr(errno, name), name) for name in ("ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES")},
+    **{name: OSError(getattr(errno, name), name) for name in ("ENFILE", "EMFILE", "ENOMEM", "EAGAIN", "ENOTCONN")},
     "memory": MemoryError(),
+    "threads": RuntimeError("can't start new thread"),
+    "without a code": TimeoutError("timed out"),
+    "names": socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"),
+    "a standby, after a failover": of_postgresql("25006"),
+    "the database's memory": of_postgresql("53200"),
+    "the database's disk fails": of_postgresql("58030"),
     "engine or broker": ConnectionRefusedError(errno.ECONNREFUSED, "refused"),
     "wrapped": caused_by(OSError(errno.ENOSPC, "no space")),
     "database": OperationalError("database is locked"),
@@ -127,6 +141,30 @@ def test_what_passes_uses_up_no_attempt(world: World, monkeypatch: pytest.Monkey
         runs.WORK.run(run.pk)
     run.refresh_from_db()
     assert run.state == State.FAILED
+
+
+def test_a_store_that_is_not_mounted_uses_up_no_attempt(world: World) -> None:
+    """Its folder is there and empty, so that each file seems to be lost."""
+    run = world.insert_run(enqueued_at=timezone.now())
+    folder = Path(storages["predictions"].location)
+    aside = folder.rename(folder.with_name("aside"))
+    folder.mkdir()
+    try:
+        for _ in range(settings.MAX_ATTEMPTS + 1):
+            runs.WORK.run(run.pk)
+    finally:
+        folder.rmdir()
+        aside.rename(folder)
+    run.refresh_from_db()
+    assert (run.state, run.attempt, run.reason) == (State.QUEUED, 0, Reason.STORAGE)
+
+
+def test_an_error_that_is_its_own_cause_ends() -> None:
+    """As in `raise refused.__cause__ from refused`."""
+    error = caused_by(ValueError("x"))
+    assert error.__cause__ is not None
+    error.__cause__.__cause__ = error
+    assert not disk.is_passing(error)
 
 
 @pytest.mark.parametrize("error", [SandboxError("the engine is gone"), KeyError("x")], ids=str)

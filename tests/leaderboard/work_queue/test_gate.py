@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
@@ -77,6 +79,18 @@ def test_a_message_goes_back_whatever_the_worker_lacks(
     assert rejected.value.requeue and pauses == [gate.PAUSE_SECONDS] and reason in caplog.text
     run.refresh_from_db()
     assert (run.state, run.attempt) == (State.QUEUED, 0)
+
+
+@pytest.mark.django_db
+def test_a_frozen_sandbox_closes_the_gate(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel accepts connections for a process that is stopped; it only never replies."""
+    monkeypatch.setattr(sandbox_client, "READY_SECONDS", 0.1)
+    # Unix sockets need a short path.
+    with TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as frozen:
+        settings.SANDBOX_SOCKET = f"{folder}/sandbox.sock"
+        frozen.bind(settings.SANDBOX_SOCKET)
+        frozen.listen()
+        assert runs.WORK.why_not_ready() == "sandbox_unavailable"
 
 
 @pytest.mark.django_db
