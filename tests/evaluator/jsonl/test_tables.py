@@ -329,7 +329,7 @@ def test_a_workbook_with_cells_in_impossible_places_is_refused_before_they_are_r
         "xl/worksheets/sheet1.xml",
         lambda part: part.replace(b"</sheetData>", rows.encode() + b"</sheetData>"),
     )
-    (problem,) = problems_of(content, "gold.xlsx", ReadLimits(ratio=100_000))
+    (problem,) = problems_of(content, "gold.xlsx")
     assert problem[1].startswith(expected)
 
 
@@ -346,7 +346,7 @@ def test_numbers_of_a_workbook_are_numbers_of_json() -> None:
         for row in range(2, 300)
     )
     shared = repacked(workbook(["id"]), sheet, lambda part: part.replace(b"</sheetData>", rows + b"</sheetData>"))
-    assert problems_of(shared, "gold.xlsx", ReadLimits(ratio=100_000))[0] == (2, "id is not valid", "a formula")
+    assert problems_of(shared, "gold.xlsx")[0] == (2, "id is not valid", "a formula")
 
 
 def test_what_a_workbook_has_besides_cells_is_not_read_or_limited() -> None:
@@ -355,7 +355,7 @@ def test_what_a_workbook_has_besides_cells_is_not_read_or_limited() -> None:
     content = repacked(
         workbook(["id"], ["a"]), sheet, lambda part: part.replace(b"</sheetData>", b"</sheetData>" + merged)
     )
-    limits = ReadLimits(ratio=100_000)
+    limits = ReadLimits()
     lines, _ = read_lines(io.BytesIO(content), "gold.xlsx", limits)
     assert [line.value for line in lines] == [{"id": "a"}]
     content = repacked(
