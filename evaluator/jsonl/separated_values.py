@@ -134,7 +134,7 @@ def _decoded(content: bytes, problems: ProblemList) -> str:
 def _check_separator(text: str, separator: str, problems: ProblemList) -> None:
     first = next(io.StringIO(text), "")
     others = [mark for mark in _NAMES if mark != separator and mark in first]
-    if separator not in first and others:
+    if separator not in first and others and not first.startswith("sep="):
         problems.stop(1, "wrong separator", _NAMES[others[0]], "commas in .csv, tabs in .tsv")
 
 
