@@ -356,6 +356,8 @@ def _opened(predictions: Predictions) -> Iterator[tuple[BinaryIO, str]]:
             file = path.open("rb")
         except OSError as error:
             raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
+        except ValueError:
+            raise UsageError(f"{shown(str(path))} is no name of a file: it has a NUL or a lone surrogate") from None
         with file:
             yield file, path.name
         return

@@ -79,6 +79,8 @@ class Server:
             raise invalid from None
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise invalid
+        if not address.isascii() or not address.isprintable():
+            raise invalid
         if token is not None and not _is_safe(token):
             raise UsageError(_HEADER_UNSAFE)
         self.address = address.rstrip("/")

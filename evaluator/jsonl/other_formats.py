@@ -24,6 +24,7 @@ _ZIP = "a ZIP archive"
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument", "an OpenDocument spreadsheet", "sheet"),
     (rb"PK\x03\x04.{26}[^\0-\x1f]{1,200}\.npy", "an archive of NumPy arrays", "python"),
+    (rb"PK\x03\x04.{26,65000}?(?:word|ppt)/", "a document or slides of Office", "text"),
     (rb"PK\x03\x04.{26,65000}?(?:\[Content_Types\]\.xml|xl/w)", "an XLSX workbook", "xlsx"),
     (rb"PK(?:\x03\x04|\x05\x06|\x07\x08)", _ZIP, "archive"),
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook with a password, or of the format .xls", "sheet"),
@@ -39,6 +40,9 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (rb"\x28\xb5\x2f\xfd", "packed by Zstandard", "packed"),
     (rb"\x04\x22\x4d\x18", "packed by LZ4", "packed"),
     (rb"\x1f\x9d", "packed by compress", "packed"),
+    (rb"LZIP\x01", "packed by lzip", "packed"),
+    (rb"\x5d\0\0[\0-\xff]{2}(?:\0{3}|\xff{8})", "packed by LZMA", "packed"),
+    (rb"x[\x01\x5e\x9c\xda][^\x20-\x7e]", "packed by zlib", "packed"),
     (rb"7z\xbc\xaf\x27\x1c", "a 7z archive", "archive"),
     (rb"Rar!\x1a\x07", "an RAR archive", "archive"),
     (rb".{257}ustar", "a tar archive", "archive"),
@@ -62,6 +66,8 @@ _WIDE = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:\0{1,3}[^\0]){4}|(?:[^\0
 _YAML = re.compile(rb"---\s*\n|%YAML |(?:- )?[A-Za-z_][\w ]*:(?: [^\n]*)?\r?\n[ -]*[A-Za-z_][\w ]*:[ \r\n]")
 _JSON_TEXT_SEQUENCE = re.compile(rb"\x1e\s*[\[{]")
 _SEVERAL = re.compile(rb'\} ?\{ ?"')
+_NOT_TEXT = re.compile(rb"[\x80-\xc1\xf5-\xff]|[^\n]*[\0-\x08\x0e-\x1a\x1c-\x1f]")
+"""The beginning of no text in UTF-8, or a control character in the first line."""
 _TABLES = {b"\t": "TSV", b",": "CSV", b";": "CSV"}
 
 
@@ -125,6 +131,8 @@ def refuse_other_formats(head: bytes, problems: ProblemList) -> None:
     if _JSON_TEXT_SEQUENCE.match(head):
         expected = f"{_JSON_LINES}, without the byte 0x1E, which tr -d '\\036' removes"
         problems.stop(None, "the file is a JSON text sequence (RFC 7464)", "", expected)
+    if _NOT_TEXT.match(head) and b'{"' not in head:
+        problems.stop(None, "the file is not text", "", f"{_JSON_LINES}{_PYTHON}")
     if _ARRAY.match(head) and not (first.rstrip().endswith(b"]") and second.startswith(b"{")):
         problems.stop(None, "the file is one JSON array", "", f"{_JSON_LINES}{_PYTHON} of json.load(array)")
     if _INDENTED.match(head):

@@ -124,7 +124,7 @@ class Reader(Generic[Record]):
         for key, (first, count) in list(self._unknown.items())[:_MAX_NAMED_KEYS]:
             where = f"{at} {first}" if count == 1 else f"{at.replace(' ', f' {count} ')}s, first {at} {first}"
             sentence = f"{self.problems.file}: key {shown(key)} is not part of the format, ignored {where}"
-            sentences.append(sentence + self._offer_of_slices(key))
+            sentences.append(sentence + self._offer_of_key(key))
         if len(self._unknown) > _MAX_NAMED_KEYS:
             more = len(self._unknown) - _MAX_NAMED_KEYS
             sentences.append(f"{self.problems.file}: {more} more unknown keys were ignored")
@@ -136,8 +136,13 @@ class Reader(Generic[Record]):
         is_text = error.found == "a string" and key != error.what and key in self._layout.shape.names
         return f", in a column {shown(key + JSON_SUFFIX)}" if self._first > 1 and is_text else ""
 
-    def _offer_of_slices(self, key: str) -> str:
-        """Return the end of a sentence about an unknown key that is named like a slice, such as `slice:source`."""
+    def _offer_of_key(self, key: str) -> str:
+        """Return the end of a sentence about an unknown key that is named like a slice, such as `slice:source`, or that
+        differs from a key of the format in case or white space alone.
+        """
+        alike = next((name for name in self._layout.shape.names if name.lower() == key.strip().lower()), None)
+        if alike is not None:
+            return f"; the format has {shown(alike)}"
         match = _LIKE_A_SLICE.fullmatch(key)
         if not match or "slices" not in self._layout.shape.names:
             return ""

@@ -31,7 +31,9 @@ EXPECTED_MARKS = (
     "or another format, such as XLSX"
 )
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
-_THOUSANDS = re.compile(r"(?<=[\s($€£])\d{1,3}(?:,\d{3})+(?![\d,])")
+_PROSE = re.compile(r'(?<=[\s($€£])\d{1,3}(?:,\d{3})+(?![\d,])|,"(?=\s)')
+"""Commas that separate no cells: those of `1,200`, and of `"Yes," she said`. No cell begins with a mark and a space."""
+_ENDS_IN_ONLY_COMMA = re.compile('[^,]*,"?')
 _ERRORS = (
     ("unexpected end of data", "a quotation mark that opens a cell and is never closed"),
     ("field larger", "a quotation mark that opens a cell, and no other within the length that a cell may have"),
@@ -103,8 +105,7 @@ def read_separated(content: bytes, kind: str, limits: ReadLimits, problems: Prob
                 doubtful += doubts
             elif is_quoted:
                 _check_header(cells, problems)
-            else:
-                has_spaces = has_spaces or f"{separator} " in raw[0]
+            has_spaces = has_spaces or any(cell.startswith(" ") for cell in cells[1:])
             if cells and len(cells) < len(header):
                 problems.add(row, "too few cells", str(len(cells)), f"{len(header)}, as in the header")
                 reported = True
@@ -133,7 +134,7 @@ def _decoded(content: bytes, problems: ProblemList) -> str:
 def _check_separator(text: str, separator: str, problems: ProblemList) -> None:
     first = next(io.StringIO(text), "")
     others = [mark for mark in _NAMES if mark != separator and mark in first]
-    if separator not in first and others:
+    if separator not in first and others and not first.startswith("sep="):
         problems.stop(1, "wrong separator", _NAMES[others[0]], "commas in .csv, tabs in .tsv")
 
 
@@ -199,14 +200,15 @@ def _could_be_rows(parts: list[str], column: int, n_columns: int, separator: str
         return True
     if separator == "\t":
         return any("\t" in part for part in parts)
-    first, *between, last = [part if has_spaces else part.replace(", ", "") for part in parts]
+    first, *between, last = [_PROSE.sub("", part if has_spaces else part.replace(", ", "")) for part in parts]
     right = n_columns - 1 - column
     if first.count(",") >= right and last.count(",") >= column:
         return True
-    first, *between, last = [re.sub(_THOUSANDS, "", part) for part in (first, *between, last)]
     if any(part.count(",") == n_columns - 1 for part in between):
         return True
-    # One of the two rows may lack cells. Then the other is whole, or, where the cell is at its end, nearly so.
+    # One of the two rows may lack cells. Then the other is whole, or, where the cell is at its end, nearly so. If the
+    # only comma ends the first line, it is that of a verse or a letter.
+    first = "" if "," not in last and _ENDS_IN_ONLY_COMMA.fullmatch(first) else first
     if column == 0 or right == 0:
         return n_columns > 2 and (first + last).count(",") >= n_columns - 2
     return first.count(",") >= right or last.count(",") >= column

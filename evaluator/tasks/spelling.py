@@ -63,6 +63,7 @@ FEVER_PAGES = (
         "have letters with accents as one character (NFC), where FEVER's names of pages have two (NFD)",
         lambda text: not unicodedata.is_normalized("NFD", text),
     ),
+    _INVISIBLE,
     _PERCENT,
 )
 """Traits that no name of a page in FEVER's files has."""

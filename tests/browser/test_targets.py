@@ -36,3 +36,23 @@ def test_a_target_of_one_letter_is_large_enough(chromium: Browser, where: str) -
         assert page.evaluate(SMALL_TARGETS) == []
     finally:
         page.close()
+
+
+@pytest.mark.parametrize("name", ["Link F1", "Text precision", "Macro exact F1"])
+def test_no_heading_of_a_board_covers_the_target_of_another(chromium: Browser, name: str) -> None:
+    page = chromium.new_page(viewport={"width": 390, "height": 600})
+    heading = (
+        f'<th class="num"><a class="sort" href="/"><span class="sort-label">{name}</span></a>\n'
+        '<span class="better">\u2191</span><button class="about">?</button></th>'
+    )
+    board = f'<table class="board"><thead><tr>{heading * 9}</tr></thead><tr>{"<td>0.5</td>" * 9}</tr></table>'
+    page.set_content(f'<!doctype html><html lang="en"><body><div class="table-scroll">{board}</div></body></html>')
+    for sheet in ("holdout.css", "boards.css"):
+        page.add_style_tag(path=CSS / sheet)
+    try:
+        assert (
+            page.evaluate("[...document.querySelectorAll('th')].filter(th => th.scrollWidth > th.clientWidth + 1)")
+            == []
+        )
+    finally:
+        page.close()

@@ -329,6 +329,8 @@ def test_a_lone_surrogate_in_an_argument_is_refused(monkeypatch: pytest.MonkeyPa
         lambda: client.submissions(system=HALF),
         lambda: client.rename_system("a", "b", team=HALF),
         lambda: client.submit("b", "p", HALF, [{"id": "a"}]),
+        lambda: client.validate("b", "p", f"{HALF}.jsonl"),
+        lambda: Client(f"http://127.0.0.1:1/{HALF}"),
     ):
         with pytest.raises((UsageError, UnavailableError)):
             call()

@@ -11,6 +11,7 @@ import pickle
 import sqlite3
 import tarfile
 import zipfile
+import zlib
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,9 @@ BINARY = {
     "tar": (TAR, "the file is a tar archive"),
     "tar.gz": (gzip.compress(TAR), "the file is a tar archive"),
     "xz": (lzma.compress(LINES), "the file is packed by xz"),
+    "LZMA": (lzma.compress(LINES, lzma.FORMAT_ALONE), "the file is packed by LZMA"),
+    "lzip": (b"LZIP\x01\x0c" + lzma.compress(LINES)[6:], "the file is packed by lzip"),
+    "zlib": (zlib.compress(LINES), "the file is packed by zlib"),
     "bzip2": (bz2.compress(LINES), "the file is packed by bzip2"),
     "Zstandard": (b"\x28\xb5\x2f\xfd\x24\x02\x11\0\0{}\x7c\x05", "the file is packed by Zstandard"),
     "LZ4": (b"\x04\x22\x4d\x18\x64\x40\xa7", "the file is packed by LZ4"),
@@ -99,6 +103,9 @@ TEXT = {
     "a saved page to log in": (b"<!-- saved -->\n<html lang=en><title>Log in</title>", "the file is an HTML"),
 }
 OTHER = {
+    "MessagePack": (b"\x82\xa2id\xa1a\xa5score\x01" * 20, "the file is not text"),
+    "CBOR": (b"\xa2bidaaescore\x01" * 20, "the file is not text"),
+    "TFRecord": (b"\x10" + b"\0" * 7 + b"crc4" + b"\n\x0ehello", "the file is not text"),
     "CSV": (CSV.encode(), "the file is CSV"),
     "CSV of a spreadsheet": (b"\xef\xbb\xbf" + CSV.replace(",", ";").encode(), "the file is CSV"),
     "TSV": (CSV.replace(",", "\t").encode(), "the file is TSV"),

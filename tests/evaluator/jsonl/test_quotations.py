@@ -77,6 +77,10 @@ NEIGHBOURS: dict[str, tuple[bytes, int]] = {
         joined([ROWS[0], ["c2", "Weird Al", '"REFUTES'], ["c3", 'The drive is 5.25"', ""]]),
         2,
     ),
+    "an empty cell ends the first row, and the second lacks one": (
+        b'label,id,claim,note\nA,c1,"Weird Al,\nB,5.25",x\n',
+        2,
+    ),
     "CRLF": (joined(ROWS, end="\r\n"), 3),
     "CR": (joined(ROWS, end="\r"), 3),
     "mixed ends of lines": (b"".join(joined([row], end=end) for row, end in zip(ROWS, "\n\r\n\r\n", strict=True)), 3),
@@ -88,6 +92,10 @@ NEIGHBOURS: dict[str, tuple[bytes, int]] = {
     ),
     "spaces in the whole table": (
         b'id,claim,note,label\nc1,x, n, A\nc2,"Weird Al, a note,REFUTES\nc3,The drive is 5.25", a note,SUPPORTS\n',
+        3,
+    ),
+    "spaces in the whole table, and marks in each row": (
+        b'id,claim,note,label\nc1,"x", n, A\nc2,"Weird Al, a note,REFUTES\nc3,The drive is 5.25", a note,SUPPORTS\n',
         3,
     ),
     "a no-break space after the separators": (
@@ -173,14 +181,23 @@ def test_a_row_that_lacks_a_cell_is_refused_wherever_two_quotation_marks_stray()
         "a, b, c, d, e",
         'x "y',
         "\u201cWeird Al\u201d, he said",
+        '"Well," he said, "go."\n"No," she said.',
+        'He said "yes," and left.\nShe said "no," and stayed.',
+        "Roses are red,\nviolets are blue,\nsugar is sweet.",
+        "Dear Sir,\nI write to you.\nYours,\nA. B.",
+        "In 1,000 cases\nit took 2,000 days.",
+        'Shares of a bank with 12,000 staff fell.\n"We will cut 1,200 jobs," it said,\nand $1,200,000 of costs.',
     ],
 )
 def test_cells_with_line_breaks_and_separators_are_legal(cell: str) -> None:
     for kind, separator in (("csv", ","), ("tsv", "\t")):
-        content = io.StringIO(newline="")
-        csv.writer(content, delimiter=separator).writerows([ROWS[0], ["c1", cell, "SUPPORTS"], ["c2", cell, "REFUTES"]])
-        read = values_of(content.getvalue().encode(), f"gold.{kind}")
-        assert [row["claim"] for row in read] == [cell, cell]
+        for column in range(3):
+            rows = [["id", "label"], ["c1", "SUPPORTS"], ["c2", "REFUTES"]]
+            rows = [[*row[:column], text, *row[column:]] for row, text in zip(rows, ["claim", cell, cell], strict=True)]
+            content = io.StringIO(newline="")
+            csv.writer(content, delimiter=separator).writerows(rows)
+            read = values_of(content.getvalue().encode(), f"gold.{kind}")
+            assert [row["claim"] for row in read] == [cell, cell]
 
 
 def test_json_over_several_lines_is_legal_in_its_column() -> None:

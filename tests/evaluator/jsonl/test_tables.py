@@ -121,6 +121,7 @@ def test_rows_of_a_spreadsheet_are_counted_with_the_header() -> None:
             id="a long row",
         ),
         (b"sep=,\nid,x\n1,2\n", [(1, "the first row is not the header", '"sep="')]),
+        (b"sep=;\nid,x\n1,2\n", [(1, "the first row is not the header", '"sep=;"')]),
         (b"My table\nid,x\n1,2\n", [(1, "the first row is not the header", '"My table"')]),
         (b"My table,,\nid,x,y\n1,2,3\n", [(1, "the first row is not the header", '"My table"')]),
         (b"# made by me, in 2026\nid,x,y\n1,2,3\n", [(1, "the first row is not the header", '"# made by me"')]),
@@ -329,7 +330,7 @@ def test_a_workbook_with_cells_in_impossible_places_is_refused_before_they_are_r
         "xl/worksheets/sheet1.xml",
         lambda part: part.replace(b"</sheetData>", rows.encode() + b"</sheetData>"),
     )
-    (problem,) = problems_of(content, "gold.xlsx", ReadLimits())
+    (problem,) = problems_of(content, "gold.xlsx")
     assert problem[1].startswith(expected)
 
 
@@ -346,7 +347,7 @@ def test_numbers_of_a_workbook_are_numbers_of_json() -> None:
         for row in range(2, 300)
     )
     shared = repacked(workbook(["id"]), sheet, lambda part: part.replace(b"</sheetData>", rows + b"</sheetData>"))
-    assert problems_of(shared, "gold.xlsx", ReadLimits())[0] == (2, "id is not valid", "a formula")
+    assert problems_of(shared, "gold.xlsx")[0] == (2, "id is not valid", "a formula")
 
 
 def test_what_a_workbook_has_besides_cells_is_not_read_or_limited() -> None:
@@ -430,3 +431,10 @@ def test_the_columns_of_each_task_are_documented() -> None:
             keys.pop("id", None)  # an integer in some samples
             assert {key for key, is_json in keys.items() if is_json} <= jsons, task
             assert {key for key, is_json in keys.items() if not is_json} <= texts, task
+
+
+def test_a_key_that_differs_in_case_alone_is_named_with_the_one_of_the_format() -> None:
+    task = find_task("fact-verification")
+    content = b"id,claim,label,Group\nc1,x,SUPPORTS,g\nc2,y,REFUTES,h\n"
+    (warning,) = task.read_gold(io.BytesIO(content), "gold.csv", task.parse_options({})).warnings
+    assert '"Group"' in warning and warning.endswith('; the format has "group"')

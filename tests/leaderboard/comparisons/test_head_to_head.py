@@ -94,6 +94,14 @@ def test_the_first_reader_requests_the_comparison_and_all_readers_see_it(
     assert gold_was_sent == [False], "computed once, and the held-out gold was not sent"
 
 
+def test_the_lists_show_which_systems_are_compared(world: World) -> None:
+    response = page()
+    for name in ("a", "b"):
+        options = text(response).partition(f'<select id="{name}"')[2].partition("</select>")[0]
+        assert options.count(" selected") == 1
+        assert f'value="{response.context[name].system_id}" selected' in options
+
+
 def test_each_slice_has_its_own_line(world: World) -> None:
     page()
     compute()
