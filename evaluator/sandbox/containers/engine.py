@@ -79,7 +79,9 @@ def _translated_errors(doing: str) -> Iterator[None]:
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an exception and those that it wraps: as an argument (urllib3), as cause or as context."""
-    while error is not None:
+    seen: set[int] = set()  # an exception may be its own cause
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         yield error
         wrapped = [argument for argument in (*error.args, getattr(error, "reason", None)) if argument is not error]
         inner = next((argument for argument in wrapped if isinstance(argument, BaseException)), None)
