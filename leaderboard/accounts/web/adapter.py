@@ -124,8 +124,8 @@ class AccountAdapter(DefaultAccountAdapter):
         email: to which it goes; None: the primary address, and also the address that was removed, if one was: the
         primary one may be that of somebody who took the account over.
         """
-        addresses = {email or EmailAddress.objects.get_primary_email(user), (context or {}).get("deleted_email")}
-        addresses -= {None, ""}
+        known = (email or EmailAddress.objects.get_primary_email(user), (context or {}).get("deleted_email"))
+        addresses = {str(address) for address in known if address}
         if not app_settings.EMAIL_NOTIFICATIONS or not addresses:
             return
         origin: dict[str, Any] = {"timestamp": timezone.now()}

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, NoReturn
 from zipfile import BadZipFile
 
 import pyrage
@@ -93,7 +93,7 @@ def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
 
     Raises InvalidKeyError for an invalid key, if there is no key, and if there are more than MOST_KEYS.
     """
-    keys = []
+    keys: list[x25519.Recipient] = []
     for n, line in _keys(lines):
         if len(keys) == MOST_KEYS:
             raise InvalidKeyError(f"line {n} is one key too many, expected at most {MOST_KEYS}")
@@ -177,5 +177,5 @@ def _keys(lines: Sequence[str]) -> list[tuple[int, str]]:
     return [(n, line) for n, line in stripped if line and not line.startswith("#")]
 
 
-def _none(kind: str) -> list[object]:
+def _none(kind: str) -> NoReturn:
     raise InvalidKeyError(f"no key was given, expected at least one {kind}")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import IO, Annotated, NamedTuple
+from typing import IO, Annotated, Any, NamedTuple
 from zipfile import ZipFile
 
 import msgspec
@@ -173,7 +173,8 @@ def _check_shown(head: Head) -> None:
     """Raise ArchiveError if archive.json has what a page cannot show, or no benchmark has."""
     try:
         for name in ("slug", "title"):
-            check_signs(Benchmark._meta.get_field(name).clean(getattr(head, name), None), of=name)
+            shown_field: Any = Benchmark._meta.get_field(name)
+            check_signs(shown_field.clean(getattr(head, name), None), of=name)
         if head.written_at.tzinfo is None:
             raise ValueError("written_at has no time zone")
         time_zones.check(head.written_at)
