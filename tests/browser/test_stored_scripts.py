@@ -22,12 +22,14 @@ from playwright.sync_api import Browser
 from leaderboard.models import (
     Announcement,
     ArchiveImport,
+    Bar,
     ChangedItem,
     Correction,
     Disqualification,
     Download,
     DryRun,
     Extension,
+    GoldUpload,
     GoldVersion,
     HiddenSubmission,
     ImageUpload,
@@ -92,6 +94,9 @@ WRITTEN = {
     "DryRun": ["name"],
     "Correction": ["name"],
     "ChangedItem": ["item"],
+    "GoldUpload": ["name", "version_reason"],
+    "Bar": ["team_name"],
+    "PastStanding": ["disqualified"],
     "ArchiveImport": ["name"],
     "Registration": ["message"],
     "TokenDetails": ["name"],
@@ -130,6 +135,8 @@ OURS = {
     *("Generation.salt", "Generation.code_sha256", "GeneratedFrom.role", "GeneratedPart.name", "GeneratedPart.sha256"),
     *("DryRun.scored_as", "DryRun.subset", "DryRun.inputs_sha256", "DryRun.sha256", "Correction.sha256"),
     *("Correction.inputs_sha256", "ChangedItem.kinds", "RankChange.measure"),
+    *("GoldUpload.sha256", "GoldUpload.message", "UploadPiece.name"),
+    *("Submission.idempotency_key", "Submission.idempotency_digest"),
     *("PlotPicture.plot", "PlotPicture.digest", "PlotPicture.svg", "RulesAgreement.rules_sha256"),
     *("ArchiveExport.recipients", "ArchiveExport.sha256", "ArchiveImport.sha256", "Teaser.sha256"),
 }
@@ -178,6 +185,8 @@ def insert_managed_rows(world: World) -> None:
     sent: dict[str, Any] = {"name": "x", "sha256": "0" * 64, "bytes": 5}
     RawFile.objects.create(dataset=dataset, file="raw/x", uploaded_by=curator, uploaded_at=at, **sent)
     RawUpload.objects.create(dataset=dataset, by=curator, **sent)
+    GoldUpload.objects.create(split=world.split, version_reason="x", created_by=curator, **sent, **life)
+    Bar.objects.create(benchmark=world.benchmark, team_name="x", barred_by=curator, barred_at=at)
     gold = GoldVersion.objects.get(pk=world.gold.pk)
     DryRun.objects.create(
         gold=gold, kind="file", file="x", inputs_sha256="0" * 64, requested_by=curator, **sent, **life

@@ -39,7 +39,7 @@ from leaderboard.boards.queries.reading import cost_kinds
 from leaderboard.boards.queries.representative import ShownRun
 from leaderboard.boards.queries.request import InvalidQuery
 from leaderboard.boards.queries.track_ranks import ranks_of
-from leaderboard.boards.queries.visible_boards import read_once, shown_board
+from leaderboard.boards.queries.visible_boards import read_once, shown_at, shown_board
 from leaderboard.models import (
     AuditEntry,
     BoardHistory,
@@ -77,7 +77,7 @@ def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
     `leaderboard` of the result is None if no board was current then, or if the board of the version was never public.
     Raises InvalidQuery while the past standings of the board are being derived.
     """
-    leaderboard = shown_board(phase, version) if version else _shown_at(phase, end_of_day(day))
+    leaderboard = shown_board(phase, version) if version else shown_at(phase, end_of_day(day))
     if leaderboard is None:
         return Board(phase, None, None, [], as_of=day)
     if not BoardHistory.objects.filter(leaderboard=leaderboard, is_complete=True).exists():
@@ -120,14 +120,6 @@ class _Joined(Aggregate):
         joined = self.copy()
         joined.template = "GROUP_CONCAT(PRINTF('%%%%!.17g', %(expressions)s))"
         return joined.as_sql(compiler, connection, **extra)
-
-
-def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
-    shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC, shown_from__lt=at)
-    board = shown.select_related("gold_version", "ranking").order_by("-shown_from", "-pk").first()
-    if board is not None:
-        board.phase = phase  # the caller's instance, with its related rows loaded
-    return board
 
 
 def end_of_day(day: date) -> datetime:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
+from datetime import datetime
 from functools import lru_cache, partial, wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -43,6 +44,15 @@ def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | N
         number, task_version = version
         boards = _boards(phase=phase, state__in=Leaderboard.PUBLIC)
         board = boards.filter(gold_version__number=number, task_version=task_version).first()
+    if board is not None:
+        board.phase = phase  # the caller's instance, with its related rows loaded
+    return board
+
+
+def shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
+    """Return the phase's board that was current just before a time; None if no board was."""
+    shown = _boards(phase=phase, state__in=Leaderboard.PUBLIC, shown_from__lt=at)
+    board = shown.order_by("-shown_from", "-pk").first()
     if board is not None:
         board.phase = phase  # the caller's instance, with its related rows loaded
     return board

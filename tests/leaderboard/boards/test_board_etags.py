@@ -38,6 +38,7 @@ ADDRESSES = [
     PAGE,
     f"{PAGE}?kind=participant",
     f"{ROOT}/benchmarks/tiny/phases/test/leaderboard.csv",
+    f"{API}?as_of={timezone.now():%Y-%m-%d}",
 ]
 
 
