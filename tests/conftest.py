@@ -256,8 +256,12 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def hung_up() -> Iterator[str]:
-    """Yield the socket of a sandbox server that accepts and closes every connection, like one that dies at work."""
+def hung_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Yield the socket of a sandbox server that accepts and closes every connection, like one that dies at work.
+
+    Workers take it for ready, since it responds between two jobs.
+    """
+    monkeypatch.setattr("leaderboard.evaluation.sandbox_client.answers", lambda: True)
     # Unix sockets need a short path.
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         path = f"{folder}/sandbox.sock"
