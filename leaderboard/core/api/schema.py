@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 from django.http import HttpResponse
 from drf_spectacular.renderers import OpenApiJsonRenderer2, OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+from leaderboard.core.api import reference
 from leaderboard.core.api.base import View
 from leaderboard.core.api.errors import answer
 
@@ -16,6 +21,20 @@ class SchemaView(SpectacularAPIView):
     """The OpenAPI schema, as JSON by default and YAML on request."""
 
     renderer_classes = [OpenApiJsonRenderer2, OpenApiYamlRenderer]
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Return the rendered schema, which is the same for everybody until the process ends."""
+        renderer: Any = request.accepted_renderer  # type: ignore[attr-defined]
+        headers = {"Content-Disposition": f'inline; filename="Holdout.{renderer.format}"'}
+        media = f"{renderer.media_type}; charset=utf-8"
+        return HttpResponse(_rendered(type(renderer)), content_type=media, headers=headers)
+
+
+@cache
+def _rendered(renderer: type[BaseRenderer]) -> bytes:
+    content: bytes = renderer().render(reference.schema())
+    return content
 
 
 class DocsView(SpectacularSwaggerSplitView):
