@@ -26,9 +26,11 @@ class UnavailableError(SandboxError):
     """The server did not respond, responded with a server error, or its response cannot be read.
 
     The request may have been carried out all the same. status: of the HTTP response; None if there was none.
+    nothing_listens: the connection was refused, so that nothing was sent.
     """
 
     status: int | None = None
+    nothing_listens = False
 
 
 @dataclass
@@ -188,7 +190,9 @@ class Server:
     def _away(self, error: Exception) -> UnavailableError:
         reason = getattr(error, "reason", None) or error
         what = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-        return UnavailableError(f"no response from {self.address}: {what}")
+        away = UnavailableError(f"no response from {self.address}: {what}")
+        away.nothing_listens = isinstance(reason, ConnectionRefusedError)
+        return away
 
 
 def _is_safe(token: str) -> bool:

@@ -60,14 +60,16 @@ def send_once(
     send: sends the submission with an idempotency key and returns it. All repetitions have the same key, so that the
     server makes only one submission, whichever of its answers were lost. on_retry: called before each repetition with
     the seconds until then and the error. pause: sleeps for a number of seconds; None: `time.sleep`. Raises the error of
-    `send` if it is not one that passes, or remains after PAUSES.
+    `send` if it is not one that passes, or remains after PAUSES; at once if nothing listens at the server's address.
     """
     key = str(uuid.uuid4())
-    for seconds in PAUSES:
+    for n, seconds in enumerate(PAUSES):
         try:
             return send(key)
         except UnavailableError as error:
             if error.status is not None and error.status not in _PASSING:
+                raise
+            if error.nothing_listens and n == 0:
                 raise
             on_retry(seconds, error)
             (pause or time.sleep)(seconds)

@@ -20,4 +20,5 @@ def tell(user: User, change: str, *, address: str | None = None) -> None:
         adapter: Any = get_adapter()
         adapter.send_notification_mail("accounts/email/changed", user, {"change": change}, email=address)
 
-    transaction.on_commit(send)
+    # The change is made, whatever becomes of the mail; Django logs an error.
+    transaction.on_commit(send, robust=True)

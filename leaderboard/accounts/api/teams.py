@@ -113,7 +113,7 @@ class AnswerView(OwnView):
     @extend_schema(
         operation_id="invitation_answer",
         request=serializers.Answer,
-        responses={200: serializers.TeamSerializer, 204: None, **errors(409, 415)},
+        responses={200: serializers.TeamSerializer, 204: None, **errors(409, 410, 415)},
     )
     def post(self, request: Request) -> Response:
         """Accept an invitation (returns the team) or decline it (204).

@@ -88,6 +88,7 @@ ACTS = {
     "dry_run.added": "uploaded a file for a dry run",
     "dry_run.refused": "uploaded an invalid file for a dry run",
     "gold.refused": "uploaded invalid gold",
+    "work.run_again": "ran work again that had failed because of the server",
     "dry_run.removed": "removed a dry run",
     "dry_run.submitted": "submitted a dry run's baseline to a leaderboard",
     "export.asked": "requested an export",

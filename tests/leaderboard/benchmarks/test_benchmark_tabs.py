@@ -121,17 +121,19 @@ def test_a_draft_s_data_are_shown_to_its_managers_only(world: World) -> None:
     assert "claim 0" in text(DATA, logged_in(world.curator))
 
 
+ACCEPTED = "SUPPORTS, REFUTES or NOT ENOUGH INFO, in any case"
+
+
 def test_the_format_is_that_of_this_benchmark(world: World) -> None:
     page = text(DATA)
-    assert "SUPPORTS or REFUTES, in any case" in page
-    assert "NOT ENOUGH INFO" not in page and "predicted_evidence" not in page
+    assert f"{ACCEPTED}; no claim here is NOT ENOUGH INFO" in page and "predicted_evidence" not in page
     example = [json.loads(line) for line in blocks(page)["Example of predictions"].splitlines()]
     assert len(example) == 2 and {line["id"] for line in example} < set(LABELS)
 
 
 def test_the_form_shows_the_format_to_those_who_may_see_the_split(world: World) -> None:
     form, client = f"{BENCHMARK}test/submit/", logged_in(world.researcher)
-    assert "SUPPORTS or REFUTES, in any case" in text(form, client) and SAMPLE in text(form, client)
+    assert ACCEPTED in text(form, client) and SAMPLE in text(form, client)
     Split.objects.update(state=Split.State.DRAFT, published_at=None)
     page = html.unescape(text(form, client))
     assert SAMPLE not in page and '"a1"' not in page and "predicted_evidence" in page

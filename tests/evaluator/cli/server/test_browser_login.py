@@ -40,8 +40,9 @@ def decide(address: str, action: str) -> None:
 
 
 def test_the_browser_opens_and_the_token_is_stored(
-    opened: list[str], monkeypatch: pytest.MonkeyPatch, live_server: Any, capsys: Any
+    opened: list[str], monkeypatch: pytest.MonkeyPatch, live_server: Any, capsys: Any, settings: Any
 ) -> None:
+    settings.BASE_URL = live_server.url
     monkeypatch.setattr(browser_login.token, "__kwdefaults__", {"pause": lambda _: decide(opened[0], "allow")})
     assert main(["login", "--server", live_server.url]) == 0
     printed = capsys.readouterr().err

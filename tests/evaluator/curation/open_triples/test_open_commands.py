@@ -211,7 +211,7 @@ def test_no_question_is_asked_about_a_question_mark(tmp_path: Path, capsys: pyte
         (
             ("open-questions", "triples.tsv", "triples.tsv"),
             64,
-            'two evaluation files would both be written to "triples".jsonl',
+            "is given twice, expected once",
         ),
         (("open-questions", "triples.tsv", "--known", "broken.tsv"), 3, "broken.tsv:2: not an open triple"),
     ],
