@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from drf_spectacular.renderers import OpenApiJsonRenderer2, OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from leaderboard.core.api import reference
@@ -25,16 +24,17 @@ class SchemaView(SpectacularAPIView):
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         """Return the rendered schema, which is the same for everybody until the process ends."""
-        renderer: Any = request.accepted_renderer  # type: ignore[attr-defined]
+        renderer = request.accepted_renderer
         headers = {"Content-Disposition": f'inline; filename="Holdout.{renderer.format}"'}
         media = f"{renderer.media_type}; charset=utf-8"
-        return HttpResponse(_rendered(type(renderer)), content_type=media, headers=headers)
+        return HttpResponse(_rendered(renderer.format), content_type=media, headers=headers)
 
 
 @cache
-def _rendered(renderer: type[BaseRenderer]) -> bytes:
-    content: bytes = renderer().render(reference.schema())
-    return content
+def _rendered(form: str) -> str | bytes:
+    """Return the schema in one of the forms of the renderers, json or yaml."""
+    renderer = next(renderer for renderer in SchemaView.renderer_classes if renderer.format == form)
+    return renderer().render(reference.schema())
 
 
 class DocsView(SpectacularSwaggerSplitView):
