@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, NamedTuple
@@ -126,7 +126,7 @@ def parse(model: type[Model], line: bytes, place: Place) -> tuple[int, Values]:
         raise ArchiveError(f"{place}: the row {problem}; expected only {', '.join(fields)}")
     key = key_number(model, row.pk)
     if key is None:
-        raise ArchiveError(f"{place}: the key {_shown(row.pk)} is not valid; expected {_kind_of_key(model)}")
+        raise ArchiveError(f"{place}: the key {shown(row.pk)} is not valid; expected {_kind_of_key(model)}")
     now = timezone.now() + CLOCKS
     values = {name: _value(model, field, row.fields[name], place, now) for name, field in fields.items()}
     _check_form(model, values, place)
@@ -167,7 +167,7 @@ def _fields(model: type[Model]) -> dict[str, Any]:
 def _value(model: type[Model], field: Any, value: Any, place: Place, latest: datetime) -> Any:
     if field.many_to_many:
         if type(value) is not list or any(key_number(field.related_model, key) is None for key in value):
-            raise ArchiveError(f"{place}: {field.name} is {_shown(value)}; expected a list of keys")
+            raise ArchiveError(f"{place}: {field.name} is {shown(value)}; expected a list of keys")
         return value
     if value is None:
         if not field.null:
@@ -176,26 +176,26 @@ def _value(model: type[Model], field: Any, value: Any, place: Place, latest: dat
     if field.is_relation:
         if key_number(field.related_model, value) is None:
             expected = _kind_of_key(field.related_model)
-            raise ArchiveError(f"{place}: {field.name} is {_shown(value)}; expected {expected}")
+            raise ArchiveError(f"{place}: {field.name} is {shown(value)}; expected {expected}")
         return value
     kind = field.get_internal_type()
     if kind == "JSONField":
         if field.default in (dict, list) and type(value) is not field.default:
             expected = "an object" if field.default is dict else "a list"
-            raise ArchiveError(f"{place}: {field.name} is {_shown(value)}; expected {expected}")
+            raise ArchiveError(f"{place}: {field.name} is {shown(value)}; expected {expected}")
         try:
             json_values.check(model, field.name, value)
         except ValueError as error:
-            raise ArchiveError(f"{place}: {field.name} is {_shown(value)}: {error}") from error
+            raise ArchiveError(f"{place}: {field.name} is {shown(value)}: {error}") from error
         return value
     expected_type = _JSON_TYPES.get(kind, str)
     if type(value) is not expected_type:
-        raise ArchiveError(f"{place}: {field.name} is {_shown(value)}; expected {_KINDS[expected_type]}")
+        raise ArchiveError(f"{place}: {field.name} is {shown(value)}; expected {_KINDS[expected_type]}")
     try:
         return _converted(model, field, value, latest)
     except (ValidationError, Refused, ValueError, InvalidOperation) as error:
         text = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
-        raise ArchiveError(f"{place}: {field.name} is {_shown(value)}: {text}") from error
+        raise ArchiveError(f"{place}: {field.name} is {shown(value)}: {text}") from error
 
 
 def _converted(model: type[Model], field: Field[Any, Any], value: Any, latest: datetime) -> Any:
@@ -248,7 +248,7 @@ def _check_former(values: Values, **limits: Any) -> None:
         if former.keys() != {"name", "until"}:
             raise ValueError("former_names are not objects with name and until")
         names.checked(former["name"], **limits)
-        datetime.fromisoformat(former["until"])
+        date.fromisoformat(former["until"])
 
 
 def _check_name(name: str, **limits: Any) -> None:
@@ -301,12 +301,7 @@ def _kind_of_key(model: type[Model]) -> str:
     return "a UUID" if isinstance(model._meta.pk, UUIDField) else "a whole number from 1"
 
 
-def _shown(value: Any) -> str:
-    """Return a value as JSON, shortened."""
-    text = msgspec.json.encode(value).decode(errors="replace")
-    return text if len(text) <= 60 else f"{text[:60]}..."
-
-
 def shown(value: Any) -> str:
     """Return a value of a row as JSON, shortened, for messages."""
-    return _shown(value)
+    text = msgspec.json.encode(value).decode(errors="replace")
+    return text if len(text) <= 60 else f"{text[:60]}..."

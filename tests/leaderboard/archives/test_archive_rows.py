@@ -311,6 +311,7 @@ OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
         (Team, "name", "Anonymous 3"),
         (Team, "former_names", [{"name": OVERRIDE, "until": "2026-01-01"}]),
         (Team, "former_names", ["x"]),
+        (Team, "former_names", [{"name": "Old", "until": "2026-01-01T00:00:00"}]),
         (System, "name", "\N{ZERO WIDTH SPACE}"),
         (System, "paper_url", "javascript:alert(1)"),
         (System, "code_url", "data:text/html,x"),
