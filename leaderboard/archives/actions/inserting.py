@@ -15,7 +15,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Max, Model
 
 from leaderboard.archives.actions.errors import ArchiveError
-from leaderboard.archives.actions.preparing import MODELS, Key, Prepared, Table
+from leaderboard.archives.actions.preparing import ENTRY_COLUMNS, MODELS, Key, Prepared, Table
 from leaderboard.archives.actions.row_checks import Place
 from leaderboard.core import db_locks
 from leaderboard.models import AuditEntry
@@ -81,10 +81,9 @@ def _with_keys(model: type[Model], columns: list[Any], keys: Keys) -> list[Any]:
             key = keys[other][columns[n]]
             columns[n] = key if type(key) is int else other._meta.pk.get_db_prep_save(key, connection)
     if model is AuditEntry:
-        subject, detail = (_position(name) for name in ("subject", "detail"))
+        subject, detail = ENTRY_COLUMNS["subject"], ENTRY_COLUMNS["detail"]
         named = columns[subject]
-        other = _by_label(keys, named)
-        columns[subject] = f"{other._meta.model_name}:{keys[other][named.row]}"
+        columns[subject] = f"{named.model._meta.model_name}:{keys[named.model][named.row]}"
         prepare = AuditEntry._meta.get_field("detail").get_db_prep_save
         shown, named_in_it = columns[detail]
         columns[detail] = prepare(_detail(shown, named_in_it, keys), connection)
@@ -102,18 +101,9 @@ def _references(model: type[Model]) -> list[tuple[int, Any]]:
     ]
 
 
-@cache
-def _position(name: str) -> int:
-    return [column.name for column in AuditEntry._meta.concrete_fields].index(name)
-
-
-def _by_label(keys: Keys, named: Key) -> type[Model]:
-    return next(model for model in keys if model._meta.label == named.model)
-
-
 def _detail(detail: dict[str, Any], named: dict[str, Key], keys: Keys) -> dict[str, Any]:
     """Return the detail of an audit entry with this server's keys; each stays a number or a text, as it was."""
-    here = {name: keys[_by_label(keys, key)][key.row] for name, key in named.items()}
+    here = {name: keys[key.model][key.row] for name, key in named.items()}
     return detail | {name: type(detail[name])(key) for name, key in here.items()}
 
 

@@ -54,14 +54,17 @@ from leaderboard.models.state import LeasedWork
 MOST_PROBLEMS = 50
 """Number of conflicts after which no more are looked for."""
 MODELS: tuple[type[Model], ...] = (User, *tables.TABLES, AuditEntry)
+ENTRY_COLUMNS = {column.name: n for n, column in enumerate(AuditEntry._meta.concrete_fields)}
+"""Field of an audit entry -> its index among the columns of the table."""
+_BY_NAME = {str(model._meta.model_name): model for model in tables.TABLES}
 _CHUNK = 1_000
 Say = Callable[[str], None]
 
 
 class Key(NamedTuple):
-    """A key in a text: the row of the archive that it names, by model (label) and index in its table, from 0."""
+    """A key in a text: the row of the archive that it names, by model and index in its table, from 0."""
 
-    model: str
+    model: type[Model]
     row: int
 
 
@@ -308,8 +311,7 @@ class _Preparation:
         `subject` becomes a Key, and `detail` (detail, {name in the detail: Key}).
         """
         name, _, key = values["subject"].partition(":")
-        models = {str(model._meta.model_name): model for model in tables.TABLES}
-        subject = self._named(models.get(name), key)
+        subject = self._named(_BY_NAME.get(name), key)
         if subject is None:
             raise ArchiveError(f"{place}: subject is {values['subject']!r}, but the archive has no such row")
         detail, keys = values["detail"], {}
@@ -332,7 +334,7 @@ class _Preparation:
         if not table.has_random_keys and type(key) is str and key.isdecimal() and len(key) < 20:
             key = int(key)
         index = table.index(key)
-        return None if index is None else Key(str(model._meta.label), index)
+        return None if index is None else Key(model, index)
 
     def _new_entries(self, batch: list[tuple[int, list[Any]]]) -> list[tuple[int, list[Any]]]:
         """Return the audit entries that are inserted.
@@ -341,12 +343,10 @@ class _Preparation:
         inserted if they name a phase or submission of the archive, which shows that they concern this benchmark,
         unless an earlier import has brought them.
         """
-        places = {column.name: n for n, column in enumerate(AuditEntry._meta.concrete_fields)}
-        by_label = {str(model._meta.label): table for model, table in self._tables.items()}
         new, of_systems = [], {}
         for index, columns in batch:
-            subject, (_, keys) = columns[places["subject"]], columns[places["detail"]]
-            table = by_label[subject.model]
+            subject, (_, keys) = columns[ENTRY_COLUMNS["subject"]], columns[ENTRY_COLUMNS["detail"]]
+            table = self._tables[subject.model]
             here = table.existing.get(subject.row)
             if subject.row in table.left_out or (here is not None and table.model is not System):
                 continue
@@ -363,7 +363,7 @@ class _Preparation:
         return [
             (index, columns)
             for index, columns in new
-            if (of_systems.get(index), columns[places["action"]], columns[places["at"]]) not in known
+            if (of_systems.get(index), columns[ENTRY_COLUMNS["action"]], columns[ENTRY_COLUMNS["at"]]) not in known
         ]
 
     def _store(self, model: type[Model], values: Values, place: Place, *, keep: bool) -> None:
