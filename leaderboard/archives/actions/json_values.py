@@ -9,6 +9,7 @@ import msgspec
 from django.db.models import Model
 
 from evaluator.custom_scorer.measures import MeasureDeclaration
+from evaluator.jobs.base import ProblemRow
 from evaluator.outcomes.table import SliceValue
 from leaderboard.models import (
     Correction,
@@ -24,18 +25,6 @@ from leaderboard.models import (
 )
 
 Number = int | float | None
-
-
-class Problem(msgspec.Struct):
-    """An error of a file, as `evaluator.jobs.base.ProblemRow`."""
-
-    file: str
-    line: int | None
-    what: str
-    found: str
-    expected: str
-    text: str
-    count: int = 1
 
 
 class Revealed(msgspec.Struct):
@@ -54,11 +43,11 @@ FORMS: Mapping[tuple[type[Model], str], Any] = {
     (GoldVersion, "measures"): list[str],
     (GoldVersion, "warnings"): list[str],
     (Correction, "counts"): dict[str, int],
-    (Generation, "problems"): list[Problem],
-    (Prediction, "problems"): list[Problem],
+    (Generation, "problems"): list[ProblemRow],
+    (Prediction, "problems"): list[ProblemRow],
     (Prediction, "warnings"): list[str],
     (Prediction, "cost"): dict[str, Number],
-    (Run, "problems"): list[Problem],
+    (Run, "problems"): list[ProblemRow],
     (Run, "warnings"): list[str],
     (Scorer, "measures"): list[MeasureDeclaration],
     (Score, "slice"): dict[str, SliceValue],
