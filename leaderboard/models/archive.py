@@ -15,7 +15,7 @@ from .benchmark import Benchmark
 from .state import ACTIVE, LeasedWork, Reason, State, lease_constraints
 
 RETENTION = timedelta(days=1)
-"""Time after which exported archives, and uploaded archives that were not imported, are deleted."""
+"""Time after which exported archives, and uploaded archives with the record of their import, are deleted."""
 
 
 def archives_storage() -> Storage:

@@ -15,7 +15,7 @@ class ExportForm(forms.Form):
         max_length=500,
         strip=False,
         widget=forms.PasswordInput({"autocomplete": "new-password"}),
-        help_text="At least 12 characters. It opens the archive and is not stored here: write it down.",
+        help_text="At least 12 characters. It opens the archive, and is not stored afterwards: write it down.",
     )
     repeated = forms.CharField(
         required=False,
