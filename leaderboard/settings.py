@@ -345,7 +345,6 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 # user (core/web/reauthentication.py).
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
-ACCOUNT_EMAIL_NOTIFICATIONS = bool(env("EMAIL_URL"))
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]
 # Failed log-ins are limited by account and network together (key), so that they lock out neither others behind the same
 # NAT nor the owner elsewhere; by network alone, against attempts on many accounts (ip); and by account from networks

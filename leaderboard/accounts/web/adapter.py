@@ -126,10 +126,11 @@ class AccountAdapter(DefaultAccountAdapter):
         """
         known = (email or EmailAddress.objects.get_primary_email(user), (context or {}).get("deleted_email"))
         addresses = {str(address) for address in known if address}
-        if not app_settings.EMAIL_NOTIFICATIONS or not addresses:
+        if not settings.SENDS_MAIL or not addresses:
             return
-        origin: dict[str, Any] = {"timestamp": timezone.now()}
+        origin: dict[str, Any] = {}
         if self.request is not None:  # None in a command of the operator
+            origin["timestamp"] = timezone.now()
             origin["network"] = network_of(self.request)
             origin["user_agent"] = without_links(one_line(self.get_http_user_agent(self.request)))[:200]
         for address in sorted(addresses):

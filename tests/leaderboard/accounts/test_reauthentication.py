@@ -34,7 +34,7 @@ UNI = "university"
 
 @pytest.fixture(autouse=True)
 def mails(settings: Any) -> None:
-    settings.SENDS_MAIL = settings.ACCOUNT_EMAIL_NOTIFICATIONS = True
+    settings.SENDS_MAIL = True
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 
 
