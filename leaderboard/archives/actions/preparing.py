@@ -232,7 +232,7 @@ class _Preparation:
     def _led_to(self, relation: Any, key: Any, place: Place) -> int:
         table = self._tables.get(relation.related_model)
         index = None if table is None else table.index(key)
-        if index is None or (table is not None and index in table.left_out):
+        if index is None:
             other = relation.related_model._meta.model_name
             raise ArchiveError(
                 f"{place}: {relation.name} is {row_checks.shown(key)}, but the archive's table {other} has no such row"

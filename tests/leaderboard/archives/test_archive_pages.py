@@ -173,6 +173,24 @@ class TestExport:
             None,
         )
 
+    def test_a_passphrase_is_forgotten_when_the_export_fails(
+        self, world: World, monkeypatch: pytest.MonkeyPatch, settings: Any
+    ) -> None:
+        def broken(_: str) -> None:
+            raise RuntimeError
+
+        settings.MAX_ATTEMPTS = 2
+        monkeypatch.setattr(encryption, "generate_protected_key", broken)
+        export = exports.begin(
+            benchmark=world.benchmark, recipients="", by=world.curator, passphrase="correct horse battery"
+        )
+        states = []
+        for _ in range(2):
+            exports.WORK.run(export.pk)
+            export.refresh_from_db()
+            states.append((export.state, export.sealed_passphrase is None))
+        assert states == [(State.QUEUED, False), (State.FAILED, True)], "another attempt needs it"
+
     def test_without_a_key_the_closed_part_is_left_out(self, world: World) -> None:
         with zipfile.ZipFile(written(world).file.open()) as archive:
             assert writing.CLOSED not in archive.namelist()

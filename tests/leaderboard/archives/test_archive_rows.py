@@ -22,8 +22,10 @@ from leaderboard.models import (
     Announcement,
     AuditEntry,
     Benchmark,
+    Correction,
     Dataset,
     Download,
+    Generation,
     GoldVersion,
     Image,
     Leaderboard,
@@ -34,6 +36,7 @@ from leaderboard.models import (
     ReleaseSlice,
     ReportedResult,
     Run,
+    Score,
     Scorer,
     Standing,
     State,
@@ -139,7 +142,8 @@ def test_a_value_has_the_type_of_its_field() -> None:
         for field in fields_of(model):
             for value in (None, True, 1, 1.5, "1", "\ud800", [], {}):
                 kind = field.get_internal_type()
-                fits = {"BooleanField": bool, "FloatField": float, "JSONField": object}.get(
+                as_json = field.default if field.default in (dict, list) else object
+                fits = {"BooleanField": bool, "FloatField": float, "JSONField": as_json}.get(
                     kind, int if "Integer" in kind else str
                 )
                 right = field.null if value is None else type(value) is fits or fits is object or field.is_relation
@@ -151,6 +155,12 @@ def test_a_value_has_the_type_of_its_field() -> None:
                 except ArchiveError:
                     continue
     assert passed == []
+
+
+@pytest.mark.parametrize("key", [f"urn:uuid:{key_of(Submission)}", key_of(Submission).replace("-", ""), "x"])
+def test_a_random_key_is_written_as_a_uuid(key: str) -> None:
+    with pytest.raises(ArchiveError, match=r"the key .* is not valid; expected a UUID"):
+        row_checks.parse(Submission, json.dumps(row(Submission) | {"pk": key}).encode(), row_checks.Place("x", 1))
 
 
 @pytest.mark.parametrize("fields", ["missing", "unknown"])
@@ -330,8 +340,8 @@ OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
         (Phase, "quota_per_day", -1),
         (Download, "suffix", ".exe/../x"),
         (Announcement, "text", f"{OVERRIDE}"),
-        (Announcement, "created_at", "2999-01-01T00:00:00Z"),
-        (Submission, "received_at", "2999-01-01T00:00:00Z"),
+        (Announcement, "created_at", "2099-01-01T00:00:00Z"),
+        (Phase, "closes_at", "2999-01-01T00:00:00Z"),
         (Submission, "received_at", "2026-01-01T00:00:00"),
         (Submission, "received_at", "yesterday"),
         (Submission, "note", "x\0"),
@@ -339,11 +349,17 @@ OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
         (User, "email", "\u0131@holdout.example"),
         (GoldVersion, "dimensions", {"origin": 1}),
         (GoldVersion, "measures", [[]]),
+        (GoldVersion, "warnings", [1]),
+        (Correction, "counts", {"changed": "1"}),
+        (Generation, "problems", [1]),
         (Prediction, "problems", [{"a": None}]),
         (Prediction, "warnings", [1]),
         (Prediction, "cost", {"wall_seconds": "x"}),
         (Run, "problems", [1]),
+        (Run, "warnings", [1]),
+        (Score, "slice", {"relation": []}),
         (Release, "values", [{}]),
+        (Release, "warnings", [1]),
         (Release, "cost", {"wall_seconds": "x"}),
         (ReleaseSlice, "scores", {"accuracy": 1}),
         (Leaderboard, "slice_groups", {"": 1}),
