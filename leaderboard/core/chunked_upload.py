@@ -14,7 +14,6 @@ from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.conf import settings
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage
 from django.core.files.uploadedfile import TemporaryUploadedFile
@@ -89,7 +88,7 @@ def _check_site(kind: Kind, size: int) -> None:
             retry_at=timezone.now() + timedelta(minutes=10),
         )
     missing = sum(rows.aggregate(n=Sum(F("bytes") - F("received")))["n"] or 0 for rows in under_way)
-    if disk.free_bytes() - settings.DISK_ALARM_BYTES * disk.FULL < missing + 2 * size:
+    if disk.is_full(after=missing + 2 * size):
         raise disk.full_refusal()
 
 
@@ -223,8 +222,6 @@ def delete_idle(kind: Kind) -> int:
         AuditEntry.record(f"{prefix}.forgotten", upload, received=upload.received, bytes=upload.bytes)
         discard(upload)
     _delete_strays(kind)
-    images, raw = (other._default_manager.values_list("pk", flat=True) for other in (ImageUpload, RawUpload))
-    UploadPiece.objects.exclude(upload__in=images).exclude(upload__in=raw).delete()
     return len(old)
 
 

@@ -158,6 +158,9 @@ def is_low() -> bool:
     return free_bytes() < settings.DISK_ALARM_BYTES
 
 
-def is_full() -> bool:
-    """Return whether free space is below a tenth of HOLDOUT_DISK_ALARM_MB, so that storing an upload may fail."""
-    return free_bytes() < settings.DISK_ALARM_BYTES * FULL
+def is_full(*, after: int = 0) -> bool:
+    """Return whether free space is below a tenth of HOLDOUT_DISK_ALARM_MB, so that storing an upload may fail.
+
+    after: number of bytes that are to be written first.
+    """
+    return free_bytes() - after < settings.DISK_ALARM_BYTES * FULL
