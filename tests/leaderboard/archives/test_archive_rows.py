@@ -305,6 +305,12 @@ def test_a_file_that_no_row_names_is_refused(world: World) -> None:
     assert "files/x is in the encrypted part, but no row names it" in problem(whole(), {"files/x": b""})
 
 
+def test_an_archive_has_the_benchmark_that_was_shown_and_one_dataset(world: World) -> None:
+    expected = "the archive must have one benchmark, x, and one dataset"
+    assert problem(changed(Benchmark, slug="y")) == expected
+    assert problem(whole() | {Dataset: [row(Dataset), row(Dataset, KEY + 1, slug="y")]}) == expected
+
+
 LONG = "x" * 5_000
 OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
 
@@ -319,10 +325,13 @@ OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
         (User, "email", "no address"),
         (Team, "name", LONG),
         (Team, "name", "Anonymous 3"),
+        (Team, "name", "two  spaces"),
         (Team, "former_names", [{"name": OVERRIDE, "until": "2026-01-01"}]),
         (Team, "former_names", ["x"]),
+        (Team, "former_names", [{"name": "Old", "until": "2026-01-01", "by": "eve"}]),
         (Team, "former_names", [{"name": "Old", "until": "2026-01-01T00:00:00"}]),
         (System, "name", "\N{ZERO WIDTH SPACE}"),
+        (System, "former_names", [{"name": OVERRIDE, "until": "2026-01-01"}]),
         (System, "paper_url", "javascript:alert(1)"),
         (System, "code_url", "data:text/html,x"),
         (System, "facts", {"size": [1]}),

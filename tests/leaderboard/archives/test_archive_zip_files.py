@@ -33,6 +33,8 @@ BAD_ZIPS = {
     "absolute": (lambda: zipped(filename="/etc/passwd"), "unsafe path"),
     "outside": (lambda: zipped(filename="../a"), "unsafe path"),
     "backslash": (lambda: zipped(filename="..\\a"), "unsafe path"),
+    "unprintable": (lambda: zipped(filename="a\x1bb"), "unsafe path"),
+    "another version": (lambda: zipped(extract_version=99), "its directory is invalid"),
     "folder": (lambda: zipped(filename="a/", content=b""), "a folder"),
     "link": (lambda: zipped(external_attr=(stat.S_IFLNK | 0o777) << 16), "a link"),
     "fifo": (lambda: zipped(external_attr=stat.S_IFIFO << 16), "a device"),
@@ -59,6 +61,13 @@ def test_too_many_files_are_refused_while_their_list_is_read() -> None:
             archive.writestr(str(number), "")
     with pytest.raises(ArchiveError, match="11 files; expected at most 10"):
         zip_files.opened(buffer, what="the archive", most=10).__enter__()
+
+
+def test_a_long_directory_is_not_read_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zip_files, "LONGEST_DIRECTORY", 200)
+    content = zipped(filename="a" * 300)
+    with pytest.raises(ArchiveError, match="the archive has a directory of 346 bytes; expected at most 200"):
+        zip_files.opened(io.BytesIO(content), what="the archive", most=10).__enter__()
 
 
 def test_a_long_line_is_not_read_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
