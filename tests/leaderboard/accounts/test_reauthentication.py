@@ -20,6 +20,7 @@ from knox.models import AuthToken
 from oidc_provider_mock import User as Claims
 
 from leaderboard.accounts.actions import curators, teams
+from leaderboard.accounts.web.adapter import AccountAdapter
 from leaderboard.models import Invitation, Membership, User
 from tests.leaderboard.accounts import oidc_provider
 from tests.support.api_calls import ROOT, client_of, person
@@ -104,6 +105,13 @@ def test_a_new_log_in_is_not_asked_at_once(ada: User) -> None:
     assert "Your token" in client.post("/me/tokens/", TOKEN).content.decode()
 
 
+def test_a_new_account_is_not_asked_at_once(settings: Any) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "none"
+    client, fields = Client(), {"username": "eve", "email": "eve@holdout.example"}
+    client.post("/accounts/signup/", {**fields, "password1": "four letters", "password2": "four letters"})
+    assert "Your token" in client.post("/me/tokens/", TOKEN).content.decode()
+
+
 def test_a_confirmation_does_not_last(ada: User, settings: Any) -> None:
     client = session_of(ada)
     confirm(client, client.post("/me/tokens/", TOKEN))
@@ -132,6 +140,13 @@ def test_a_stored_request_is_not_made_for_another_page(ada: User) -> None:
     client.post("/me/tokens/", TOKEN)
     confirm(client, client.get("/me/data.zip"))
     assert not AuthToken.objects.exists()
+
+
+def test_a_stored_request_is_not_made_when_its_page_is_only_opened(ada: User) -> None:
+    client = session_of(ada)
+    client.post("/me/delete/", {"username": "ada"})
+    assert confirm(client, client.get("/me/delete/"))["Location"] == "/me/delete/"
+    assert User.objects.filter(username="ada").exists()
 
 
 @pytest.mark.parametrize("place", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
@@ -247,9 +262,10 @@ def test_the_old_address_is_told_of_each_change(
     EmailAddress.objects.create(user=ada, email=ada.email, primary=True, verified=True)
     settings.WEBHOOK_HOSTS = ["127.0.0.1"]
     oidc_provider.configure(settings, UNI, address=provider)
-    client, bob = session_of(ada, hours=0), person("bob")
-    team = teams.create(name="Visit evil.example", by=ada)
-    Membership.objects.create(team=team, user=bob)
+    client, bob, eve = session_of(ada, hours=0), person("bob"), person("eve")
+    team, closed, deleted = (teams.create(name=name, by=ada) for name in ("Visit evil.example", "Closed", "Deleted"))
+    for member in (bob, eve):
+        Membership.objects.create(team=team, user=member)
     world.benchmark.organisers.add(ada)
 
     def link() -> None:
@@ -263,7 +279,11 @@ def test_the_old_address_is_told_of_each_change(
         "API token": post("/me/tokens/", **TOKEN),
         "UNIVERSITY": link,
         "webhook was added": post("/me/notifications/", url="https://127.0.0.1/x"),
+        "webhook has a new secret": lambda: client.post(f"/me/webhooks/{ada.webhooks.get().pk}/secret/"),
         "copy of your data": lambda: client.get("/me/data.zip"),
+        "eve of Visit evil[.]example": post(f"/me/teams/{team.pk}/members/{eve.pk}/remove/"),
+        "closed a team": post(f"/me/teams/{closed.pk}/close/"),
+        "deleted a team": post(f"/me/teams/{deleted.pk}/delete/"),
         "evil[.]example to bob": post(f"/me/teams/{team.pk}/members/{bob.pk}/transfer/"),
         "added an organiser": post(f"/manage/benchmarks/{world.benchmark.slug}/organisers/", username="bob"),
         "organiser was removed": post(f"/manage/benchmarks/{world.benchmark.slug}/organisers/{bob.pk}/remove/"),
@@ -296,6 +316,18 @@ def test_a_mail_server_that_is_away_stops_no_change(ada: User, settings: Any, mo
     EmailAddress.objects.create(user=ada, email="new@holdout.example", verified=True)
     response = session_of(ada, hours=0).post("/accounts/email/", {"action_primary": "", "email": "new@holdout.example"})
     assert response.status_code == 302 and EmailAddress.objects.get(primary=True).email == "new@holdout.example"
+
+
+def test_a_mail_that_cannot_be_made_changes_no_answer(
+    ada: User, monkeypatch: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(AccountAdapter, "send_notification_mail", fail)
+    with django_capture_on_commit_callbacks(execute=True):
+        response = session_of(ada, hours=0).post("/me/tokens/", TOKEN)
+    assert "Your token" in response.content.decode()
 
 
 def test_an_operator_s_command_tells_the_user(ada: User, django_capture_on_commit_callbacks: Any) -> None:
