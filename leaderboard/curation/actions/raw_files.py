@@ -44,10 +44,9 @@ def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "",
 
 
 def add_chunk(*, upload: RawUpload, offset: int, chunk: bytes) -> RawUpload:
-    """Store the next chunk of an upload, which must begin at the offset `upload.received`.
+    """Store the next chunk of an upload, and return the upload. Raises Refused as `chunked_upload.add` does.
 
-    Raises Refused: WRONG_OFFSET for another offset, TOO_LARGE for a chunk over `chunked_upload.CHUNK_BYTES`,
-    INVALID_VALUE for a chunk that is empty or ends beyond the announced size.
+    offset: position of the chunk's first byte in the file; it must be `upload.received`.
     """
     return chunked_upload.add(upload, offset=offset, chunk=chunk)
 

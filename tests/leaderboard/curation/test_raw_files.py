@@ -77,8 +77,9 @@ def test_pieces_out_of_order_or_repeated_are_refused_and_the_upload_resumes(worl
     raw_files.add_chunk(upload=upload, offset=0, chunk=CONTENT[:10])
     twice = refusal(raw_files.add_chunk, upload=RawUpload.objects.get(), offset=0, chunk=CONTENT[:10])
     assert (twice.code, twice.message.split()[-1]) == (Code.WRONG_OFFSET, "10.")
+    empty = refusal(raw_files.add_chunk, upload=RawUpload.objects.get(), offset=10, chunk=b"")
     early = refusal(raw_files.finish, upload=RawUpload.objects.get(), by=world.curator)
-    assert early.code is Code.UPLOAD_INCOMPLETE
+    assert (empty.code, early.code) == (Code.EMPTY_FILE, Code.UPLOAD_INCOMPLETE)
     upload = RawUpload.objects.get()
     raw_files.add_chunk(upload=upload, offset=upload.received, chunk=CONTENT[10:])
     assert raw_files.finish(upload=upload, by=world.curator).sha256 == hashlib.sha256(CONTENT).hexdigest()
