@@ -14,6 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Subquery
 
+from evaluator.jsonl.decompress import is_packed
 from leaderboard.accounts.actions import membership, teams
 from leaderboard.boards.actions import facts, tracks
 from leaderboard.boards.queries import board_state
@@ -93,7 +94,7 @@ def submit(
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
     gold, received_at = check_may_submit(phase=phase, system=system, by=by, track=track)
     name = (file.name or "predictions.jsonl")[-255:]
-    if validation.is_large(name, file.size or 0):
+    if validation.is_large(file.size or 0, packed=is_packed(name)):
         refused_uploads.check(by=by)
         state = {"state": State.QUEUED, "enqueued_at": db_clock.now()}
     else:
@@ -154,7 +155,7 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
     registrations.check_person(benchmark=phase.benchmark, by=by)
     gold = _data_of(phase)
     name = (file.name or "predictions.jsonl")[-255:]
-    if validation.is_large(name, file.size or 0):
+    if validation.is_large(file.size or 0, packed=is_packed(name)):
         raise Refused(
             Code.TOO_LARGE,
             "This file is too large to be checked without a submission. Check it with `holdout-eval validate` instead.",
