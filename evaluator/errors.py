@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -117,6 +117,20 @@ def group_problems(problems: Iterable[Mapping[str, Any]]) -> list[ProblemGroup]:
         ProblemGroup(what, max(len(rows), *(row.get("count", 1) for row in rows)), rows)
         for (_, what), rows in groups.items()
     ]
+
+
+def causes_of(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and those that it wraps: as an argument (urllib3), as cause or as context; nothing for None.
+
+    An exception that was raised again from one that it had caused leads back to itself: each is yielded once.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        wrapped = [argument for argument in (*error.args, getattr(error, "reason", None)) if argument is not error]
+        inner = next((argument for argument in wrapped if isinstance(argument, BaseException)), None)
+        error = inner or error.__cause__ or error.__context__
 
 
 class EvaluatorError(Exception):

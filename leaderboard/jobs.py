@@ -92,7 +92,7 @@ def _task(work: Work) -> Callable[[Any, str], None]:
 register(SWEEPS)
 GATE = gates.Gate(
     {
-        "scoring": runs.WORK.why_not_ready,
+        "scoring": runs.why_not_ready,
         workers.SYSTEMS: run_system.WORK.why_not_ready,
         workers.SYSTEMS_GPU: run_system.WORK.why_not_ready,
         workers.SCORERS: run_scorer.WORK.why_not_ready,

@@ -19,6 +19,7 @@ from django.conf import settings
 from django.core.files.storage import FileSystemStorage, storages
 from django.db import DatabaseError, OperationalError
 
+from evaluator.errors import causes_of
 from leaderboard.core.refusal import Code, Refused
 
 log = structlog.get_logger(__name__)
@@ -49,23 +50,22 @@ PROBE = bytes(1 << 16)
 def is_passing(error: BaseException | None) -> bool:
     """Return whether an error means that this host, its network or the database's disk lacks something for a while.
 
-    Causes of the error (`raise ... from`) and errors that were handled when it was raised count, too. False for None.
+    The errors that it wraps (`causes_of`) count, too. False for None.
     """
-    seen: set[int] = set()
-    # An error that is raised again from one that it had caused leads back to itself.
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        if is_full_error(error) or is_unwritable_error(error) or isinstance(error, _PASSING_TYPES):
-            return True
-        if isinstance(error, OSError) and error.errno in PASSING:
-            return True
-        if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
-            return True
-        if isinstance(error, DatabaseError) and (
-            str(getattr(error.__cause__, "sqlstate", "")).startswith(_PASSING_STATES) or "disk I/O error" in str(error)
-        ):
-            return True
-        error = error.__cause__ or error.__context__
+    return any(map(_is_passing, causes_of(error)))
+
+
+def _is_passing(error: BaseException) -> bool:
+    if is_full_error(error) or is_unwritable_error(error) or isinstance(error, _PASSING_TYPES):
+        return True
+    match error:
+        case OSError():
+            return error.errno in PASSING
+        case RuntimeError():
+            return "can't start new thread" in str(error)
+        case DatabaseError():
+            state = str(getattr(error.__cause__, "sqlstate", ""))
+            return state.startswith(_PASSING_STATES) or "disk I/O error" in str(error)
     return False
 
 

@@ -23,7 +23,6 @@ from leaderboard.work_queue import worker_status
 
 Say = Callable[[str], None]
 LOOK_EVERY = 0.2
-"""Seconds without a change of state of any container or run after which waiting ends."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,6 @@ other workers. Messages that the worker has received already go back after PAUSE
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,8 +17,7 @@ from celery import bootsteps
 from celery.worker.consumer.tasks import Tasks
 from django.db import DatabaseError, InterfaceError, connection
 
-from leaderboard.core import db_clock, db_schema
-from leaderboard.models import WorkerReport
+from leaderboard.core import db_schema
 from leaderboard.work_queue import process_reports
 from leaderboard.work_queue.lease import Heartbeat
 from leaderboard.work_queue.worker_status import REPORT_SECONDS, SELF_REPORTING
@@ -112,16 +110,9 @@ class Gate:
     def _report(queue: str, why_not: str) -> None:
         """Store whether this worker is ready. A check of a container engine has stored it already, with details."""
         message = db_schema.last_found() if why_not == SCHEMA else MESSAGES.get(why_not, "")
-        own: dict[str, Any] = {"queue": queue, "host": socket.gethostname()}
         try:
             if queue in SELF_REPORTING or why_not not in ("", "engine_unavailable"):
-                stored = WorkerReport.objects.filter(**own).values_list("detail", flat=True).first() or {}
-                values = {
-                    **{"ready": not why_not, "message": message, "seen_at": db_clock.read()},
-                    # `migrate` waits for processes whose code it does not know.
-                    "detail": {**stored, process_reports.MIGRATIONS: db_schema.newest()},
-                }
-                WorkerReport.objects.update_or_create(defaults=values, **own)
+                process_reports.store(queue, ready=not why_not, message=message)
         except (DatabaseError, InterfaceError) as error:
             log.warning("report_failed", queue=queue, error=type(error).__name__)
 

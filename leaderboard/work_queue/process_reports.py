@@ -1,13 +1,14 @@
-"""Reports of processes that no message asks for one, and which of all processes run older code.
+"""Reports of workers and other processes: how they are stored, and which processes run older code.
 
-Workers with a container engine report when a message asks them to (`containers.actions.workers`).
+When workers report is described in `worker_status`. Processes without a queue report periodically.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 import structlog
 from django.db import DatabaseError, InterfaceError, connection
@@ -22,19 +23,30 @@ MIGRATIONS = "migrations"
 """Key of a report's `detail`: what `db_schema.newest` returns in the process."""
 
 
+def store(
+    queue: str, *, ready: bool, message: str = "", detail: Mapping[str, object] | None = None, **columns: Any
+) -> WorkerReport:
+    """Store and return the report of this host's processes that serve a queue, with the migrations of their code.
+
+    queue: the Celery queue that they serve, or another name of SELF_REPORTING. message: why they are not ready, and how
+    to fix it. detail: about the container engine. columns: values of other columns, which otherwise stay as they are.
+    """
+    values = {"ready": ready, "message": message, "seen_at": db_clock.read(), **columns}
+    values["detail"] = {**(detail or {}), MIGRATIONS: db_schema.newest()}
+    return WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=values)[0]
+
+
 def report_periodically(queue: str) -> Heartbeat:
     """Store a report that this process is ready, now and every REPORT_SECONDS in a thread, which is returned.
 
     It is not ready, for the reason in the report, if its code does not fit the database (`db_schema.check`). The thread
-    ends with the process. queue: the Celery queue that the worker serves, or another name of SELF_REPORTING.
+    ends with the process. queue: as for `store`.
     """
 
     def report() -> bool:
         try:
             why_not = db_schema.check()
-            values = {"ready": not why_not, "message": why_not, "detail": {MIGRATIONS: db_schema.newest()}}
-            values["seen_at"] = db_clock.read()
-            WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=values)
+            store(queue, ready=not why_not, message=why_not)
         except (DatabaseError, InterfaceError) as error:
             log.warning("report_failed", queue=queue, error=type(error).__name__)
         finally:

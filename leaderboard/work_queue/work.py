@@ -186,7 +186,6 @@ class Work:
     passes_on: called with the name of the queue if `choose` is set and a message led to no claim; returns True if the
         message is to be sent again
     is_ready: returns False while the sandbox or the container engine of this host is unavailable
-    is_outdated: returns True if the site runs a later release than this worker
     may_claim: called with the queued row; returns False if this worker must not claim it; raises WorkerOutdatedError
         if it needs a worker of a later release
     marks_outdated: True: a row that waits because the sandbox server runs other code than this worker gets the reason
@@ -213,7 +212,6 @@ class Work:
     choose: Callable[[Any, str], Any | None] | None = None
     passes_on: Callable[[str], bool] = lambda queue: False
     is_ready: Callable[[], bool] = lambda: sandbox_client.answers()  # noqa: PLW0108  (looked up at each call)
-    is_outdated: Callable[[], bool] = lambda: False
     may_claim: Callable[[Any], bool] = lambda row: True
     marks_outdated: bool = False
     on_renewal: Callable[[], object] | None = None
@@ -242,8 +240,6 @@ class Work:
             return "disk_unwritable"
         if sandbox_client.is_outdated():
             return "sandbox_outdated"
-        if self.is_outdated():
-            return "worker_outdated"
         if not db_clock.agrees():
             return "clock_differs"
         if not self.is_ready():

@@ -1,7 +1,6 @@
 """Availability of workers according to their reports, and the reason if none can run containers.
 
 Workers with a container engine report when a message asks them to (`containers.actions.workers`), which shows that they
-Workers with a container engine report when a message asks them to (`containers.actions.workers`), which shows that they
 receive messages. Other workers report periodically without a message (`gate.Gate`), because a message would wait
 in their queue behind all others; web processes and `beat` do so by `process_reports`.
 """

@@ -16,7 +16,7 @@ import docker.utils
 import requests
 import urllib3
 
-from evaluator.errors import SandboxError, shown
+from evaluator.errors import SandboxError, causes_of, shown
 from evaluator.sandbox.containers.engine_address import CA, CERT, KEY, engine_address
 
 REMOVAL = 10.0  # seconds to wait for another client's removal of a container
@@ -64,7 +64,7 @@ def _translated_errors(doing: str) -> Iterator[None]:
     except requests.Timeout:
         raise EngineTimeoutError(f"{doing}: the engine does not respond in time") from None
     except _FAILURES as problem:
-        causes = list(_causes(problem))
+        causes = list(causes_of(problem))
         if any(isinstance(cause, TimeoutError) for cause in causes):  # while a request was sent
             raise EngineTimeoutError(f"{doing}: the engine does not respond in time") from None
         refusal = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
@@ -75,17 +75,6 @@ def _translated_errors(doing: str) -> Iterator[None]:
             raise EngineError(f"{doing}: the engine reports {shown(str(reply.explanation or reply))}") from None
         why = next((cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror), "")
         raise EngineError(f"{doing}: the engine does not respond{f' ({why})' if why else ''}") from None
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and those that it wraps: as an argument (urllib3), as cause or as context."""
-    seen: set[int] = set()  # an exception may be its own cause
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        wrapped = [argument for argument in (*error.args, getattr(error, "reason", None)) if argument is not error]
-        inner = next((argument for argument in wrapped if isinstance(argument, BaseException)), None)
-        error = inner or error.__cause__ or error.__context__
 
 
 def _until(deadline: float, pieces: Iterable[_Piece]) -> Iterator[_Piece]:

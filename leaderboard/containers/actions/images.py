@@ -63,9 +63,9 @@ def submit(
     idempotency.check_unused(key, by)
     _, received_at = submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
-    return _accept(
-        phase=phase, system=system, image=image, by=by, track=track, note=note, stated=stated, at=received_at, key=key
-    )
+    described = {"track": track, "note": note, "stated": stated}
+    with idempotency.stored_once(key, by):
+        return _accept(phase=phase, system=system, image=image, by=by, at=received_at, key=key, **described)
 
 
 @transaction.atomic

@@ -273,7 +273,6 @@ WORK = replace(
         STORAGE_ERRORS: Failure(Reason.STORAGE),
     },
     is_ready=lambda: sandbox_client.answers() and workers.ready(workers.SCORERS),
-    is_outdated=lambda: False,
     may_claim=_is_by_current_scorer,
     on_renewal=lambda: workers.heartbeat(queue=workers.SCORERS),
     has_workers=lambda: worker_status.of(worker_status.SCORERS).ready,

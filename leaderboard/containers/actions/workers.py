@@ -12,7 +12,7 @@ from django.db import transaction
 
 from leaderboard.celery import app
 from leaderboard.containers.actions import engine, image_cache, placement, scorer_engine
-from leaderboard.core import db_clock, db_schema
+from leaderboard.core import db_clock
 from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.models import AuditEntry, GoldVersion, Image, Prediction, Run, State, User, WorkerReport
 from leaderboard.work_queue import enqueue, process_reports
@@ -34,18 +34,18 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
     """
     missing = _missing(queue)
     if missing:
-        return _say(queue=queue, ready=False, message=missing)
+        return _store(queue, ready=False, message=missing)
     try:
         fields = _space()
         if fields["disk_low"]:
-            return _say(queue=queue, ready=False, message=_too_full(fields["disk_free_bytes"]), **fields)
+            return _store(queue, ready=False, message=_too_full(fields["disk_free_bytes"]), **fields)
         fields["detail"] = dict(engine.health_check())
         offer = engine.offer()
         gpus = engine.gpus() if queue == SYSTEMS_GPU else []
     except engine.SandboxError as error:
-        return _say(queue=queue, ready=False, message=str(error))
+        return _store(queue, ready=False, message=str(error))
     if queue == SYSTEMS_GPU and not gpus:
-        return _say(queue=queue, ready=False, message="This worker offers no GPU: all chosen ones are in MIG mode.")
+        return _store(queue, ready=False, message="This worker offers no GPU: all chosen ones are in MIG mode.")
     try:
         removed = engine.reap(keep=under_way)
     except engine.SandboxError as error:
@@ -58,7 +58,7 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
     if gpus:
         fields["detail"]["gpus"] = ", ".join(sorted(gpu.name for gpu in gpus))
         fields |= {"gpus": len(gpus), "gpu_memory_gb": min(gpu.memory_gb for gpu in gpus)}
-    return _say(queue=queue, ready=True, **fields)
+    return _store(queue, ready=True, **fields)
 
 
 def _space() -> dict[str, Any]:
@@ -197,16 +197,6 @@ def under_way() -> frozenset[str]:
     return predicted.union(*(scorer_engine.names_of(run) for run in scored))
 
 
-def _say(*, queue: str, ready: bool, **columns: Any) -> WorkerReport:
-    fields: dict[str, Any] = {
-        "message": "",
-        "detail": {},
-        "disk_low": False,
-        "gpus": 0,
-        "gpu_memory_gb": 0,
-        "ready": ready,
-    }
-    fields |= {"seen_at": db_clock.read(), **columns}
-    fields["detail"] = {**fields["detail"], process_reports.MIGRATIONS: db_schema.newest()}
-    stored, _ = WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=fields)
-    return stored
+def _store(queue: str, *, ready: bool, **columns: Any) -> WorkerReport:
+    columns = {"disk_low": False, "gpus": 0, "gpu_memory_gb": 0, **columns}
+    return process_reports.store(queue, ready=ready, **columns)

@@ -55,8 +55,7 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
 
 
 def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> None:
-    """Raise Refused: ALREADY_EXISTS if a split was already made from a requested part; NAME_TAKEN for a name of a
-    split.
+    """Raise Refused ALREADY_EXISTS if a split was already made from a requested part, NAME_TAKEN for a taken name.
 
     A name is taken if a split of the dataset has it, or if two of `requests` have it. The check also refuses a request
     that was sent twice.

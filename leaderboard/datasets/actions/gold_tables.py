@@ -12,12 +12,15 @@ from tempfile import TemporaryFile
 from django.conf import settings
 from django.core.files import File
 
+from evaluator.jsonl.decompress import is_packed
 from evaluator.jsonl.tables import table_format
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import GoldVersion, Reason, Split, User
 from leaderboard.submissions.actions import refused_uploads, validation
 
+COMPRESSED = ("xlsx", "parquet")
+"""Formats of tables that are compressed without a name that says so."""
 _FAILURE = "The gold could not be converted"
 
 
@@ -34,6 +37,12 @@ class Uploaded:
     warnings: list[str] | None = None
 
 
+def is_large(file: File[bytes]) -> bool:
+    """Return whether a gold file is checked in the background (`gold_uploads`), as predictions of its size are."""
+    name = file.name or ""
+    return validation.is_large(file.size or 0, packed=is_packed(name) or table_format(name) in COMPRESSED)
+
+
 def as_json_lines(*, split: Split, file: File[bytes], by: User) -> Uploaded:
     """Return uploaded gold as JSON Lines: a table is converted in the sandbox, any other file is returned unchanged.
 
@@ -46,7 +55,7 @@ def as_json_lines(*, split: Split, file: File[bytes], by: User) -> Uploaded:
     if not table_format(name):
         return Uploaded(file, name)
     assert file.file is not None, "an uploaded file is open"
-    seconds = settings.SCORE_SECONDS if validation.is_large(name, file.size or 0) else settings.VALIDATE_SECONDS
+    seconds = settings.SCORE_SECONDS if is_large(file) else settings.VALIDATE_SECONDS
     try:
         answer = sandbox_client.read_table(
             task=split.dataset.task, gold=file.file, name=name, options=split.options, seconds=seconds

@@ -15,18 +15,8 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions import corrections, datasets, splits
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import ACTIVE, AuditEntry, GoldUpload, Reason, Split, State, User
-from leaderboard.submissions.actions import validation
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import Urgency, Work
-
-COMPRESSED = (".xlsx", ".parquet")
-"""Suffixes of tables that are compressed."""
-
-
-def is_large(file: File[bytes]) -> bool:
-    """Return whether a gold file is checked in the background: as predictions of its size are."""
-    name = file.name or ""
-    return validation.is_large(f"{name}.gz" if name.endswith(COMPRESSED) else name, file.size)
 
 
 def queue(*, split: Split, file: File[bytes], reason: str, by: User) -> GoldUpload:

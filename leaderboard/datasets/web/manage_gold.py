@@ -49,7 +49,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     refusal = None
     try:
         check_upload(request)
-        if form.is_valid() and gold_uploads.is_large(form.cleaned_data["file"]):
+        if form.is_valid() and gold_tables.is_large(form.cleaned_data["file"]):
             file, reason = form.cleaned_data["file"], form.cleaned_data.get("reason", "")
             gold_uploads.queue(split=split_row, file=file, reason=reason, by=request.user)
             messages.success(request, "The file is large, so it is checked in the background. Its state is shown here.")

@@ -16,7 +16,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
-from leaderboard.datasets.actions import gold_uploads, splits
+from leaderboard.datasets.actions import gold_tables, gold_uploads, splits
 from leaderboard.datasets.web.forms import SplitForm
 from leaderboard.models import AuditEntry, Dataset, Split, User
 
@@ -52,7 +52,7 @@ def _create(dataset: Dataset, form: dict[str, Any], by: User) -> Split:
     fields = {name: form[name] for name in ("name", "kind", "gold_public", "options")}
     split = splits.create_split(dataset=dataset, by=by, inputs_public=not form["hide_inputs"], **fields)
     try:
-        if gold_uploads.is_large(form["file"]):
+        if gold_tables.is_large(form["file"]):
             gold_uploads.queue(split=split, file=form["file"], reason=FIRST, by=by)
         else:
             splits.add_gold(split=split, file=form["file"], reason=FIRST, by=by)

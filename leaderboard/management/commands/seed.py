@@ -23,7 +23,6 @@ from leaderboard.operations import demo
 from leaderboard.submissions.actions import submit as submissions
 
 LOOK_EVERY = 0.2
-"""Seconds without a change of any run's state after which it is assumed that no worker is running."""
 
 
 class Command(BaseCommand):

@@ -129,11 +129,17 @@ def _is_of_our_version(run: Run) -> bool:
     return run.task_version == version
 
 
-def is_worker_outdated() -> bool:
-    """Return True if an open board has a later version of its task than this worker's code."""
+def why_not_ready() -> str:
+    """Return why this worker must take no scoring work, as `Work.why_not_ready` does.
+
+    A reason in addition to those of WORK is that an open board has a later version of its task than this worker's code.
+    """
+    if why_not := WORK.why_not_ready():
+        return why_not
     scored = Leaderboard.objects.filter(state__in=Leaderboard.OPEN, phase__scorer=None)
     versions = scored.values_list("phase__benchmark__task").annotate(Max("task_version")).order_by()
-    return any(task in TASKS and version > TASKS[task].version for task, version in versions)
+    is_outdated = any(task in TASKS and version > TASKS[task].version for task, version in versions)
+    return "worker_outdated" if is_outdated else ""
 
 
 @transaction.atomic
@@ -324,7 +330,6 @@ WORK = Work(
     urgency=Urgency.SUBMISSION,
     errors={STORAGE_ERRORS: Failure(Reason.STORAGE)},
     columns=StateColumns(error_id="", detail=""),
-    is_outdated=is_worker_outdated,
     may_claim=_is_of_our_version,
     marks_outdated=True,
     lock=_hold_phase,

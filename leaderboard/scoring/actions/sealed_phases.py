@@ -43,9 +43,9 @@ def choose(*, submission: Submission, by: User) -> Final:
     """Choose a submission as one of its team's finals, before the phase's unsealing date.
 
     Idempotent: for a submission that already is a final, returns its row. Raises Refused: NOT_A_MEMBER; BARRED if the
-    organisers have barred the team or the user; NOT_POSSIBLE
-    for a phase that is not sealed or whose unsealing date has passed, or for a submission that was rejected, failed or
-    cancelled; LIMIT_REACHED if the team has chosen the phase's maximum of finals.
+    organisers have barred the team or the user; NOT_POSSIBLE for a phase that is not sealed or whose unsealing date has
+    passed, or for a submission that was rejected, failed or cancelled; LIMIT_REACHED if the team has chosen the phase's
+    maximum of finals.
     """
     phase = _choosing(submission, by)
     team = submission.system.team

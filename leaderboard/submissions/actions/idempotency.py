@@ -10,7 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+from django.db import IntegrityError
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Submission, User
@@ -81,3 +85,16 @@ def check_unused(key: Key | None, by: User) -> None:
             heading="This was submitted already, with other content",
         )
     raise RepeatedError(earlier)
+
+
+@contextmanager
+def stored_once(key: Key | None, by: User) -> Iterator[None]:
+    """Raise as `check_unused` does if the transaction in the `with` block finds the key stored when it stores it.
+
+    This is so if the user has sent it for another split at the same time: the lock of a split waits for no other.
+    """
+    try:
+        yield
+    except IntegrityError:
+        check_unused(key, by)
+        raise

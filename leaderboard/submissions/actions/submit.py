@@ -6,15 +6,15 @@ For a large file the quota is charged first, and the file is validated in the ba
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from datetime import datetime
 from typing import IO, Any, NamedTuple, cast
 
 import structlog
 from django.core.files.uploadedfile import UploadedFile
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Subquery
 
+from evaluator.jsonl.decompress import is_packed
 from leaderboard.accounts.actions import membership, teams
 from leaderboard.boards.actions import facts, tracks
 from leaderboard.boards.queries import board_state
@@ -94,7 +94,7 @@ def submit(
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
     gold, received_at = check_may_submit(phase=phase, system=system, by=by, track=track)
     name = (file.name or "predictions.jsonl")[-255:]
-    if validation.is_large(name, file.size or 0):
+    if validation.is_large(file.size or 0, packed=is_packed(name)):
         refused_uploads.check(by=by)
         state = {"state": State.QUEUED, "enqueued_at": db_clock.now()}
     else:
@@ -121,7 +121,7 @@ def submit(
     storage, field = prediction.file.storage, prediction.file.field
     stored = save_unique(storage, field.generate_filename(prediction, name), file)
     prediction.file = stored
-    with deleted_on_failure(storage, stored):
+    with deleted_on_failure(storage, stored), idempotency.stored_once(key, by):
         return _accept(
             phase=phase,
             system=system,
@@ -155,7 +155,7 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
     registrations.check_person(benchmark=phase.benchmark, by=by)
     gold = _data_of(phase)
     name = (file.name or "predictions.jsonl")[-255:]
-    if validation.is_large(name, file.size or 0):
+    if validation.is_large(file.size or 0, packed=is_packed(name)):
         raise Refused(
             Code.TOO_LARGE,
             "This file is too large to be checked without a submission. Check it with `holdout-eval validate` instead.",
@@ -359,7 +359,8 @@ def create_and_charge(
 
     An unsaved system is saved. at: time of receipt. stated: as for `submit`. image: the submitted container image; None
     for a predictions file. key: the request's idempotency key. Call in a transaction that has called
-    `runs.lock_split` and then `idempotency.check_unused`. Raises Refused as `check_may_submit` and `_read_again` do.
+    `runs.lock_split` and then `idempotency.check_unused`, within `idempotency.stored_once`. Raises Refused as
+    `check_may_submit` and `_read_again` do.
     """
     # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
     team = membership.held(system.team)
@@ -378,13 +379,7 @@ def create_and_charge(
     )
     if key is not None:
         submission.idempotency_key, submission.idempotency_digest = key
-    try:
-        with transaction.atomic() if key is not None else nullcontext():
-            submission.save(force_insert=True)
-    except IntegrityError:
-        # The user has sent the key for another split at the same time: the lock of this one did not wait for it.
-        idempotency.check_unused(key, by)
-        raise
+    submission.save(force_insert=True)
     QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
     if stated:
         facts.state(system=system, stated=stated, by=by)

@@ -14,7 +14,6 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Model
 
-from evaluator.jsonl.decompress import is_packed
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state
 from leaderboard.core import db_clock
@@ -48,13 +47,13 @@ INPUTS_REPLACED = (
 )
 
 
-def is_large(name: str, n_bytes: int) -> bool:
+def is_large(n_bytes: int, *, packed: bool) -> bool:
     """Return True if an uploaded file is so large that it is validated in the background, not during the request.
 
-    name: the file's name; a name ending in .gz marks a compressed file, which counts GZIP_FACTOR times. n_bytes: size
-    as uploaded. Validation of a large file during the request would hold a process of the web server too long.
+    n_bytes: size as uploaded. packed: True for a compressed file, which counts GZIP_FACTOR times. Validation of a large
+    file during the request would hold a process of the web server too long.
     """
-    return n_bytes * (GZIP_FACTOR if is_packed(name) else 1) > settings.VALIDATE_NOW_BYTES
+    return n_bytes * (GZIP_FACTOR if packed else 1) > settings.VALIDATE_NOW_BYTES
 
 
 def validate_now(

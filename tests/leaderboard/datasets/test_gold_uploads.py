@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.datasets.actions import gold_uploads
+from leaderboard.datasets.actions import gold_tables, gold_uploads
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Correction, GoldUpload, GoldVersion, Reason, Split, State
 from tests.support.rows.corrected_gold import CORRECTED
@@ -110,6 +110,24 @@ def test_a_new_split_gets_its_large_gold_later(world: World, curator: Client) ->
 
 def test_compressed_files_count_as_larger(settings: Any) -> None:
     settings.VALIDATE_NOW_BYTES = 1000
-    names = ("a.jsonl", "a.csv", "a.xlsx")
-    sizes = {name: gold_uploads.is_large(SimpleUploadedFile(name, b"x" * 500)) for name in names}
-    assert sizes == {"a.jsonl": False, "a.csv": False, "a.xlsx": True}
+    names = ("a.jsonl", "a.csv", "a.jsonl.gz", "a.csv.GZ", "a.xlsx", "A.XLSX", "a.parquet")
+    large = [name for name in names if gold_tables.is_large(SimpleUploadedFile(name, b"x" * 500))]
+    assert large == ["a.jsonl.gz", "a.csv.GZ", "a.xlsx", "A.XLSX", "a.parquet"]
+
+
+@pytest.mark.parametrize(("n_bytes", "seconds"), [(100, 10), (101, 60)])
+def test_large_tables_get_the_time_of_background_work(
+    world: World, settings: Any, monkeypatch: pytest.MonkeyPatch, n_bytes: int, seconds: int
+) -> None:
+    settings.VALIDATE_NOW_BYTES, settings.VALIDATE_SECONDS, settings.SCORE_SECONDS = 1000, 10, 60
+    limits: list[float] = []
+
+    def read(*, seconds: float, **_: Any) -> Any:
+        limits.append(seconds)
+        raise sandbox_client.SandboxError("it is away")
+
+    monkeypatch.setattr(sandbox_client, "read_table", read)
+    file = SimpleUploadedFile("gold.xlsx", b"x" * n_bytes)
+    with pytest.raises(Refused):
+        gold_tables.as_json_lines(split=world.split, file=file, by=world.curator)
+    assert limits == [seconds]

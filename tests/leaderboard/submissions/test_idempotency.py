@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from leaderboard.containers.actions import image_uploads
 from leaderboard.models import ImageUpload, Phase, QuotaCharge, Submission, WorkerReport
+from leaderboard.submissions.actions import idempotency
 from tests.support.api_calls import ROOT, SUBMIT, client_of, error_of, footprint, person
 from tests.support.rows.tiny_world import LABELS, World, build, prediction_lines
 from tests.support.simultaneous_calls import together
@@ -41,6 +42,13 @@ def ada(world: World) -> Client:
 def keyed(client: Client, key: str, **fields: Any) -> Any:
     file = SimpleUploadedFile("predictions.jsonl", fields.pop("content", prediction_lines()))
     return client.post(SUBMIT, {"system": "Bernoulli", "file": file, **fields}, headers={"Idempotency-Key": key})
+
+
+def refer(client: Client, **fields: str) -> Any:
+    """Submit an image in a registry with the key "one"."""
+    described = {"system": "Bernoulli", "reference": REFERENCE, **fields}
+    address = f"{ROOT}/benchmarks/tiny/phases/test/images/references/"
+    return client.post(address, described, content_type="application/json", headers={"Idempotency-Key": "one"})
 
 
 def test_a_repeated_request_gets_the_first_submission(world: World, ada: Client) -> None:
@@ -88,6 +96,28 @@ def test_a_key_belongs_to_its_user(world: World, ada: Client) -> None:
     other = client_of(person("grace"))
     assert keyed(ada, "one").json()["id"] != keyed(other, "one", system="Compiler").json()["id"]
     assert Submission.objects.count() == 2
+
+
+@pytest.mark.parametrize(("kind", "n_checks"), [("file", 2), ("image", 3)])
+def test_a_key_that_is_stored_at_the_same_time(
+    world: World, ada: Client, settings: Any, monkeypatch: pytest.MonkeyPatch, kind: str, n_checks: int
+) -> None:
+    """For another split, whose lock does not wait: the checks before the row is stored do not find the key."""
+    settings.REGISTRIES = ["registry.example"]
+    send = {"file": lambda **fields: keyed(ada, "one", **fields), "image": lambda **fields: refer(ada, **fields)}[kind]
+    first = send().json()["id"]
+    before, check, passed = footprint(), idempotency.check_unused, []
+
+    def late(*key_and_user: Any) -> None:
+        passed.append(key_and_user)
+        if len(passed) > n_checks:
+            check(*key_and_user)
+
+    monkeypatch.setattr(idempotency, "check_unused", late)
+    assert send().json()["id"] == first and len(passed) == n_checks + 1
+    passed.clear()
+    assert error_of(send(system="Other"))["code"] == "idempotency_key_reused" and len(passed) == n_checks + 1
+    assert footprint() == before
 
 
 @pytest.mark.django_db(transaction=True)
@@ -145,14 +175,9 @@ def test_an_uploaded_image_is_submitted_once(world: World, ada: Client) -> None:
 def test_an_image_in_a_registry_is_submitted_once(world: World, ada: Client, settings: Any) -> None:
     settings.REGISTRIES = ["registry.example"]
 
-    def refer(**fields: str) -> Any:
-        described = {"system": "Bernoulli", "reference": REFERENCE, **fields}
-        address = f"{ROOT}/benchmarks/tiny/phases/test/images/references/"
-        return ada.post(address, described, content_type="application/json", headers={"Idempotency-Key": "one"})
-
-    first, again = refer(), refer()
+    first, again = refer(ada), refer(ada)
     assert (first.status_code, first.json()["id"]) == (201, again.json()["id"])
-    assert QuotaCharge.objects.count() == 1 and error_of(refer(system="Other"))["code"] == "idempotency_key_reused"
+    assert QuotaCharge.objects.count() == 1 and error_of(refer(ada, system="Other"))["code"] == "idempotency_key_reused"
 
 
 def test_a_form_with_an_uploaded_image_sent_twice(world: World) -> None:

@@ -50,8 +50,8 @@ def validate() -> Prediction:
 
 def test_a_file_is_large_by_its_size_and_a_compressed_one_by_ten_times_its_size(settings) -> None:
     settings.VALIDATE_NOW_BYTES = 1000
-    assert not validation.is_large("p.jsonl", 1000) and validation.is_large("p.jsonl", 1001)
-    assert not validation.is_large("p.jsonl.gz", 100) and validation.is_large("p.jsonl.gz", 101)
+    assert not validation.is_large(1000, packed=False) and validation.is_large(1001, packed=False)
+    assert not validation.is_large(100, packed=True) and validation.is_large(101, packed=True)
 
 
 def test_a_valid_file_is_received_validated_and_scored(world: World, settings) -> None:

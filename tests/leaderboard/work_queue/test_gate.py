@@ -55,7 +55,6 @@ REASONS: dict[str, tuple[Any, str, Any]] = {
     "store_unavailable": (work, "store_responds", lambda: False),
     "disk_unwritable": (disk, "write_error", lambda: "ENOSPC"),
     "sandbox_outdated": (sandbox_client, "is_outdated", lambda: True),
-    "worker_outdated": (runs.WORK, "is_outdated", lambda: True),
     "clock_differs": (db_clock, "offset", lambda: timedelta(hours=1)),
     "sandbox_unavailable": (sandbox_client, "answers", lambda: False),
     "engine_unavailable": (runs.WORK, "is_ready", lambda: False),
@@ -68,7 +67,8 @@ REASONS: dict[str, tuple[Any, str, Any]] = {
 def test_a_message_goes_back_whatever_the_worker_lacks(
     sandbox: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reason: str
 ) -> None:
-    assert set(REASONS) == set(gate.MESSAGES)
+    # Each run says itself which release it needs.
+    assert {*REASONS, "worker_outdated"} == set(gate.MESSAGES)
     run = build().insert_run(enqueued_at=timezone.now())
     pauses: list[float] = []
     monkeypatch.setattr("leaderboard.jobs.time.sleep", pauses.append)
@@ -97,17 +97,21 @@ def test_a_frozen_sandbox_closes_the_gate(settings: Any, monkeypatch: pytest.Mon
 def test_a_run_of_a_later_release_goes_back(
     sandbox: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is for an upgraded worker, and so are all others once a board of that release exists."""
+    """It is for an upgraded worker. Once a board of that release exists, the gate is closed to all others."""
+    monkeypatch.setattr(jobs.GATE, "_why_not", {})
     world = build()
     run = world.insert_run(enqueued_at=timezone.now(), task_version=99)
     assert not runs.WORK.take(run.pk) and "worker_outdated" in caplog.text
     run.refresh_from_db()
     assert (run.state, run.attempt, run.reason) == (State.QUEUED, 0, Reason.OUTDATED)
-    assert runs.WORK.why_not_ready() == ""
+    jobs.GATE.check({"scoring"})
+    assert jobs.GATE.is_open("scoring")
     Leaderboard.objects.create(
         phase=world.phase, gold_version=world.gold, task_version=99, state=Leaderboard.State.PREPARING
     )
-    assert runs.WORK.why_not_ready() == "worker_outdated"
+    jobs.GATE.check({"scoring"})
+    assert not jobs.GATE.is_open("scoring")
+    assert WorkerReport.objects.get(queue="scoring").message == gate.MESSAGES["worker_outdated"]
 
 
 class Messages:
