@@ -16,6 +16,7 @@ from tests.support.rows.tiny_world import build
 
 pytestmark = pytest.mark.django_db
 API = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard/?as_of=2026-03-02"
+PAGE = "/benchmarks/tiny/test/?as_of=2026-03-02"
 
 
 def test_the_sweep_derives_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,11 +31,13 @@ def test_the_sweep_derives_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> N
     BoardHistory.objects.all().delete()
     refused = Client().get(API)
     assert refused.status_code == 400 and "being prepared" in refused.content.decode()
-    assert "being prepared" in Client().get("/benchmarks/tiny/test/?as_of=2026-03-02").content.decode()
+    page = Client().get(PAGE)
+    assert "being prepared" in page.content.decode()
     monkeypatch.setattr(past_standings, "BATCH", 2)
     board_histories.sweep()
     assert set(PastStanding.objects.values_list(*fields)) == derived and len(derived) == 5
     assert Client().get(API).json() == answer
+    assert "System 1" in Client().get(PAGE, headers={"if-none-match": page["ETag"]}).content.decode()
 
 
 def test_more_news_than_one_change_reads_are_left_to_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
