@@ -137,7 +137,7 @@ def _of_large_board(board: Board, query: BoardQuery, viewer: Any) -> tuple[int, 
     """
     start = (query.page - 1) * query.size
     if _is_by_value(board, query):
-        rows = _bounded(by_value(_standings(board), descending=query.descending), query)
+        rows = _bounded(by_value(_standings(board), descending=query.descending), query, "value")
         n = rows.count() if query.by else board.summary.n_rows
         page = list(rows.values_list("pk", flat=True)[start : start + query.size])
         on_page = _prepared(board, query, viewer).filter(pk__in=page)
@@ -161,14 +161,6 @@ def _is_by_value(board: Board, query: BoardQuery) -> bool:
     """Return whether a query sorts and filters a board by nothing but the overall values of its primary measure."""
     keys = {column.key for column in (query.sort, query.by) if column}
     return keys == {(board.primary, WHOLE)} and not query.selects_systems
-
-
-def _bounded(rows: Rows, query: BoardQuery) -> Rows:
-    """Return the standings whose overall primary value lies within the query's bounds."""
-    least, most = query.bounds
-    if least is not None:
-        rows = rows.filter(value__gte=least)
-    return rows if most is None else rows.filter(value__lte=most)
 
 
 @read_once(16)
@@ -324,10 +316,15 @@ def _filtered(standings: Rows, query: BoardQuery, viewer: Any) -> Rows:
         else:
             lookup = "icontains" if isinstance(answer, str) else "exact"
             standings = standings.filter(**{f"{_alias(fact)}__{lookup}": answer})
+    return _bounded(standings, query, "bounded")
+
+
+def _bounded(standings: Rows, query: BoardQuery, path: str) -> Rows:
+    """Return the standings whose value in the field or alias `path` lies within the query's bounds."""
     least, most = query.bounds
     if least is not None:
-        standings = standings.filter(bounded__gte=least)
-    return standings if most is None else standings.filter(bounded__lte=most)
+        standings = standings.filter(**{f"{path}__gte": least})
+    return standings if most is None else standings.filter(**{f"{path}__lte": most})
 
 
 def _ordered(standings: Rows, query: BoardQuery) -> Rows:
@@ -340,5 +337,5 @@ def _ordered(standings: Rows, query: BoardQuery) -> Rows:
     path = SORTABLE[column.name].path if column.name in SORTABLE else "sorted"
     is_text = column.name in NAMES or (column.fact is not None and not column.fact.is_number)
     key = Lower(path) if is_text else F(path)
-    by_value = key.desc(nulls_last=True) if query.descending else key.asc(nulls_last=True)
-    return standings.order_by(DISQUALIFIED_LAST, by_value, "release__submission__received_at", "system_id")
+    by_key = key.desc(nulls_last=True) if query.descending else key.asc(nulls_last=True)
+    return standings.order_by(DISQUALIFIED_LAST, by_key, "release__submission__received_at", "system_id")
