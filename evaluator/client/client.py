@@ -161,9 +161,10 @@ class Client:
         metadata: dict[str, str | list[str]] = {"system": system, "team": team, "track": track, "note": note}
         metadata["fact"] = [f"{name}={value}" for name, value in (facts or {}).items()]
         with _opened(predictions) as (file, name):
-            described: dict[str, Any] = {"name": name, "metadata": metadata}
             submission = send_once(
-                lambda key: send_predictions(self._server, benchmark, phase, file, key=key, **described)
+                lambda key: send_predictions(
+                    self._server, benchmark, phase, file, name=name, metadata=metadata, key=key
+                )
             )
         return self.wait(submission) if wait else submission
 

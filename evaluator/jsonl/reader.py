@@ -19,7 +19,7 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.other_formats import HEAD, refuse_other_formats
 from evaluator.jsonl.separated_values import JSON_SUFFIX
 from evaluator.jsonl.strict_json import LineError, Schema, may_hold_long_digits, not_utf8, unknown_keys
-from evaluator.jsonl.tables import first_line, line_chunks
+from evaluator.jsonl.tables import FIRST_ROW, first_line, line_chunks
 from evaluator.jsonl.unknown_keys import Widened
 
 Record = TypeVar("Record", bound=msgspec.Struct)
@@ -119,10 +119,11 @@ class Reader(Generic[Record]):
         There is one sentence for each of the first _MAX_NAMED_KEYS keys, and one with the number of further keys.
         """
         sentences = list(self.problems.notes)
-        is_row = self._first > 1
-        at = f"{'in' if is_row else 'on'} {'row' if is_row else 'line'}"
+        at, unit = ("in", "row") if self._is_table else ("on", "line")
         for key, (first, count) in list(self._unknown.items())[:_MAX_NAMED_KEYS]:
-            where = f"{at} {first}" if count == 1 else f"{at.replace(' ', f' {count} ')}s, first {at} {first}"
+            where = f"{at} {unit} {first}"
+            if count > 1:
+                where = f"{at} {count} {unit}s, first {where}"
             sentence = f"{self.problems.file}: key {shown(key)} is not part of the format, ignored {where}"
             sentences.append(sentence + self._offer_of_key(key))
         if len(self._unknown) > _MAX_NAMED_KEYS:
@@ -130,11 +131,15 @@ class Reader(Generic[Record]):
             sentences.append(f"{self.problems.file}: {more} more unknown keys were ignored")
         return sentences
 
+    @property
+    def _is_table(self) -> bool:
+        return self._first == FIRST_ROW
+
     def _offer_of_column(self, error: LineError) -> str:
         """Return the end of what is expected if a column of a table has texts instead of another type."""
         key = error.what.removesuffix(" has the wrong type")
         is_text = error.found == "a string" and key != error.what and key in self._layout.shape.names
-        return f", in a column {shown(key + JSON_SUFFIX)}" if self._first > 1 and is_text else ""
+        return f", in a column {shown(key + JSON_SUFFIX)}" if self._is_table and is_text else ""
 
     def _offer_of_key(self, key: str) -> str:
         """Return the end of a sentence about an unknown key that is named like a slice, such as `slice:source`, or that
@@ -146,7 +151,7 @@ class Reader(Generic[Record]):
         match = _LIKE_A_SLICE.fullmatch(key)
         if not match or "slices" not in self._layout.shape.names:
             return ""
-        column = "in the column slices:json" if self._first > 1 else "under the key slices"
+        column = "in the column slices:json" if self._is_table else "under the key slices"
         return f"; slices are an object {column}: {{{shown(match[1])}: ...}}"
 
     def _blocks(self, stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:

@@ -71,11 +71,11 @@ class _Lines:
 class _Doubtful(NamedTuple):
     """A cell whose lines could be parts of rows only in a table with spaces after its separators.
 
-    row: its row, from 1. key: its column. n_lines: the number of its lines.
+    row: its row, from 1. name: its column's. n_lines: the number of its lines.
     """
 
     row: int
-    key: str
+    name: str
     n_lines: int
 
 
@@ -161,30 +161,34 @@ def _check_quoted(
     quoted = _quoted(raw, separator)
     for index in spaces:
         if not quoted[index]:
-            key = header[index] if index < len(header) else f"cell {index + 1}"
-            problems.add(row, f"{key} is not valid", "a space before a quotation mark", EXPECTED_MARKS)
+            what = f"{_name(header, index)} is not valid"
+            problems.add(row, what, "a space before a quotation mark", EXPECTED_MARKS)
             return True, []
     doubtful = []
     for index in breaks:
         # Without quotation marks, a line break other than \n and \r is a character of the text.
         if not quoted[index]:
             continue
-        key = header[index] if index < len(header) else f"cell {index + 1}"
-        parts = LINE_BREAK.split(cells[index])
-        if key.endswith(JSON_SUFFIX) and _is_json(cells[index]):
+        name, parts = _name(header, index), LINE_BREAK.split(cells[index])
+        if name.endswith(JSON_SUFFIX) and _is_json(cells[index]):
             continue
         if len(cells) != len(header) or _could_be_rows(parts, index, len(header), separator, has_spaces=False):
-            _report(row, key, len(parts), problems)
+            _report(row, name, len(parts), problems)
             return True, []
         if _could_be_rows(parts, index, len(header), separator, has_spaces=True):
-            doubtful.append(_Doubtful(row, key, len(parts)))
+            doubtful.append(_Doubtful(row, name, len(parts)))
     return False, doubtful
 
 
-def _report(row: int, key: str, n_lines: int, problems: ProblemList) -> None:
+def _name(header: list[str], index: int) -> str:
+    """Return the name of a column, or the number of a cell that is in none, for a problem's text."""
+    return header[index] if index < len(header) else f"cell {index + 1}"
+
+
+def _report(row: int, name: str, n_lines: int, problems: ProblemList) -> None:
     problems.add(
         row,
-        f"{shown(key)[1:-1]} could be several rows",
+        f"{shown(name)[1:-1]} could be several rows",
         f"a quotation mark that opens a cell of {n_lines} lines, which look like rows",
         EXPECTED_MARKS,
     )

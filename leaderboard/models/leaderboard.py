@@ -159,8 +159,8 @@ class PastStanding(models.Model):
 class BoardHistory(models.Model):
     """How far the past standings of a leaderboard have been derived.
 
-    release, entry: primary keys of the last release and the last audit entry that were read. is_complete: once all had
-    been read; from then on each change of the board reads what is new.
+    release, entry: primary keys of the last release and the last audit entry that were read. is_complete: whether none
+    was left then. Each change of the board reads what is new, and the sweep what is left.
     """
 
     leaderboard = models.OneToOneField(Leaderboard, on_delete=models.CASCADE, related_name="history")

@@ -67,8 +67,11 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
             raise
     with _opened(args.predictions) as file:
         name = Path(args.predictions).name
-        described: dict[str, Any] = {"name": name, "metadata": metadata}
-        return _send_once(lambda key: send_predictions(server, args.benchmark, args.phase, file, key=key, **described))
+        return _send_once(
+            lambda key: send_predictions(
+                server, args.benchmark, args.phase, file, name=name, metadata=metadata, key=key
+            )
+        )
 
 
 def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:

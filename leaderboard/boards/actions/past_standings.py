@@ -34,12 +34,13 @@ BATCH = 500
 def catch_up(board: Leaderboard) -> bool:
     """Derive the past standings of systems with new releases or decisions; return whether none is left.
 
-    At most BATCH releases and BATCH audit entries are read. `board` has its phase loaded; call with the phase's row
-    locked.
+    At most BATCH releases and BATCH audit entries are read; the sweep reads what is left. `board` has its phase loaded;
+    call with the phase's row locked, as all do who decide about its systems: so no entry about them appears before
+    `last` later.
     """
+    last = AuditEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     # Earlier entries are read with the releases of the systems that they concern.
-    last = AuditEntry.objects.order_by("-pk").values_list("pk", flat=True).first()
-    history, _ = BoardHistory.objects.get_or_create(leaderboard=board, defaults={"entry": last or 0})
+    history, _ = BoardHistory.objects.get_or_create(leaderboard=board, defaults={"entry": last})
     new = _releases(board).filter(pk__gt=history.release).order_by("pk")
     releases = list(new.values_list("pk", "submission__system")[:BATCH])
     entries = list(
@@ -49,9 +50,10 @@ def catch_up(board: Leaderboard) -> bool:
     )
     systems = {system for _, system in releases} | _of_board(board, (subject for _, subject in entries))
     _derive(board, systems)
-    history.release = max((pk for pk, _ in releases), default=history.release)
-    history.entry = max((pk for pk, _ in entries), default=history.entry)
-    history.is_complete = history.is_complete or max(len(releases), len(entries)) < BATCH
+    history.release = releases[-1][0] if releases else history.release
+    # Other entries are passed over, so that they are not read again by each change of the board.
+    history.entry = entries[-1][0] if len(entries) == BATCH else last
+    history.is_complete = max(len(releases), len(entries)) < BATCH
     history.save()
     return history.is_complete
 

@@ -127,14 +127,17 @@ def end_of_day(day: date) -> datetime:
     return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
-def standings_at(board: Leaderboard, day: date) -> QuerySet[Any]:
-    """Return the standings at the end of a day, with the columns `rank`, `rank_low` and `rank_high` of present ones.
+def standings_of(board: Board) -> QuerySet[Any]:
+    """Return the standings of a board, as of its day: then with `rank`, `rank_low` and `rank_high` like present ones.
 
-    `rank` is the merit of a ranked system (see `PastBoard`), by which rows are in the order of their ranks; null of
-    other systems. The two others are null.
+    `rank` is then the merit of a ranked system (see `PastBoard`), by which rows are in the order of their ranks; null
+    of other systems. The two others are null.
     """
-    sign = board_state.direction(board, board_state.primary_of(board))
-    return _at(board.past_standings.all(), day, sign)
+    assert board.leaderboard is not None
+    if board.as_of is None:
+        return board.leaderboard.standings.all()
+    sign = board_state.direction(board.leaderboard, board.primary)
+    return _at(board.leaderboard.past_standings.all(), board.as_of, sign)
 
 
 def _at(standings: QuerySet[PastStanding], day: date, sign: int) -> QuerySet[Any]:

@@ -99,8 +99,7 @@ def citation(board: Board) -> Citation | None:
 
 
 def _latest_release(leaderboard: Leaderboard) -> datetime:
-    newest = leaderboard.standings.select_related("release").only("release__released_at").order_by("-release_id")
-    return newest[0].release.released_at
+    return leaderboard.standings.order_by("-release_id").values_list("release__released_at", flat=True)[0]
 
 
 def canonical(board: Board) -> bytes:

@@ -75,29 +75,16 @@ def board_or_404(
     phase: str,
     *,
     within: Collection[str] | None = (),
+    systems: Collection[int] = (),
     gold: int | None = None,
     task_version: int = 1,
 ) -> Board:
     """Return a board of a phase that the user may see: the current board, or that of a gold and task version.
 
-    The board has its best MOST_ROWS rows. gold: number of the gold version; None: the current board. within: dimensions
-    whose slices are read in addition to the overall scores; None: all. Raises Http404, also for a version whose board
-    was never public.
+    The board has its best MOST_ROWS rows, and those of `systems`, which are ids. gold: number of the gold version;
+    None: the current board. within: dimensions whose slices are read in addition to the overall scores; None: all.
+    Raises Http404, also for a version whose board was never public.
     """
-    return board_with_or_404(user, slug, phase, (), within=within, gold=gold, task_version=task_version)
-
-
-def board_with_or_404(
-    user: Any,
-    slug: str,
-    phase: str,
-    systems: Collection[int],
-    *,
-    within: Collection[str] | None = (),
-    gold: int | None = None,
-    task_version: int = 1,
-) -> Board:
-    """Return the board that `board_or_404` returns, with the rows of these systems, too. systems: ids."""
     version, row = _version(gold, task_version), phase_or_404(user, slug, phase)
     board = board_of(row, within=within, version=version, viewer=user, most=MOST_ROWS, systems=systems)
     return _shown(board, version)

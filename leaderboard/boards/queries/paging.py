@@ -15,7 +15,7 @@ from django.db.models.functions import Cast, Lower, NullIf
 
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries import selection
-from leaderboard.boards.queries.as_of import PastBoard, day_in, head_at, standings_at
+from leaderboard.boards.queries.as_of import PastBoard, day_in, head_at, standings_of
 from leaderboard.boards.queries.board import Board, Version
 from leaderboard.boards.queries.columns import SORTABLE
 from leaderboard.boards.queries.facts import Fact
@@ -118,12 +118,6 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
     return Page(replace(board, rows=rows), query, n)
 
 
-def _standings(board: Board) -> Rows:
-    """Return the board's standings, as of its day."""
-    assert board.leaderboard is not None
-    return board.leaderboard.standings.all() if board.as_of is None else standings_at(board.leaderboard, board.as_of)
-
-
 def _prepared(board: Board, query: BoardQuery, viewer: Any) -> Rows:
     """Return the board's standings with all aliases that filters and order of the query need."""
     return _named(_sliced(_with_facts(board, query, viewer), query), board, query, viewer)
@@ -137,7 +131,7 @@ def _of_large_board(board: Board, query: BoardQuery, viewer: Any) -> tuple[int, 
     """
     start = (query.page - 1) * query.size
     if _is_by_value(board, query):
-        rows = _bounded(by_value(_standings(board), descending=query.descending), query)
+        rows = _bounded(by_value(standings_of(board), descending=query.descending), query, "value")
         n = rows.count() if query.by else board.summary.n_rows
         page = list(rows.values_list("pk", flat=True)[start : start + query.size])
         on_page = _prepared(board, query, viewer).filter(pk__in=page)
@@ -149,7 +143,7 @@ def _of_large_board(board: Board, query: BoardQuery, viewer: Any) -> tuple[int, 
         systems = list(matches.order_by().values_list("system", flat=True)[: MOST_ROWS + 1])
         systems = systems if len(systems) <= MOST_ROWS else None
     if systems is None:
-        best = by_value(_standings(board), descending=first_column(board).best_first)
+        best = by_value(standings_of(board), descending=first_column(board).best_first)
         limited = _prepared(board, query, viewer).filter(pk__in=list(best.values_list("pk", flat=True)[:MOST_ROWS]))
     else:
         limited = _prepared(board, query, viewer).filter(system__in=systems)
@@ -161,14 +155,6 @@ def _is_by_value(board: Board, query: BoardQuery) -> bool:
     """Return whether a query sorts and filters a board by nothing but the overall values of its primary measure."""
     keys = {column.key for column in (query.sort, query.by) if column}
     return keys == {(board.primary, WHOLE)} and not query.selects_systems
-
-
-def _bounded(rows: Rows, query: BoardQuery) -> Rows:
-    """Return the standings whose overall primary value lies within the query's bounds."""
-    least, most = query.bounds
-    if least is not None:
-        rows = rows.filter(value__gte=least)
-    return rows if most is None else rows.filter(value__lte=most)
 
 
 @read_once(16)
@@ -250,7 +236,7 @@ def _with_facts(board: Board, query: BoardQuery, viewer: Any) -> Rows:
 
     The alias is NULL for systems whose facts the viewer may not see, and for values of another kind than the fact's.
     """
-    standings = _standings(board)
+    standings = standings_of(board)
     columns = [column.fact for column in (query.sort, query.by) if column]
     used = {fact for fact in (*columns, *(fact for fact, _ in query.facts)) if fact}
     if not used:
@@ -324,10 +310,15 @@ def _filtered(standings: Rows, query: BoardQuery, viewer: Any) -> Rows:
         else:
             lookup = "icontains" if isinstance(answer, str) else "exact"
             standings = standings.filter(**{f"{_alias(fact)}__{lookup}": answer})
+    return _bounded(standings, query, "bounded")
+
+
+def _bounded(standings: Rows, query: BoardQuery, path: str) -> Rows:
+    """Return the standings whose value in the field or alias `path` lies within the query's bounds."""
     least, most = query.bounds
     if least is not None:
-        standings = standings.filter(bounded__gte=least)
-    return standings if most is None else standings.filter(bounded__lte=most)
+        standings = standings.filter(**{f"{path}__gte": least})
+    return standings if most is None else standings.filter(**{f"{path}__lte": most})
 
 
 def _ordered(standings: Rows, query: BoardQuery) -> Rows:
@@ -340,5 +331,5 @@ def _ordered(standings: Rows, query: BoardQuery) -> Rows:
     path = SORTABLE[column.name].path if column.name in SORTABLE else "sorted"
     is_text = column.name in NAMES or (column.fact is not None and not column.fact.is_number)
     key = Lower(path) if is_text else F(path)
-    by_value = key.desc(nulls_last=True) if query.descending else key.asc(nulls_last=True)
-    return standings.order_by(DISQUALIFIED_LAST, by_value, "release__submission__received_at", "system_id")
+    by_key = key.desc(nulls_last=True) if query.descending else key.asc(nulls_last=True)
+    return standings.order_by(DISQUALIFIED_LAST, by_key, "release__submission__received_at", "system_id")

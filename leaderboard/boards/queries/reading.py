@@ -183,19 +183,19 @@ def rows_of(
         phase,
         lines,
         scores,
-        shared=summary.tied_ranks if summary else shared_by(lines),
-        track_ranks=summary.track_ranks if summary else track_ranks_of(phase, lines),
+        shared=summary.tied_ranks if summary else _shared_by(lines),
+        track_ranks=summary.track_ranks if summary else _track_ranks_of(phase, lines),
         viewer=viewer,
         named_at=named_at,
     )
 
 
-def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
+def _shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
     """Return the ranks that several of the lines share; a line has the values of FIELDS."""
     return {rank for rank, n in Counter(line[0] for line in lines if line[0] is not None).items() if n > 1}
 
 
-def track_ranks_of(phase: Phase, lines: Iterable[Sequence[Any]]) -> TrackRanks:
+def _track_ranks_of(phase: Phase, lines: Iterable[Sequence[Any]]) -> TrackRanks:
     """Return the ranks within tracks; {} without tracks. lines: values of FIELDS, of all standings of one board."""
     return ranks_of((line[TRACK], line[0]) for line in lines) if phase.tracks else {}
 

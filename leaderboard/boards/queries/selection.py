@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from leaderboard.boards.queries.as_of import standings_of
 from leaderboard.boards.queries.board import Board
 from leaderboard.boards.queries.request import BoardQuery
 from leaderboard.models import System
@@ -18,11 +19,11 @@ SHORTEST_INDEXED = 3
 def few_systems(board: Board, query: BoardQuery, viewer: Any, most: int) -> list[int] | None:
     """Return the ids of systems among which are all that pass the query's filters; None if they would exceed `most`.
 
-    Only filters with an index are used: by own systems, kind, and words of at least SHORTEST_INDEXED letters. The
-    systems may be on other boards, too.
+    Only filters with an index are used: by own systems, kind, and words of at least SHORTEST_INDEXED letters. Systems
+    with such a word may be on other boards.
     """
     if query.own:
-        return list(own_systems(viewer)[: most + 1])[:most]
+        return _at_most(_on(board).filter(pk__in=own_systems(viewer)), most)
     if query.kind and query.kind != System.Kind.PARTICIPANT:
         return _at_most(_on(board).filter(kind=query.kind), most)
     for word in sorted(query.words, key=len, reverse=True)[:2]:
@@ -54,19 +55,21 @@ def _named(board: Board, word: str, most: int) -> list[int] | None:
     for condition in (
         Q(name__icontains=word),
         Q(team__name__icontains=word),
-        Q(anonymous_until__gt=timezone.now(), standings__leaderboard=board.leaderboard),
+        Q(anonymous_until__gt=timezone.now(), pk__in=_on(board).values("pk")),
     ):
-        found = _at_most(System.objects.filter(condition), most)
-        if found is None:
+        matches = _at_most(System.objects.filter(condition), most)
+        if matches is None:
             return None
-        systems.update(found)
+        systems.update(matches)
     return list(systems) if len(systems) <= most else None
 
 
 def _on(board: Board) -> QuerySet[System]:
-    return System.objects.filter(standings__leaderboard=board.leaderboard)
+    """Return the systems of a board, as of its day."""
+    return System.objects.filter(pk__in=standings_of(board).order_by().values("system"))
 
 
 def _at_most(systems: QuerySet[System], most: int) -> list[int] | None:
-    found = list(systems.order_by().values_list("pk", flat=True)[: most + 1])
-    return found if len(found) <= most else None
+    """Return the ids of the systems; None: there are more than `most`."""
+    pks = list(systems.order_by().values_list("pk", flat=True)[: most + 1])
+    return pks if len(pks) <= most else None

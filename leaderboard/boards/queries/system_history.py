@@ -164,8 +164,9 @@ def _revealed(board: Leaderboard, releases: Iterable[Release]) -> Sequence[Revea
 
 def records_on(board: Leaderboard, systems: Iterable[int], *, higher_is_better: bool) -> Sequence[RevealedRun]:
     """Return `records` of `revealed_on`, without reading all scores of other runs. `board` has its phase loaded."""
-    hidden = set(HiddenSubmission.objects.now().filter(submission__phase=board.phase_id).values_list("submission"))
-    runs = [run for _, run in shown_runs(board, list(systems)) if (run.submission,) not in hidden]
+    hidden = HiddenSubmission.objects.now().filter(submission__phase=board.phase_id)
+    left_out = set(hidden.values_list("submission", flat=True))
+    runs = [run for _, run in shown_runs(board, list(systems)) if run.submission not in left_out]
     runs.sort(key=lambda run: (run.received_at, str(run.submission)))
     valued = [
         RevealedRun(run.system, run.submission, run.received_at, ShownScore(run.value))

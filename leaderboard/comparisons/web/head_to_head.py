@@ -15,7 +15,7 @@ from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_counts, reveals_items
 from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
-from leaderboard.boards.queries.lookup import board_with_or_404
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reading import rows_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
@@ -57,7 +57,7 @@ def head_to_head(request: HttpRequest, slug: str, phase: str, **version: int) ->
     `?a=`, `?b=`: ids of the systems; default: the best two competing systems. `?measure=`: default: the primary
     measure.
     """
-    board = board_with_or_404(request.user, slug, phase, _requested(request), within=(), **version)
+    board = board_or_404(request.user, slug, phase, systems=_requested(request), **version)
     rows = by_primary(board)
     chosen = _with_slices(board, _chosen(request, rows))
     measure = next((candidate for candidate in board.measures if candidate.name == request.GET.get("measure")), None)
@@ -113,13 +113,10 @@ def _with_slices(board: Board, chosen: tuple[Row, Row] | None) -> tuple[Row, Row
     if chosen is None or board.leaderboard is None:
         return chosen
     pair = board.leaderboard.standings.filter(system__in=[row.system_id for row in chosen])
-    scores = {
-        row.system_id: row.scores for row in rows_of(board.leaderboard, board.phase, pair, within=None, viewer=None)
-    }
-    a = structs.replace(chosen[0], scores=scores.get(chosen[0].system_id, chosen[0].scores))
-    if chosen[1] is chosen[0]:
-        return a, a
-    return a, structs.replace(chosen[1], scores=scores.get(chosen[1].system_id, chosen[1].scores))
+    rows = rows_of(board.leaderboard, board.phase, pair, within=None, viewer=None)
+    scores = {row.system_id: row.scores for row in rows}
+    whole = {row.system_id: structs.replace(row, scores=scores.get(row.system_id, row.scores)) for row in chosen}
+    return whole[chosen[0].system_id], whole[chosen[1].system_id]
 
 
 def _compared(

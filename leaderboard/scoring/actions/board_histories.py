@@ -1,4 +1,7 @@
-"""The step of a sweep that derives past standings of boards, after an upgrade or the import of an archive."""
+"""The step of a sweep that derives past standings of boards that no change of these has derived.
+
+There are such after an upgrade, the import of an archive, and more releases at a time than one change reads.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import time
 
 from django.db import transaction
 
-from leaderboard.boards.actions import past_standings
+from leaderboard.boards.actions import boards, past_standings
 from leaderboard.core import row_locks
 from leaderboard.models import Leaderboard
 
@@ -27,3 +30,5 @@ def sweep(seconds: float = SECONDS) -> None:
                 if board is not None:
                     board.phase = phase
                 is_complete = board is None or past_standings.catch_up(board)
+                if is_complete:  # pages that say that past days are being prepared have the ETag of the revision
+                    boards.revise(Leaderboard.objects.filter(pk=pk))

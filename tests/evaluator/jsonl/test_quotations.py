@@ -115,6 +115,16 @@ NEIGHBOURS: dict[str, tuple[bytes, int]] = {
     "in the middle of a cell in quotation marks": (b'id,claim,label\nc1,"Weird "Al" opened",SUPPORTS\n', 2),
     "a single column": (b'x\n"a\nb"\n', 2),
     "with digits for words": (b'id,n,label\n1,"100,200\n2,300",400\n', 2),
+    "both rows lack cells, and a row in between has all": (
+        b'id,claim,label\nc2,"Weird Al\nc9,y,A\n5.25",SUPPORTS\n',
+        2,
+    ),
+    "a space after the separators of all rows": (b'id,claim,label\nc1, x, A\nc2,"Weird Al, A\nc3, 5.25", B\n', 3),
+    "a space after the first separator alone": (b'id,claim,label\nc1,"Weird Al, A\nc3, 5.25",B\nc4, x,A\n', 2),
+    "digits like those of a large number": (b'claim,n,year,id\n"about 1,200,2000\nb",3,2001,c2\n', 2),
+    "empty cells in quotation marks": (b'id,claim,label\n"c2,"",""\nc3",y,z\n', 2),
+    "a row with one cell more, and lines like prose": (b'id,claim,label\nc1,"x\ny",A,B\n', 2),
+    "in a column of JSON": (b'id,n:json,label\nc1,"[1,A\nc2,2]",B\n', 2),
     "in an id with a separator": (b'id,claim,label\n"c,1",x,A\nc2,"y,B\n"c,3",z",A\n', 3),
 }
 
@@ -124,6 +134,29 @@ def test_neighbours_of_the_stray_quotation_mark(name: str) -> None:
     content, row = NEIGHBOURS[name]
     assert problems_of(content, "gold.csv")[0][0] == row
     assert problems_of(gzip.compress(content), "gold.csv.gz")[0][0] == row
+
+
+def test_a_header_over_several_lines_is_the_only_problem() -> None:
+    assert problems_of(b'id,"claim,label\nc1,x",SUPPORTS\nc2,y\n', "gold.csv") == [
+        (1, "claim,label could be several rows")
+    ]
+
+
+def test_the_column_and_the_row_are_named() -> None:
+    assert problems_of(b'id,claim\nc1,x\nc2, "y"\n', "gold.csv") == [(3, "claim is not valid")]
+    assert problems_of(b'id,claim\nc1,x, "y"\n', "gold.csv")[0] == (2, "cell 3 is not valid")
+    assert problems_of(b'id,cl\x1baim\nc1,"x,A\nc2,y"\n', "gold.csv") == [(2, "cl\\u001baim could be several rows")]
+
+
+def test_it_is_told_how_far_below_a_quotation_mark_ends() -> None:
+    for lines, words in ((1, ", 1 line below"), (2, ", 2 lines below")):
+        content = b'id,claim\nc1,"x' + lines * b"\ny" + b'"z\n'
+        with pytest.raises(GoldError) as error:
+            read_lines(io.BytesIO(content), "gold.csv")
+        assert error.value.problems[0].found == "text after a quotation mark that ends a cell" + words
+    with pytest.raises(GoldError) as error:
+        read_lines(io.BytesIO(b'id,claim\nc1,"x\ny\n'), "gold.csv")
+    assert error.value.problems[0].found == "a quotation mark that opens a cell and is never closed"
 
 
 @pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029", "\v", "\f", "\x1e"])
@@ -186,6 +219,11 @@ def test_a_row_that_lacks_a_cell_is_refused_wherever_two_quotation_marks_stray()
         "Roses are red,\nviolets are blue,\nsugar is sweet.",
         "Dear Sir,\nI write to you.\nYours,\nA. B.",
         "In 1,000 cases\nit took 2,000 days.",
+        '"We leave,"\nshe said.',
+        "Codes:\na,b,c,d,e\nand so on",
+        "one line\r\nanother line",
+        'It has\n "quoted" words',
+        ' "Quoted" words',
         'Shares of a bank with 12,000 staff fell.\n"We will cut 1,200 jobs," it said,\nand $1,200,000 of costs.',
     ],
 )
@@ -205,6 +243,10 @@ def test_json_over_several_lines_is_legal_in_its_column() -> None:
     content = io.StringIO(newline="")
     csv.writer(content).writerows([["id", "slices:json", "label"], ["c1", cell, "SUPPORTS"]])
     assert values_of(content.getvalue().encode(), "gold.csv")[0]["slices"] == json.loads(cell)
+
+
+def test_a_line_separator_of_unicode_is_text_where_no_quotation_mark_is() -> None:
+    assert values_of('id,claim,label\n"c1",x,A\nc2,y\u2028z,"B"\n'.encode(), "gold.csv")[1]["claim"] == "y\u2028z"
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])

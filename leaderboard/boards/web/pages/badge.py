@@ -9,7 +9,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.queries import Board, Row, by_primary
-from leaderboard.boards.queries.lookup import board_with_or_404
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.selection import systems_shown_as
 from leaderboard.boards.web.charts import badge as chart
 from leaderboard.core.web.public_responses import SECONDS, replace_csp
@@ -25,7 +25,7 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     `?team=`: its team, needed if several teams have a system of that name. `?measure=`: default: the primary measure.
     """
     name, team = request.GET.get("system", ""), request.GET.get("team")
-    board = board_with_or_404(None, slug, phase, systems_shown_as(name), within=(), **version)
+    board = board_or_404(None, slug, phase, systems=systems_shown_as(name), **version)
     measure = board.measure(request.GET.get("measure", board.primary))
     if measure is None:
         raise Http404

@@ -17,6 +17,7 @@ from leaderboard.boards.api import exports
 from leaderboard.boards.api import request as api_request
 from leaderboard.boards.queries import lookup, paging, parse, read_head, reading
 from leaderboard.models import Leaderboard, Phase, System
+from leaderboard.submissions.actions import hide
 from leaderboard.web_urls import public
 from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.rows.board_queries import applied
@@ -119,6 +120,30 @@ def test_a_rare_word_finds_any_system_and_a_kind_all_of_it(as_of: str) -> None:
     baselines = parse(head, {"kind": "baseline"})
     found = paging.page_of(head, baselines).board.rows
     assert [row.system_id for row in found] == [row.system_id for row in applied(rows, baselines)] and len(found) == 2
+
+
+@pytest.mark.parametrize("as_of", ["", DAY])
+def test_own_systems_are_found_whatever_other_boards_they_are_on(world: World, as_of: str) -> None:
+    head, rows = whole(as_of)
+    last = applied(rows, parse(head, {}))[-1]
+    team, user = System.objects.get(pk=last.system_id).team, person("owner")
+    team.members.add(user)
+    for number in range(MOST + 1):
+        System.objects.create(team=team, name=f"A {number}", kind=last.kind)
+    found = paging.page_of(head, parse(head, {"own": "yes"}), viewer=user)
+    assert [row.system_id for row in found.board.rows] == [last.system_id] and found.n == 1
+
+
+def test_a_system_that_has_left_the_board_is_on_the_past_one(world: World) -> None:
+    baseline = System.objects.get(name="Engine-03")
+    submission = baseline.submissions.get()
+    world.benchmark.organisers.add(world.curator)
+    hide.hide(submission=submission, reason="a test", by=world.curator)
+    until = datetime.now(UTC) + timedelta(days=1)
+    System.objects.filter(pk=baseline.pk).update(anonymous_until=until, anonymous_number=7)
+    for query in ("kind=baseline", "search=Anonymous"):
+        assert "Anonymous 7" not in Client().get(f"{API}/?{query}").content.decode()
+        assert "Anonymous 7" in Client().get(f"{API}/?{query}&as_of={DAY}").content.decode()
 
 
 def test_a_hidden_name_is_not_found(world: World) -> None:
