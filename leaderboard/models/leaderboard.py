@@ -125,6 +125,8 @@ class Standing(models.Model):
                 name="rank_lies_in_its_range",
             ),
         ]
+        # The newest results of a board are found without reading all of its rows.
+        indexes = [models.Index(fields=["leaderboard", "release"], name="standing_by_release")]
 
     def __str__(self) -> str:
         return f"{self.rank}. {self.system}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import BigIntegerField, Case, Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import BigIntegerField, Case, Count, F, Min, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
@@ -72,12 +72,14 @@ def listed(benchmarks: QuerySet[Benchmark], order: str) -> QuerySet[Benchmark]:
     of its open phases closes; None: none of them has a deadline.
     """
     now = timezone.now()
-    results = Standing.objects.filter(leaderboard__phase__benchmark=OuterRef("pk"), **CURRENT).order_by()
+    # Releases are numbered in the order in which they are made.
+    newest = Standing.objects.filter(leaderboard=OuterRef("pk")).order_by("-release_id").values("release__released_at")
+    boards = Leaderboard.objects.filter(phase__benchmark=OuterRef("pk"), state=Leaderboard.State.CURRENT)
     phases = Phase.objects.filter(benchmark=OuterRef("pk"), closes_at__gt=now, split__state=Split.State.PUBLISHED)
     closing = phases.filter(Q(opens_at=None) | Q(opens_at__lte=now)).order_by()
     rows = benchmarks.select_related("teaser").annotate(
         last_result=Subquery(
-            results.values("leaderboard__phase__benchmark").annotate(at=Max("release__released_at")).values("at")
+            boards.annotate(at=Subquery(newest[:1])).order_by(F("at").desc(nulls_last=True)).values("at")[:1]
         ),
         closes_at=Subquery(closing.values("benchmark").annotate(at=Min("closes_at")).values("at")),
     )

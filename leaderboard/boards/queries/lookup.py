@@ -76,17 +76,18 @@ def board_or_404(
     *,
     within: Collection[str] | None = (),
     systems: Collection[int] = (),
+    most: int = MOST_ROWS,
     gold: int | None = None,
     task_version: int = 1,
 ) -> Board:
     """Return a board of a phase that the user may see: the current board, or that of a gold and task version.
 
-    The board has its best MOST_ROWS rows, and those of `systems`, which are ids. gold: number of the gold version;
+    The board has its best `most` rows, and those of `systems`, which are ids. gold: number of the gold version;
     None: the current board. within: dimensions whose slices are read in addition to the overall scores; None: all.
     Raises Http404, also for a version whose board was never public.
     """
     version, row = _version(gold, task_version), phase_or_404(user, slug, phase)
-    board = board_of(row, within=within, version=version, viewer=user, most=MOST_ROWS, systems=systems)
+    board = board_of(row, within=within, version=version, viewer=user, most=most, systems=systems)
     return _shown(board, version)
 
 
@@ -106,14 +107,23 @@ def crossed_board_or_404(
     return _shown(board_of(row, within=crossed, version=version, viewer=user, most=MOST_ROWS), version)
 
 
-def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = None, task_version: int = 1) -> Board:
+def cited_board_or_404(
+    user: Any,
+    slug: str,
+    phase: str,
+    systems: Collection[int] = (),
+    *,
+    gold: int | None = None,
+    task_version: int = 1,
+) -> Board:
     """Return the board that `board_or_404` returns, with all slices and public names: all viewers cite equal bytes.
 
-    gold, task_version: as for `board_or_404`; gold None: the current board. A logged-in user gets all rows of a board.
+    gold, task_version: as for `board_or_404`; gold None: the current board. Only a logged-in user gets the rows of a
+    board of more than MOST_ROWS; otherwise it has only its best row and those of `systems` (ids).
     """
-    version = _version(gold, task_version)
-    most = None if getattr(user, "is_authenticated", False) else MOST_ROWS
-    return _shown(board_of(phase_or_404(user, slug, phase), version=version, most=most), version)
+    version, row = _version(gold, task_version), phase_or_404(user, slug, phase)
+    is_cut = not getattr(user, "is_authenticated", False) and read_head(row, "", version).summary.n_rows > MOST_ROWS
+    return _shown(board_of(row, version=version, most=1 if is_cut else None, systems=systems), version)
 
 
 def head_or_404(

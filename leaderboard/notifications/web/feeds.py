@@ -12,7 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Max
+from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
@@ -25,7 +25,7 @@ from leaderboard.boards.web.tables.number_format import shown_value
 from leaderboard.core.text.plain_text import one_line
 from leaderboard.core.web.public_responses import SECONDS
 from leaderboard.datasets.queries.errata import Erratum, errata_of
-from leaderboard.models import Announcement, Benchmark, Leaderboard, Phase
+from leaderboard.models import Announcement, Benchmark, Leaderboard, Phase, Standing
 
 ENTRIES, BOARDS = 50, 20
 """ENTRIES: maximum number of results, of announcements and of corrections in a feed. BOARDS: maximum number of boards
@@ -126,13 +126,14 @@ def _boards(phases: Iterable[Phase]) -> list[Board]:
     """
     shown = Leaderboard.objects.filter(phase__in=phases, state=Leaderboard.State.CURRENT)
     # Releases are numbered in the order in which they are made; their dates would have to be read from a large table.
-    dated = shown.annotate(last=Max("standings__release")).filter(last__isnull=False)
+    last = Standing.objects.filter(leaderboard=OuterRef("pk")).order_by("-release_id").values("release_id")
+    dated = shown.annotate(last=Subquery(last[:1])).filter(last__isnull=False)
     newest = dated.select_related("phase__benchmark__dataset", "phase__split").order_by("-last")[:BOARDS]
     return [
         board_of(
             board.phase,
             within=(),
-            most=ENTRIES,
+            most=0,
             systems=list(board.standings.order_by("-release_id").values_list("system", flat=True)[:ENTRIES]),
         )
         for board in newest

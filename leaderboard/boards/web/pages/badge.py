@@ -25,7 +25,7 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     `?team=`: its team, needed if several teams have a system of that name. `?measure=`: default: the primary measure.
     """
     name, team = request.GET.get("system", ""), request.GET.get("team")
-    board = board_or_404(None, slug, phase, systems=systems_shown_as(name), **version)
+    board = board_or_404(None, slug, phase, systems=systems_shown_as(name), most=0, **version)
     measure = board.measure(request.GET.get("measure", board.primary))
     if measure is None:
         raise Http404

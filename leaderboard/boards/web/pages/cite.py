@@ -41,7 +41,9 @@ def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRes
 
     Every viewer gets the names that the public sees: the digest is computed from these.
     """
-    board = cited_board_or_404(request.user, slug, phase, **version)
+    system = request.GET.get("system", "")
+    ids = [int(system)] if system.isascii() and system.isdigit() and len(system) < 10 else []
+    board = cited_board_or_404(request.user, slug, phase, ids, **version)
     context = {
         "board": board,
         "phase": board.phase,
@@ -49,7 +51,7 @@ def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRes
         "citation": citation(board),
         "files": _files(board),
         "most": MOST_ROWS,
-        "shareable": _shareable(board, request.GET.get("system", "")),
+        "shareable": _shareable(board, system),
     }
     return render(request, "boards/cite.html", context)
 
