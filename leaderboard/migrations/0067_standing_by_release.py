@@ -14,4 +14,12 @@ class Migration(migrations.Migration):
             model_name='standing',
             index=models.Index(fields=['leaderboard', 'release'], name='standing_by_release'),
         ),
+        migrations.AddIndex(
+            model_name='standing',
+            index=models.Index(fields=['leaderboard', 'value'], name='standing_by_value'),
+        ),
+        migrations.AddIndex(
+            model_name='paststanding',
+            index=models.Index(fields=['leaderboard', 'value'], name='past_standing_by_value'),
+        ),
     ]

@@ -125,8 +125,11 @@ class Standing(models.Model):
                 name="rank_lies_in_its_range",
             ),
         ]
-        # The newest results of a board are found without reading all of its rows.
-        indexes = [models.Index(fields=["leaderboard", "release"], name="standing_by_release")]
+        # The newest results of a board, and its best ones, are found without reading all of its rows.
+        indexes = [
+            models.Index(fields=["leaderboard", "release"], name="standing_by_release"),
+            models.Index(fields=["leaderboard", "value"], name="standing_by_value"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.rank}. {self.system}"
@@ -153,6 +156,7 @@ class PastStanding(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["leaderboard", "system", "since"], name="one_past_standing_at_a_time"),
         ]
+        indexes = [models.Index(fields=["leaderboard", "value"], name="past_standing_by_value")]
 
     def __str__(self) -> str:
         return f"{self.system} since {self.since:%Y-%m-%d %H:%M}"

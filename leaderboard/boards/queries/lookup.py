@@ -15,8 +15,8 @@ from django.shortcuts import get_object_or_404
 
 from leaderboard.boards.queries.board import Board, Version, crossed_by
 from leaderboard.boards.queries.paging import read_head
-from leaderboard.boards.queries.reading import board_of
-from leaderboard.boards.queries.request import MOST_ROWS
+from leaderboard.boards.queries.reading import board_of, by_value
+from leaderboard.boards.queries.request import MOST_ROWS, first_column
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.refusal import NotFound
 from leaderboard.models import Benchmark, Phase, Split
@@ -76,17 +76,19 @@ def board_or_404(
     *,
     within: Collection[str] | None = (),
     systems: Collection[int] = (),
-    most: int = MOST_ROWS,
+    most: int | None = None,
     gold: int | None = None,
     task_version: int = 1,
 ) -> Board:
     """Return a board of a phase that the user may see: the current board, or that of a gold and task version.
 
-    The board has its best `most` rows, and those of `systems`, which are ids. gold: number of the gold version;
-    None: the current board. within: dimensions whose slices are read in addition to the overall scores; None: all.
+    The board has its best `most` rows (None: MOST_ROWS), and those of `systems`, which are ids. gold: number of the
+    gold version; None: the current board. within: dimensions whose slices are read in addition to the overall scores;
+    None: all.
     Raises Http404, also for a version whose board was never public.
     """
     version, row = _version(gold, task_version), phase_or_404(user, slug, phase)
+    most = MOST_ROWS if most is None else most
     board = board_of(row, within=within, version=version, viewer=user, most=most, systems=systems)
     return _shown(board, version)
 
@@ -119,11 +121,16 @@ def cited_board_or_404(
     """Return the board that `board_or_404` returns, with all slices and public names: all viewers cite equal bytes.
 
     gold, task_version: as for `board_or_404`; gold None: the current board. Only a logged-in user gets the rows of a
-    board of more than MOST_ROWS; otherwise it has only its best row and those of `systems` (ids).
+    board of more than MOST_ROWS; otherwise it has only its best row, its best ranked row, and those of `systems` (ids).
     """
     version, row = _version(gold, task_version), phase_or_404(user, slug, phase)
-    is_cut = not getattr(user, "is_authenticated", False) and read_head(row, "", version).summary.n_rows > MOST_ROWS
-    return _shown(board_of(row, version=version, most=1 if is_cut else None, systems=systems), version)
+    head = _shown(read_head(row, "", version), version)
+    if head.leaderboard is None or getattr(user, "is_authenticated", False) or head.summary.n_rows <= MOST_ROWS:
+        return board_of(row, version=version)
+    ranked = head.leaderboard.standings.exclude(rank=None)
+    first = by_value(ranked, 1, descending=first_column(head).best_first)
+    systems = [*systems, *ranked.filter(pk__in=first).values_list("system", flat=True)]
+    return board_of(row, version=version, most=1, systems=systems)
 
 
 def head_or_404(

@@ -131,11 +131,12 @@ def _of_large_board(board: Board, query: BoardQuery, viewer: Any) -> tuple[int, 
     """
     start = (query.page - 1) * query.size
     if _is_by_value(board, query):
-        rows = _bounded(by_value(standings_of(board), descending=query.descending), query, "value")
-        n = rows.count() if query.by else board.summary.n_rows
-        page = list(rows.values_list("pk", flat=True)[start : start + query.size])
-        on_page = _prepared(board, query, viewer).filter(pk__in=page)
-        return n, _records(_lines(on_page, replace(query, page=1)), query)
+        rows = _bounded(standings_of(board), query, "value")
+        n = rows.order_by().count() if query.by else board.summary.n_rows
+        on_page = max(0, min(query.size, n - start))
+        page = by_value(rows, on_page, start=start, descending=query.descending) if on_page else []
+        standings = _prepared(board, query, viewer).filter(pk__in=page)
+        return n, _records(_lines(standings, replace(query, page=1)), query)
     systems = selection.few_systems(board, query, viewer, MOST_ROWS)
     if systems is None and any(len(word) > 1 for word in query.words):
         # The names are read one after the other, until there are too many that match.
@@ -143,8 +144,8 @@ def _of_large_board(board: Board, query: BoardQuery, viewer: Any) -> tuple[int, 
         systems = list(matches.order_by().values_list("system", flat=True)[: MOST_ROWS + 1])
         systems = systems if len(systems) <= MOST_ROWS else None
     if systems is None:
-        best = by_value(standings_of(board), descending=first_column(board).best_first)
-        limited = _prepared(board, query, viewer).filter(pk__in=list(best.values_list("pk", flat=True)[:MOST_ROWS]))
+        best = by_value(standings_of(board), MOST_ROWS, descending=first_column(board).best_first)
+        limited = _prepared(board, query, viewer).filter(pk__in=best)
     else:
         limited = _prepared(board, query, viewer).filter(system__in=systems)
     standings = _filtered(limited, query, viewer)

@@ -95,25 +95,31 @@ def board_of(
         return Board(phase, None, phase.split.current_gold, [])
     board = Board(phase, leaderboard, leaderboard.gold_version, [])
     standings = leaderboard.standings.all()
-    if most is not None:
-        best = by_value(standings, descending=board_state.direction(leaderboard, board.primary) > 0)
-        pks = list(best.values_list("pk", flat=True)[: most + 1])
-        if len(pks) > most:
-            standings = standings.filter(Q(pk__in=pks[:most]) | Q(system__in=systems))
-            board = replace(board, stored_summary=summary_of(leaderboard), is_cut=True)
+    if most is not None and standings.order_by()[: most + 1].count() > most:
+        best = by_value(standings, most, descending=board_state.direction(leaderboard, board.primary) > 0)
+        standings = standings.filter(Q(pk__in=best) | Q(system__in=systems))
+        board = replace(board, stored_summary=summary_of(leaderboard), is_cut=True)
     summary = board.stored_summary
     rows = rows_of(leaderboard, phase, standings, summary, within=within, viewer=viewer, named_at=named_at)
     rows.sort(key=lambda row: (row.received_at, row.system_id))
     return replace(board, rows=rows)
 
 
-def by_value(standings: QuerySet[Standing], *, descending: bool) -> QuerySet[Standing]:
-    """Order standings by their values as boards are sorted by the overall values of their primary measure.
+def by_value(standings: QuerySet[Any], n: int, *, start: int = 0, descending: bool) -> list[int]:
+    """Return the primary keys of up to n standings of one board, from the position `start` on.
 
-    It reads no other table, and so is fast for any number of standings.
+    They are in the order in which boards are sorted by the overall values of their primary measure. An index has this
+    order for all but disqualified standings and those without a value, which come last.
     """
+    end = start + n
+    by_time = (F("received_at").asc(nulls_last=True), "system_id")
+    valued = standings.filter(disqualified="", value__isnull=False)
+    best = valued.order_by("-value" if descending else "value", *by_time)
+    pks = list(best.values_list("pk", flat=True)[start:end])
+    if len(pks) == n:
+        return pks
     value = F("value").desc(nulls_last=True) if descending else F("value").asc(nulls_last=True)
-    return standings.order_by(DISQUALIFIED_LAST, value, F("received_at").asc(nulls_last=True), "system_id")
+    return list(standings.order_by(DISQUALIFIED_LAST, value, *by_time).values_list("pk", flat=True)[start:end])
 
 
 def head_of(phase: Phase, version: Version | None = None) -> Board:

@@ -24,7 +24,7 @@ _SIGNS = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }
-
+_TABLE = str.maketrans({**_SIGNS, "\0": "{}"})
 
 # TeX ligatures: two hyphens become a dash, a question mark and a grave accent an inverted question mark.
 _JOINED = re.compile(r"(?<=-)(?=-)|(?<=[!?`])(?=`)|(?<=')(?=')|(?<=,)(?=,)")
@@ -36,4 +36,4 @@ def escaped(text: str) -> str:
     Text is normalized to NFC, because pdfTeX cannot typeset combining accents.
     """
     line = _JOINED.sub("\0", unicodedata.normalize("NFC", one_line(text)))
-    return "".join("{}" if sign == "\0" else _SIGNS.get(sign, sign) for sign in line)
+    return line.translate(_TABLE)

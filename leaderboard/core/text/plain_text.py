@@ -11,6 +11,8 @@ _JOINERS = "\u200c\u200d"
 
 def one_line(text: str) -> str:
     """Remove line ends, control characters and bidirectional overrides, and collapse each run of spaces into one."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
     spaced = "".join(" " if sign.isspace() else sign for sign in text)
     visible = (sign for sign in spaced if sign in _JOINERS or unicodedata.category(sign) not in _LEFT_OUT)
     return " ".join("".join(visible).split())

@@ -53,8 +53,8 @@ def test_a_card_shows_leader_score_last_result_teams_and_closing_date(world: Wor
     now = timezone.now()
     Phase.objects.update(closes_at=now + timedelta(days=12, hours=1))
     stand(world, "Second", symmetric_scores(0.6), at=now - timedelta(days=9))
-    stand(world, "First", symmetric_scores(0.9), at=now - timedelta(days=3, hours=1), team="Other team")
     stand(world, "Majority", symmetric_scores(0.95), at=now - timedelta(days=5), kind="baseline", team="Baselines")
+    stand(world, "First", symmetric_scores(0.9), at=now - timedelta(days=3, hours=1), team="Other team")
     page = home()
     assert '<strong dir="auto">First</strong>' in page
     assert "<strong>0.900</strong>" in page and "[0.800, 1.000]" in page and "Accuracy" in page

@@ -28,11 +28,10 @@ def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     `?measure=`: comma-separated names of measures; default: the primary one. `?rows=`: number of systems; default and
     maximum: 100.
     """
-    board = board_or_404(None, slug, phase, within=(), **version)
+    board = board_or_404(None, slug, phase, within=(), most=_count(request.GET.get("rows", "")), **version)
     requested = request.GET.get("measure", "").split(",")
     measures = [measure for measure in board.measures if measure.name in requested] or board.measures[:1]
-    rows = by_primary(board)
-    shown = rows[: _count(request.GET.get("rows", ""))]
+    shown = by_primary(board)
     context = {
         "board": board,
         "phase": board.phase,

@@ -16,6 +16,7 @@ from leaderboard.benchmarks.web import benchmark as benchmark_page
 from leaderboard.boards.api import exports
 from leaderboard.boards.api import request as api_request
 from leaderboard.boards.queries import lookup, paging, parse, read_head, reading
+from leaderboard.boards.web.pages import embed as embed_page
 from leaderboard.models import Leaderboard, Phase, System
 from leaderboard.submissions.actions import hide
 from leaderboard.web_urls import public
@@ -58,6 +59,7 @@ def read(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     for module in (paging, lookup, exports, api_request):
         monkeypatch.setattr(module, "MOST_ROWS", MOST)
     monkeypatch.setattr(benchmark_page, "SHOWN", 0)
+    monkeypatch.setattr(embed_page, "MOST", MOST)
     built_rows: list[int] = []
     build_rows = reading.build_rows
 
@@ -193,6 +195,16 @@ def test_a_digest_of_a_large_board_needs_a_log_in() -> None:
     assert "SHA-256" in api.get(f"{API}.bib").content.decode()
     page = Client().get(f"{PAGE}cite/").content.decode()
     assert "log in" in page.lower() and "SHA-256</dt>" not in page
+
+
+def test_the_badge_of_a_large_board_is_of_the_same_system_without_a_log_in(world: World) -> None:
+    stand(world, "Reference", symmetric_scores(1.0, original=1.0), team="Lab-99", at=FIRST, kind="baseline")
+    client = Client()
+    client.force_login(person("reader"))
+    ours, theirs = (
+        re.search('alt="(Badge of [^"]+)"', reader.get(f"{PAGE}cite/").content.decode()) for reader in (Client(), client)
+    )
+    assert ours and theirs and ours[1] == theirs[1] != "Badge of Reference"
 
 
 def addresses() -> list[str]:
