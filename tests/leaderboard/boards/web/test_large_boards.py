@@ -202,7 +202,8 @@ def test_the_badge_of_a_large_board_is_of_the_same_system_without_a_log_in(world
     client = Client()
     client.force_login(person("reader"))
     ours, theirs = (
-        re.search('alt="(Badge of [^"]+)"', reader.get(f"{PAGE}cite/").content.decode()) for reader in (Client(), client)
+        re.search('alt="(Badge of [^"]+)"', reader.get(f"{PAGE}cite/").content.decode())
+        for reader in (Client(), client)
     )
     assert ours and theirs and ours[1] == theirs[1] != "Badge of Reference"
 
