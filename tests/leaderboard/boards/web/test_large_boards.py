@@ -17,7 +17,7 @@ from leaderboard.boards.api import exports
 from leaderboard.boards.api import request as api_request
 from leaderboard.boards.queries import lookup, paging, parse, read_head, reading
 from leaderboard.boards.web.pages import embed as embed_page
-from leaderboard.models import Leaderboard, Phase, System
+from leaderboard.models import Leaderboard, Phase, Standing, System
 from leaderboard.submissions.actions import hide
 from leaderboard.web_urls import public
 from tests.support.api_calls import ROOT, client_of, error_of, person
@@ -95,6 +95,19 @@ def test_all_rows_are_paged_in_the_order_of_the_primary_measure(query: dict[str,
     assert [row.system_id for row in found] == [row.system_id for row in expected]
     assert len(found) > MOST or "at_most" in query
     assert [(row.rank, row.tied) for row in found] == [(row.rank, row.tied) for row in expected]
+
+
+@pytest.mark.parametrize("sort", ["accuracy", "-accuracy"])
+def test_disqualified_systems_are_paged_last(sort: str) -> None:
+    _, rows = whole()
+    out = [row.system_id for row in rows[2:7:2]]
+    Standing.objects.filter(system__in=out).update(disqualified="It saw the gold.", rank=None)
+    head, rows = whole()
+    expected = [row.system_id for row in applied(rows, parse(head, {"sort": sort}))]
+    assert set(expected[-len(out) :]) == set(out)
+    queries = (parse(head, {"sort": sort, "page": str(number), "page_size": "3"}) for number in range(1, N + 1))
+    found = [row.system_id for query in queries for row in paging.page_of(head, query).board.rows]
+    assert found == expected
 
 
 @pytest.mark.parametrize("as_of", ["", DAY])
