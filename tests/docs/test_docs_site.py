@@ -33,7 +33,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return Path(os.environ["TEST_DOCS"])
     folder = tmp_path_factory.mktemp("docs")
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "dirhtml", "-d", folder / "doctrees", "docs"]
-    subprocess.run([*command, folder / "html"], cwd=ROOT, check=True)
+    # Sphinx fails if the locale of the environment is not installed.
+    subprocess.run([*command, folder / "html"], cwd=ROOT, env={**os.environ, "LC_ALL": "C"}, check=True)
     return folder / "html"
 
 

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib import resources
@@ -123,3 +125,18 @@ def test_the_list_of_packages_has_all_locked_ones() -> None:
     locked = re.findall(r"^([a-z0-9-]+)==([\w.+]+)", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.M)
     assert {(part["name"], part["version"]) for part in listed["components"]} == set(locked)
     assert all(part["externalReferences"][0]["hashes"] for part in listed["components"])
+
+
+def test_the_documentation_is_built_whatever_the_locale(tmp_path: Path) -> None:
+    """As on a server that takes the locale of an SSH client, and does not have it installed."""
+    (interpreter := tmp_path / ".venv" / "bin" / "python").parent.mkdir(parents=True)
+    interpreter.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    (bootstrap := tmp_path / "bin" / "bootstrap").parent.mkdir()
+    bootstrap.write_text("#!/bin/sh\n")
+    script = shutil.copy(ROOT / "bin" / "docs", bootstrap.parent)
+    for program in (interpreter, bootstrap):
+        program.chmod(0o755)
+    environment = {**os.environ, "LC_ALL": "xx_XX.UTF-8"}
+    # Sphinx sets the locale before it reads its arguments.
+    done = subprocess.run([script, "--version"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "sphinx" in done.stdout, done.stderr

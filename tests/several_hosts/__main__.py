@@ -33,6 +33,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--only", action="append", help="run only faults whose name or class contains this; may be repeated"
     )
+    parser.add_argument(
+        "--full-disk-seconds", type=float, default=30.0, help="how long a host has a full disk (default %(default)s)"
+    )
     parser.add_argument("--folder", type=Path, help="keep logs and data here (default: a new folder in /tmp)")
     return parser.parse_args()
 

@@ -285,7 +285,10 @@ class HostWithFullDisk(OfHost):
     """The disk on which a host's workers keep their temporary files has 8 kB."""
 
     name = "full disk on host"
-    seconds = 30.0
+
+    def __init__(self, host: str, seconds: float) -> None:
+        super().__init__(host)
+        self.seconds = seconds
 
     def begin(self, run: Run) -> None:
         folder = self._folder(run)

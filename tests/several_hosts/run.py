@@ -142,7 +142,7 @@ class Run:
             faults.ClockOff("b", -1),
             faults.HostKilled("c"),
             faults.HostWithoutSandbox("c"),
-            faults.HostWithFullDisk("c"),
+            faults.HostWithFullDisk("c", self.options.full_disk_seconds),
             faults.OtherCode("c"),
             faults.RollingUpgrade(),
         ]

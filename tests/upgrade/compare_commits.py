@@ -36,6 +36,7 @@ Documents = dict[str, str]
 GOLD_DIGEST = r',\s*"gold_sha256": ?"[0-9a-f]{64}"'
 NORMALIZED: tuple[tuple[str, str, str], ...] = (
     ("ids of submissions are random", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID"),
+    ("an error response names its request", r'("instance": ?"[^"#]*#)[0-9a-f]{32}"', r'\1REQUEST"'),
     ("the seedings are minutes apart", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?", "TIME"),
     ("a receipt names how long the scoring took", r'"(sandbox_start_)?seconds": ?[\d.e-]+', '"seconds": DURATION'),
     ("a receipt names the digest of the code", r'"code_sha256": ?"[0-9a-f]{64}"', '"code_sha256": "CODE"'),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
@@ -110,15 +109,6 @@ def test_images_are_refused_without_a_track(world: World, track: str, monkeypatc
     refused = refusal(image_uploads.finish, upload=upload, system=world.system, **fields)
     assert refused.code is Code.INVALID_TRACK
     assert image_uploads.finish(upload=upload, system=world.system, by=world.researcher, track="simple").track
-
-
-def test_the_database_protects_a_declared_track(world: World) -> None:
-    submission = world.submit(track="simple")
-    with pytest.raises(DatabaseError), transaction.atomic():
-        Submission.objects.filter(pk=submission.pk).update(track="thorough")
-    Submission.objects.filter(pk=submission.pk).update(note="another")
-    submission.refresh_from_db()
-    assert (submission.track, submission.note) == ("simple", "another")
 
 
 class TestChanging:

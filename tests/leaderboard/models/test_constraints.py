@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
 
 import pytest
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from leaderboard.models import (
@@ -18,6 +19,7 @@ from leaderboard.models import (
     Run,
     Score,
     State,
+    Submission,
     System,
     Team,
 )
@@ -112,6 +114,27 @@ def test_gold_needs_units_and_a_number(world):
     refused(lambda: GoldVersion.objects.create(**{**row, "number": 2}))
     refused(lambda: GoldVersion.objects.create(**{**row, "number": 0, "sha256": "0" * 64}))
     refused(lambda: GoldVersion.objects.create(**{**row, "number": 2, "sha256": "1" * 64, "n_groups": 5}))
+
+
+def test_no_migration_has_dropped_a_trigger():
+    """On SQLite, a migration that alters a table copies it, without its triggers."""
+    laid = import_module("leaderboard.migrations.0001_squashed_0027_standard_names").IMMUTABLE
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+            if connection.vendor == "postgresql"
+            else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        )
+        present = {name for (name,) in cursor.fetchall()}
+    assert present == {"leaderboard_submission_track", *(f"{table}_immutable" for table in laid)}
+
+
+def test_a_declared_track_is_immutable(world):
+    submission = Submission.objects.filter(pk=world.insert_run(track="simple").prediction.submission_id)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        submission.update(track="thorough")
+    submission.update(note="another")
+    assert submission.values_list("track", "note").get() == ("simple", "another")
 
 
 @pytest.mark.parametrize("table", ["gold", "audit", "release"])
