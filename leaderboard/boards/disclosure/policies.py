@@ -1,18 +1,34 @@
-"""Disclosure policies: which parts of a score a phase reveals. See docs/adr/0012 for the reasons.
+"""What a phase shows: its disclosure policy (`evaluator.disclosure.policy`), applied to scores and all that follows.
 
-- `full`: everything, at once.
-- `ladder`: nothing, until the overall primary measure beats the best shown value by a step; then every measure and
-  slice, each rounded to a grid that depends on its number of groups. No intervals, p-values, rank ranges or warnings:
-  each of these reveals information about the gold as well.
-- `sealed`: nothing until the phase is opened; then the final submissions, in full.
+Every number that is computed from hidden gold passes through this module before it is stored for readers or shown to
+them (`tests/test_architecture.py`). Only organisers see the exact values.
 """
 
 from __future__ import annotations
 
-from leaderboard.boards.disclosure import ladder
+from evaluator.disclosure import policy
+from evaluator.disclosure.ladder import MeasureOf, Scores
+from evaluator.disclosure.policy import Afterwards, Kind, Policy
 from leaderboard.boards.disclosure.costs import Cost
-from leaderboard.boards.disclosure.ladder import MeasureOf, Scores
 from leaderboard.models import Phase
+
+
+def policy_of(phase: Phase) -> Policy:
+    """Return the disclosure policy of a phase; `phase` has its split loaded. On public gold, all is exact.
+
+    Raises ValueError for an unknown policy.
+    """
+    _check_known(phase)
+    kind = Kind(phase.disclosure)
+    if phase.split.gold_public:
+        return Policy(kind, exact=True)
+    return Policy(
+        kind,
+        exact=phase.exact_scores,
+        least_groups=phase.least_groups,
+        detailed_answers=phase.detailed_answers,
+        afterwards=Afterwards(phase.afterwards),
+    )
 
 
 def reveals_comparisons(phase: Phase) -> bool:
@@ -65,25 +81,31 @@ def reveal_cost(*, phase: Phase, cost: Cost) -> dict[str, float | None] | None:
 
 
 def reveal(
-    *, phase: Phase, scores: Scores, primary: str, measure_of: MeasureOf, best: float | None, competes: bool = True
+    *,
+    phase: Phase,
+    scores: Scores,
+    primary: str,
+    measure_of: MeasureOf,
+    best: float | None,
+    n_earlier: int = 0,
+    competes: bool = True,
 ) -> Scores:
     """Return a run's scores as the phase's disclosure policy reveals them; [] if it reveals none.
 
-    A ladder rounds them and drops their intervals.
-
-    primary: name of the primary measure. measure_of, best, competes: as for `ladder.reveal`, which is used for a
-    ladder. Raises ValueError if the phase is still sealed or has an unknown policy.
+    The arguments are those of `evaluator.disclosure.policy.reveal`. Raises ValueError if the phase is still sealed or
+    has an unknown policy.
     """
-    match phase.disclosure:
-        case Phase.Disclosure.FULL:
-            return scores
-        case Phase.Disclosure.SEALED:
-            if phase.is_sealed:
-                raise ValueError(f"phase {phase.pk} is sealed; none of its scores can be released")
-            return scores
-        case Phase.Disclosure.LADDER:
-            return ladder.reveal(scores, primary=primary, measure_of=measure_of, best=best, competes=competes)
-    raise _unknown(phase)
+    if phase.is_sealed:
+        raise ValueError(f"phase {phase.pk} is sealed; none of its scores can be released")
+    return policy.reveal(
+        policy_of(phase),
+        scores,
+        primary=primary,
+        measure_of=measure_of,
+        best=best,
+        n_earlier=n_earlier,
+        competes=competes,
+    )
 
 
 def reveal_warnings(*, phase: Phase, warnings: list[str]) -> list[str]:
@@ -93,11 +115,7 @@ def reveal_warnings(*, phase: Phase, warnings: list[str]) -> list[str]:
 
 def _check_known(phase: Phase) -> None:
     if phase.disclosure not in Phase.Disclosure.values:
-        raise _unknown(phase)
-
-
-def _unknown(phase: Phase) -> ValueError:
-    return ValueError(
-        f"phase {phase.pk} has the unknown disclosure policy {phase.disclosure!r}; "
-        f"expected one of: {', '.join(Phase.Disclosure.values)}"
-    )
+        expected = ", ".join(Phase.Disclosure.values)
+        raise ValueError(
+            f"phase {phase.pk} has the unknown disclosure policy {phase.disclosure!r}; expected {expected}"
+        )

@@ -10,7 +10,7 @@ from django.db.models import Exists, FloatField, OuterRef, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, NullIf
 
-from leaderboard.boards.disclosure.ladder import Bounded
+from evaluator.disclosure.rounding import Bounded
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import (

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
+from evaluator.disclosure import ladder
+from evaluator.disclosure.ladder import Bounds
 from evaluator.measures.base import Difference, Measure, PublishedScore
-from leaderboard.boards.disclosure import ladder
-from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries.rows import Key, ShownScore, ShownScores
 from leaderboard.boards.queries.slices import Slice, slice_key, slice_of
 from leaderboard.evaluation.scorer_of_phase import of_board

@@ -51,7 +51,7 @@ class Table:
 
 @require_safe
 @conditional_page
-def head_to_head(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def head_to_head(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render the comparison of two systems.
 
     `?a=`, `?b=`: ids of the systems; default: the best two competing systems. `?measure=`: default: the primary

@@ -12,9 +12,9 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
+from evaluator.disclosure.ladder import Scores
 from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure import costs
-from leaderboard.boards.disclosure.ladder import Scores
 from leaderboard.boards.disclosure.policies import reveal, reveal_cost, reveal_warnings
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.ladder_bounds import groups_of

@@ -9,8 +9,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from leaderboard.boards.disclosure import ladder
-from leaderboard.boards.disclosure.ladder import Scores
+from evaluator.disclosure import ladder
+from evaluator.disclosure.ladder import Scores
 from leaderboard.boards.disclosure.policies import reveal, reveal_warnings
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, ranked, represented
