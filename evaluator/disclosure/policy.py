@@ -86,6 +86,8 @@ def reveal(
     """
     detailed = not competes or policy.is_detailed(n_earlier)
     chosen = [score for score in scores if policy.shows(score, primary=primary, detailed=detailed)]
+    if not policy.exact:
+        chosen = [{**score, "n_groups": shown_groups(score)} for score in chosen]
     if policy.compares_steps(detailed):
         shown = ladder.reveal(chosen, primary=primary, measure_of=measure_of, best=best, competes=competes)
         return shown if policy.exact else [_with_rounded_count(score) for score in shown]
@@ -119,6 +121,15 @@ def step_of(score: Mapping[str, Any], measure: Bounded) -> float:
     """Return the step to which a score is rounded. score: as in `Scores`, with a value."""
     n_groups = n_groups_of(score)
     return rounding.step(measure, n_groups) or rounding.relative_step(score["value"], n_groups)
+
+
+def shown_groups(score: Mapping[str, Any]) -> int | None:
+    """Return the number of groups behind a score, from which anybody may compute the step of a ladder.
+
+    On slices it is rounded, as the number of units is. None: unknown.
+    """
+    n_groups: int | None = score.get("n_groups")
+    return rounding.count(n_groups) if n_groups and score["slice"] else n_groups
 
 
 def n_groups_of(score: Mapping[str, Any]) -> int:

@@ -217,14 +217,14 @@ class Progress:
         """Return the provenance of the scores; empty until there are scores.
 
         If the phase's inputs are hidden, values that a container can control (the digest of its predictions, times) are
-        left out: the container could encode the inputs in them. The digest of hidden gold is only for managers of the
-        benchmark: anybody could use it to test guesses about the gold offline.
+        left out: the container could encode the inputs in them. The digest of hidden gold, and the seed that follows
+        from it, are only for managers of the benchmark: anybody could use them to test guesses about the gold offline.
         """
         if self.run is None or self._is_held or not self.run.provenance:
             return {}
         left_out = set() if self.file_is_shown else {*_CONTAINER_CONTROLLED}
         if not (self.for_manager or self.submission.phase.split.gold_public):
-            left_out.add("gold_sha256")
+            left_out |= {"gold_sha256", "seed"}
         shown = {name: value for name, value in self.run.provenance.items() if name not in left_out}
         return {**shown, "container": self.container} if self.is_container else shown
 
