@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
-from evaluator.disclosure.ladder import Scores
+from evaluator.disclosure.ladder import PUBLISHED, Scores
 from evaluator.disclosure.policy import Kind
+from evaluator.scoring.score import Score
 from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import policy_of, reveal, reveal_cost, reveal_warnings
@@ -25,6 +27,7 @@ from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_o
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.core import db_clock, db_locks, process_metrics, row_locks, tracing
 from leaderboard.core.compiled_queries import PreparedQuery
+from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import (
     ACTIVE,
     GoldVersion,
@@ -261,7 +264,7 @@ def _release(
             n_earlier=n_earlier,
             competes=competes,
         ),
-        warnings=reveal_warnings(phase=phase, warnings=warnings),
+        warnings=reveal_warnings(phase=phase, warnings=warnings, of_scores=lambda: warnings_of(scores, board)),
         cost=reveal_cost(phase=phase, cost=costs.of(run.prediction)),
         released_at=at,
     )
@@ -275,6 +278,10 @@ def _n_earlier(run: Run) -> int:
     They are counted by their sequence numbers, so that the number is the same whenever the run is released.
     """
     submission, sequence = run.prediction.submission, run.prediction.sequence or 0
+    if submission.phase.disclosure == Phase.Disclosure.SEALED:
+        # Only finals are answered.
+        finals = Prediction.objects.filter(submission__final__phase=submission.phase_id, sequence__lt=sequence)
+        return finals.filter(submission__system__team=submission.system.team_id).count()
     sent = SEQUENCES(submission.phase_id, submission.system.team_id)
     return sum(other is not None and other < sequence for (other,) in sent)
 
@@ -284,10 +291,18 @@ def n_earlier_of(phase: Phase) -> dict[UUID, int]:
     sent: Counter[int] = Counter()
     earlier = {}
     rows = Prediction.objects.filter(submission__phase=phase, sequence__isnull=False).order_by("sequence")
+    if phase.disclosure == Phase.Disclosure.SEALED:
+        rows = rows.filter(submission__final__isnull=False)
     for prediction, team in rows.values_list("pk", "submission__system__team"):
         earlier[prediction] = sent[team]
         sent[team] += 1
     return earlier
+
+
+def warnings_of(scores: Scores, board: Leaderboard) -> Collection[str]:
+    """Return the warnings that the board's task makes from the scores of a run. A custom scorer makes none."""
+    rows = [Score(**{name: score[name] for name in PUBLISHED}) for score in scores]
+    return scorer_of_phase.of_board(board).task.score_warnings(rows)
 
 
 def stored_scores(run: Run, board: Leaderboard) -> Scores:

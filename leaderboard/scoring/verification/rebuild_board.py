@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from evaluator.disclosure import ladder
@@ -45,15 +46,17 @@ def as_rebuilt(board: Leaderboard) -> Document:
     """
     phase, measure_of = board.phase, board_state.measures_of(board)
     n_earlier = releases.n_earlier_of(phase)
+    lines: list[Document] = []
     revealed: list[tuple[Release, Scores]] = []
     best: dict[tuple[int | None, str], float | None] = {}
     for release in _releases(board):
         system = release.submission.system
         scope = releases.scope(phase, system.team_id)
         competes = system.kind == System.Kind.PARTICIPANT
+        scores = releases.stored_scores(release.run, board)
         values = reveal(
             phase=phase,
-            scores=releases.stored_scores(release.run, board),
+            scores=scores,
             primary=release.primary,
             measure_of=measure_of,
             best=best.get((scope, release.primary)),
@@ -61,15 +64,14 @@ def as_rebuilt(board: Leaderboard) -> Document:
             competes=competes,
         )
         revealed.append((release, values))
+        of_scores = partial(releases.warnings_of, scores, board)
+        warnings = reveal_warnings(phase=phase, warnings=release.run.warnings, of_scores=of_scores)
+        lines.append(_line(release, values, warnings))
         for score in values if competes else ():
             key, value = (scope, score["measure"]), score["value"]
             if not score["slice"] and value is not None:
                 shown = best.get(key)
                 best[key] = value if ladder.beats(value, shown, measure=measure_of(score["measure"])) else shown
-    lines = [
-        _line(release, values, reveal_warnings(phase=phase, warnings=release.run.warnings))
-        for release, values in revealed
-    ]
     return {"releases": lines, "standings": _standings(board, revealed)}
 
 

@@ -16,7 +16,6 @@ from django.db.models.functions import Coalesce
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from leaderboard.boards.disclosure.policies import reveals_all
 from leaderboard.boards.queries.board_state import primary_value
 from leaderboard.boards.queries.submission_result import SubmissionResult, result_of
 from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Prediction, Reason, Release, Run, State, Submission
@@ -161,9 +160,9 @@ class Progress:
     def warnings(self) -> list[str]:
         """Return the distinct warnings about the predictions: from the validation, then from the scoring.
 
-        Of the warnings from the scoring only those are returned that the phase reveals.
+        Of the warnings from the scoring, only managers are shown more than the phase reveals.
         """
-        scoring = self.run if reveals_all(self.submission.phase) else self.release
+        scoring = self.run if self.for_manager else self.release
         sources = [source for source in (self.prediction, scoring) if source]
         return list(dict.fromkeys(warning for source in sources for warning in source.warnings))
 
