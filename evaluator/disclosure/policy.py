@@ -81,7 +81,8 @@ def reveal(
     """Return the scores of one answer as they are shown; [] if none are. Never call it for a phase that is sealed.
 
     primary: name of the primary measure. best: the best shown primary value that this one must beat, where answers are
-    compared; None: nothing was shown. n_earlier: the number of the team's earlier answers. competes: False for systems
+    compared; None: nothing was shown. n_earlier: the number of the team's earlier answers; on a ladder, of earlier
+    answers on it that showed scores. competes: False for systems
     such as baselines, all of whose answers are shown in detail.
     """
     detailed = not competes or policy.is_detailed(n_earlier)

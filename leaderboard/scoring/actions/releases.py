@@ -245,7 +245,8 @@ def _release(
         board.slice_groups = groups_of(scores, policy)
         Leaderboard.objects.filter(pk=board.pk).update(slice_groups=board.slice_groups)
     competes = system.kind == System.Kind.PARTICIPANT
-    n_earlier = _n_earlier(run) if competes and policy.detailed_answers is not None else 0
+    ladder = scope(phase, system.team_id)
+    n_earlier = _n_earlier(run, board, primary, ladder) if competes and policy.detailed_answers is not None else 0
     compares = competes and policy.compares_steps(policy.is_detailed(n_earlier))
     last_sequence = next(iter(LAST_SEQUENCE(phase.pk)), (0,))[0]
     release = Release.objects.create(
@@ -260,7 +261,7 @@ def _release(
             scores=scores,
             primary=primary,
             measure_of=board_state.measures_of(board),
-            best=board_state.best_shown(board, primary, team=scope(phase, system.team_id)) if compares else None,
+            best=board_state.best_shown(board, primary, team=ladder) if compares else None,
             n_earlier=n_earlier,
             competes=competes,
         ),
@@ -272,12 +273,16 @@ def _release(
     return release
 
 
-def _n_earlier(run: Run) -> int:
-    """Return the number of predictions in the phase that the run's team sent before the run's prediction.
+def _n_earlier(run: Run, board: Leaderboard, primary: str, ladder: int | None) -> int:
+    """Return the number of answers before a run's that count as detailed answers of its team.
 
-    They are counted by their sequence numbers, so that the number is the same whenever the run is released.
+    On a ladder, these are the answers on it that showed scores, since others show next to nothing. In other phases they
+    are the predictions that the team sent before, by their sequence numbers, so that the number is the same whenever
+    the run is released. ladder: as `scope` returns it.
     """
     submission, sequence = run.prediction.submission, run.prediction.sequence or 0
+    if submission.phase.disclosure == Phase.Disclosure.LADDER:
+        return board_state.n_shown(board, primary, team=ladder)
     if submission.phase.disclosure == Phase.Disclosure.SEALED:
         # Only finals are answered.
         finals = Prediction.objects.filter(submission__final__phase=submission.phase_id, sequence__lt=sequence)
@@ -287,7 +292,10 @@ def _n_earlier(run: Run) -> int:
 
 
 def n_earlier_of(phase: Phase) -> dict[UUID, int]:
-    """Return for each prediction of a phase, by primary key, how many its team had sent before; as `_n_earlier`."""
+    """Return for each prediction of a phase, by primary key, how many its team had sent before; as `_n_earlier`.
+
+    Not for a ladder.
+    """
     sent: Counter[int] = Counter()
     earlier = {}
     rows = Prediction.objects.filter(submission__phase=phase, sequence__isnull=False).order_by("sequence")

@@ -6,6 +6,7 @@ The rebuilt board must equal the stored board byte for byte; `manage.py check_bo
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from evaluator.disclosure.ladder import Scores
 from leaderboard.boards.disclosure.policies import reveal, reveal_warnings
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, ranked, represented
-from leaderboard.models import HiddenSubmission, Leaderboard, Release, System
+from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Release, System
 from leaderboard.scoring.actions import releases
 
 Document = dict[str, Any]
@@ -49,9 +50,11 @@ def as_rebuilt(board: Leaderboard) -> Document:
     lines: list[Document] = []
     revealed: list[tuple[Release, Scores]] = []
     best: dict[tuple[int | None, str], float | None] = {}
+    n_shown: Counter[tuple[int | None, str]] = Counter()
+    is_ladder = phase.disclosure == Phase.Disclosure.LADDER
     for release in _releases(board):
         system = release.submission.system
-        scope = releases.scope(phase, system.team_id)
+        rung = releases.scope(phase, system.team_id), release.primary
         competes = system.kind == System.Kind.PARTICIPANT
         scores = releases.stored_scores(release.run, board)
         values = reveal(
@@ -59,19 +62,19 @@ def as_rebuilt(board: Leaderboard) -> Document:
             scores=scores,
             primary=release.primary,
             measure_of=measure_of,
-            best=best.get((scope, release.primary)),
-            n_earlier=n_earlier.get(release.run.prediction_id, 0),
+            best=best.get(rung),
+            n_earlier=n_shown[rung] if is_ladder else n_earlier.get(release.run.prediction_id, 0),
             competes=competes,
         )
         revealed.append((release, values))
         of_scores = partial(releases.warnings_of, scores, board)
         warnings = reveal_warnings(phase=phase, warnings=release.run.warnings, of_scores=of_scores)
         lines.append(_line(release, values, warnings))
-        for score in values if competes else ():
-            key, value = (scope, score["measure"]), score["value"]
-            if not score["slice"] and value is not None:
-                shown = best.get(key)
-                best[key] = value if ladder.beats(value, shown, measure=measure_of(score["measure"])) else shown
+        value = _primary(values, release.primary)
+        if value is not None and competes:
+            n_shown[rung] += 1
+            shown = best.get(rung)
+            best[rung] = value if ladder.beats(value, shown, measure=measure_of(release.primary)) else shown
     return {"releases": lines, "standings": _standings(board, revealed)}
 
 
