@@ -22,8 +22,13 @@ MAX_GPUS = 16
 """The most GPUs that a phase may ask for, for each container."""
 MAX_GPU_MEMORY_GB = 1000
 """The most memory in GB of each GPU that a phase may ask for."""
+LEAST_GROUPS, DETAILED_ANSWERS = 25, 10
+"""Defaults of a phase on hidden gold; see `evaluator.disclosure.policy.Policy`."""
 
-FIXED_ONCE_SUBMITTED = ("split", "options", "disclosure", "scope", "subset")
+FIXED_ONCE_SUBMITTED = (
+    *("split", "options", "disclosure", "scope", "subset"),
+    *("exact_scores", "least_groups", "detailed_answers", "afterwards"),
+)
 """Fields of a phase on which its scores, and what is shown of them, depend: they do not change after a submission."""
 
 
@@ -220,6 +225,12 @@ class Phase(models.Model):
         TEAM = "team", "each team its own"
         TASK = "task", "one for everybody"
 
+    class Afterwards(models.TextChoices):
+        """What is shown of a team's answers on hidden gold after its first detailed ones."""
+
+        OVERALL = "overall", "the overall score"
+        IMPROVEMENTS = "improvements", "the overall score, if it is better by a step"
+
     class Subset(models.TextChoices):
         """Groups of the gold that a phase scores: all, or those that a PublicPrivatePartition makes public or private.
 
@@ -242,14 +253,38 @@ class Phase(models.Model):
         default="UTC",
         help_text="dates are shown in it and in UTC: an IANA name, or AoE (anywhere on Earth)",
     )
-    quota_per_day = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1)])
-    quota_total = models.PositiveIntegerField(default=100, validators=[MinValueValidator(1)])
+    quota_per_day = models.PositiveIntegerField(default=10, validators=[MinValueValidator(1)])
+    quota_total = models.PositiveIntegerField(default=50, validators=[MinValueValidator(1)])
     quota_everybody = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)], help_text="of all teams together; null: no limit"
     )
     disclosure = models.CharField(max_length=10, choices=Disclosure.choices, default=Disclosure.FULL)
     scope = models.CharField(max_length=10, choices=Scope.choices, default=Scope.TEAM, help_text="of a ladder")
     subset = models.CharField(max_length=10, choices=Subset.choices, default=Subset.WHOLE, blank=True)
+    # The `db_default` of the next four is what phases promised before they had these fields: code that is older than
+    # the fields, and runs beside newer code during an upgrade, inserts such phases. For `detailed_answers` it is null.
+    exact_scores = models.BooleanField(
+        default=False, db_default=True, help_text="scores on hidden gold have all digits, from which labels can be read"
+    )
+    least_groups = models.PositiveIntegerField(
+        default=LEAST_GROUPS,
+        db_default=1,
+        validators=[MinValueValidator(1)],
+        help_text="smallest number of groups of a slice that is shown while the gold is hidden",
+    )
+    detailed_answers = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        default=DETAILED_ANSWERS,
+        help_text="of each team on hidden gold, with slices, intervals and all measures; null: all its answers",
+    )
+    afterwards = models.CharField(
+        max_length=12,
+        choices=Afterwards.choices,
+        default=Afterwards.OVERALL,
+        db_default=Afterwards.OVERALL,
+        help_text="what is shown of the answers after the detailed ones",
+    )
     sealed_until = models.DateTimeField(
         null=True, blank=True, help_text="of a sealed phase: when its finals are scored"
     )

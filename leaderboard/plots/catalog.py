@@ -42,7 +42,7 @@ class PlotRequest:
     user: Any
     slug: str
     phase: str
-    version: Mapping[str, int] = field(default_factory=dict)
+    version: Mapping[str, Any] = field(default_factory=dict)
     params: QueryDict = field(default_factory=QueryDict)
 
     @property

@@ -8,9 +8,9 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from evaluator.disclosure import ladder
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.disclosure import ladder
 from leaderboard.boards.queries import Board, ShownScore, tracks
 from leaderboard.boards.web.tables.number_format import bound, score, shown_value
 from leaderboard.evaluation import scorer_of_phase

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from leaderboard.boards.disclosure.ladder import format_unit_step
+from evaluator.disclosure.ladder import format_unit_step
 
 register = template.Library()
 

@@ -12,8 +12,8 @@ from datetime import datetime
 from django.db.models import BigIntegerField, Case, Count, F, Min, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.utils import timezone
 
+from evaluator.disclosure import ladder
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.disclosure import ladder
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import ShownScore
 from leaderboard.boards.queries.main_phase import main_phase, phases_of

@@ -116,7 +116,7 @@ class ComparisonQuery(PageQuery, VersionQuery):
     pass
 
 
-def version(params: dict[str, Any]) -> dict[str, int]:
+def version(params: dict[str, Any]) -> dict[str, Any]:
     """Convert a VersionQuery's parameters to keyword arguments of `lookup.board_or_404`; {}: the current board."""
     if "gold_version" not in params:
         return {}

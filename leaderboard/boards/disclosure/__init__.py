@@ -1,1 +1,1 @@
-"""Disclosure of scores: `policies` (the disclosure policies of phases), `ladder` (the Ladder mechanism), `costs`."""
+"""What phases show: `policies` (the disclosure policy applied), `costs` (of containers)."""

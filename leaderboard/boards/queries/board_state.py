@@ -10,7 +10,7 @@ from django.db.models import Exists, FloatField, OuterRef, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, NullIf
 
-from leaderboard.boards.disclosure.ladder import Bounded
+from evaluator.disclosure.rounding import Bounded
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import (
@@ -122,6 +122,23 @@ def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float |
     Disqualified systems count, and so do releases that do not represent their system: a revealed score cannot be taken
     back. The database returns one row, however many releases there are.
     """
+    shown = _shown_to_participants(board, primary, team)
+    ordered = shown.order_by("-shown_value" if direction(board, primary) > 0 else "shown_value")
+    best = ordered.values_list("scores", flat=True).first()
+    # Parsed from the stored JSON: databases differ in how they convert digits.
+    return None if best is None else float(best[primary][0])
+
+
+def n_shown(board: Leaderboard, primary: str, *, team: int | None) -> int:
+    """Return how many answers of participants a board has revealed an overall primary value of.
+
+    team: id of the team whose answers count; None: those of all teams.
+    """
+    return _shown_to_participants(board, primary, team).count()
+
+
+def _shown_to_participants(board: Leaderboard, primary: str, team: int | None) -> models.QuerySet[ReleaseSlice]:
+    """Return the overall scores that a board has revealed; `shown_value` is the value of the primary measure."""
     slices = ReleaseSlice.objects.filter(
         slice_key="",
         release__phase=board.phase_id,
@@ -134,14 +151,7 @@ def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float |
         slices = slices.filter(release__submission__system__team=team)
     # SQLite returns JSON null as the text "null".
     text = NullIf(KeyTextTransform("0", KeyTransform(primary, "scores")), Value("null"))
-    valued = slices.annotate(shown_value=Cast(text, FloatField())).exclude(shown_value=None)
-    best = (
-        valued.order_by("-shown_value" if direction(board, primary) > 0 else "shown_value")
-        .values_list("scores", flat=True)
-        .first()
-    )
-    # Parsed from the stored JSON: databases differ in how they convert digits.
-    return None if best is None else float(best[primary][0])
+    return slices.annotate(shown_value=Cast(text, FloatField())).exclude(shown_value=None)
 
 
 def primary_of(board: Leaderboard) -> str:
@@ -151,7 +161,7 @@ def primary_of(board: Leaderboard) -> str:
 
 def measures_of(board: Leaderboard) -> Callable[[str], Bounded]:
     """Return a function from a measure's name to the measure, for all measures of the board's scorer."""
-    # Most disclosure policies never call it, so the scorer is read at the first call.
+    # On public gold and in phases with exact scores it is never called, so the scorer is read at the first call.
     scorer = cache(lambda: scorer_of_phase.of_board(board))
     return lambda name: scorer().measure(name)
 

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import msgspec
 
+from evaluator.disclosure.ladder import Bounds
 from leaderboard.boards.disclosure.costs import Cost
-from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries.facts import Value as FactValue
 from leaderboard.boards.queries.slices import WHOLE, Slice
 from leaderboard.models import System

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -28,7 +29,7 @@ _LINK = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} head to
 
 @require_safe
 @with_etag
-def significance(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def significance(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render the page, which is empty until rank ranges are ready. `?download=csv`: all pairs."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     pairs = ranked_pairs(board)

@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 from django.db.models import Count, Q
 
-from leaderboard.boards.disclosure import ladder
+from evaluator.disclosure import ladder
 from leaderboard.boards.queries import board_state, n_groups_of
 from leaderboard.models import GoldVersion, Phase, Release, System
 

@@ -6,11 +6,13 @@ The rebuilt board must equal the stored board byte for byte; `manage.py check_bo
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from leaderboard.boards.disclosure import ladder
-from leaderboard.boards.disclosure.ladder import Scores
+from evaluator.disclosure import ladder
+from evaluator.disclosure.ladder import Scores
 from leaderboard.boards.disclosure.policies import reveal, reveal_warnings
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, ranked, represented
@@ -44,33 +46,35 @@ def as_rebuilt(board: Leaderboard) -> Document:
     The disclosure policy is applied again to the scores, in the recorded sequence of releases.
     """
     phase, measure_of = board.phase, board_state.measures_of(board)
+    n_earlier = releases.n_earlier_of(phase)
+    lines: list[Document] = []
     revealed: list[tuple[Release, Scores]] = []
     best: dict[tuple[int | None, str], float | None] = {}
+    n_shown: Counter[tuple[int | None, str]] = Counter()
+    is_ladder = phase.disclosure == Phase.Disclosure.LADDER
     for release in _releases(board):
         system = release.submission.system
-        scope = None if phase.scope == Phase.Scope.TASK else system.team_id
+        rung = releases.scope(phase, system.team_id), release.primary
         competes = system.kind == System.Kind.PARTICIPANT
         scores = releases.stored_scores(release.run, board)
-        if phase.disclosure != Phase.Disclosure.LADDER:
-            scores = [{name: value for name, value in score.items() if name != "n_groups"} for score in scores]
         values = reveal(
             phase=phase,
             scores=scores,
             primary=release.primary,
             measure_of=measure_of,
-            best=best.get((scope, release.primary)),
+            best=best.get(rung),
+            n_earlier=n_shown[rung] if is_ladder else n_earlier.get(release.run.prediction_id, 0),
             competes=competes,
         )
         revealed.append((release, values))
-        for score in values if competes else ():
-            key, value = (scope, score["measure"]), score["value"]
-            if not score["slice"] and value is not None:
-                shown = best.get(key)
-                best[key] = value if ladder.beats(value, shown, measure=measure_of(score["measure"])) else shown
-    lines = [
-        _line(release, values, reveal_warnings(phase=phase, warnings=release.run.warnings))
-        for release, values in revealed
-    ]
+        of_scores = partial(releases.warnings_of, scores, board)
+        warnings = reveal_warnings(phase=phase, warnings=release.run.warnings, of_scores=of_scores)
+        lines.append(_line(release, values, warnings))
+        value = _primary(values, release.primary)
+        if value is not None and competes:
+            n_shown[rung] += 1
+            shown = best.get(rung)
+            best[rung] = value if ladder.beats(value, shown, measure=measure_of(release.primary)) else shown
     return {"releases": lines, "standings": _standings(board, revealed)}
 
 

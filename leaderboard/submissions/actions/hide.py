@@ -1,7 +1,7 @@
 """Hiding of a submission from all boards of its phase, by the benchmark's organisers or by the submission's team.
 
 A hidden submission keeps its scores, its receipt and its quota charge. Under the disclosure policy `ladder`
-(`leaderboard.boards.disclosure.ladder`), new scores are still compared with its revealed score. On every board of the
+(`evaluator.disclosure.ladder`), new scores are still compared with its revealed score. On every board of the
 phase, another submission of the system that is not hidden represents the system; without one, the system leaves the
 board. A submission hidden by both organisers and team is on the boards again only when both show it.
 """

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.boards.disclosure.ladder import Bounds
+from evaluator.disclosure.ladder import Bounds
 from leaderboard.boards.queries.ladder_bounds import scores_of_release
 from leaderboard.boards.queries.slices import slice_of
 from leaderboard.models import Release

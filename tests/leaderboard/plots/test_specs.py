@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.boards.disclosure.ladder import Bounds
+from evaluator.disclosure.ladder import Bounds
 from leaderboard.boards.queries import NO_SCORE, ShownScore
 from leaderboard.boards.queries.plots import Column, Curve, Grid, Pairs
 from leaderboard.boards.web.charts.progress import Level, ScoreAtTime

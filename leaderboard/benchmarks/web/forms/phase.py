@@ -11,8 +11,8 @@ from django.db.models import Case, IntegerField, QuerySet, When
 from django.utils import timezone
 from django.utils.text import slugify
 
+from evaluator.disclosure.ladder import format_unit_step
 from leaderboard.benchmarks.actions import edit_phase
-from leaderboard.boards.disclosure.ladder import format_unit_step
 from leaderboard.boards.web.forms.tracks import TracksField
 from leaderboard.core import time_zones
 from leaderboard.core.web.local_time_field import read_local

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from leaderboard.boards.disclosure.ladder import Bounds
+from evaluator.disclosure.ladder import Bounds
 from leaderboard.boards.queries import ShownScore
 from leaderboard.core.web.scale import Scale, covering
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from csp.constants import NONE
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotFound
 from django.template.loader import render_to_string
@@ -19,7 +21,7 @@ from leaderboard.core.web.public_responses import SECONDS, replace_csp
 @conditional_page
 @cache_control(public=True, max_age=SECONDS)
 @replace_csp(default_src=[NONE], img_src=[NONE], form_action=[NONE])
-def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def badge(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render the badge of the system that `?system=` names.
 
     `?team=`: its team, needed if several teams have a system of that name. `?measure=`: default: the primary measure.

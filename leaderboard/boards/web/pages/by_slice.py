@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -46,7 +47,7 @@ class Column:
 
 @require_safe
 @with_etag
-def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: int) -> HttpResponse:
+def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: Any) -> HttpResponse:
     """Render the board by one dimension: each system's scores on the values of the dimension.
 
     `?measure=`: a measure that exists on the slices, or `all`. Default: all measures if the dimension has few values,

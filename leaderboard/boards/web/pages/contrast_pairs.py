@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -35,7 +36,7 @@ MOST = 60
 
 @require_safe
 @conditional_page
-def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def pairs(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render plot and table of the pair counts; raise Http404 if the gold is not a symmetric set.
 
     `?sort=`: `both`, `drop`, `flip`, `neither` or `system`. `?download=csv`: return the table.

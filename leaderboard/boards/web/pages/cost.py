@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -28,7 +29,7 @@ class CostedSystem:
 
 @require_safe
 @conditional_page
-def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def cost_board(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render the chart; raise Http404 if no system of the board has a known cost.
 
     `?cost=`: the kind of cost, such as wall_seconds; default: the first kind that the board has.

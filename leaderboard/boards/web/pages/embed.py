@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from csp.constants import NONE
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +24,7 @@ MOST = 100
 @cache_control(public=True, max_age=SECONDS)
 @xframe_options_exempt
 @replace_csp(frame_ancestors=["*"], form_action=[NONE], script_src=[NONE])
-def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def embed(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render the table of the best systems as the public sees it, the same for everybody, without cookies.
 
     `?measure=`: comma-separated names of measures; default: the primary one. `?rows=`: number of systems; default and

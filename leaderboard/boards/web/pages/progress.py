@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -25,7 +26,7 @@ MOST_LEVELS = 8
 
 @require_safe
 @conditional_page
-def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def progress(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render plot and table; `?download=csv` returns the table."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     best, levels = best_so_far(board), reference_levels(board)

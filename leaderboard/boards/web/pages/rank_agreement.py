@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -30,7 +31,7 @@ FORMER_HEADS = ("metric_parts", "people_part", "of_parts")
 
 @require_safe
 @conditional_page
-def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def agreement(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render the plots; raise Http404 if the board has no Spearman measure.
 
     `?slice=`: the slice as JSON, `["dimension", "value"]`. `?download=csv`: return the numbers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -41,7 +42,7 @@ class Choice:
 
 @require_safe
 @conditional_page
-def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def roc(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render the curves; raise Http404 if the board has no AUROC measure.
 
     `?system=`: id of a system, up to MOST times; default: the best FIRST systems. `?slice=`: the slice as JSON,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
@@ -30,7 +32,7 @@ COLUMNS: dict[str, tuple[str, str, Slice]] = {
 
 @require_safe
 @conditional_page
-def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """Render the board; raise Http404 if the gold is not a symmetric set. `?sort=`: a key of COLUMNS, or `system`."""
     board = board_or_404(request.user, slug, phase, within=["origin"], **version)
     if not is_symmetric(board):

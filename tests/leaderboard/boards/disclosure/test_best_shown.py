@@ -24,8 +24,8 @@ def world() -> World:
     return build()
 
 
-def by_reading_all(board: Leaderboard, primary: str, *, team: int | None) -> float | None:
-    """The best revealed value among all releases of the board."""
+def values_by_reading_all(board: Leaderboard, *, team: int | None) -> list[float]:
+    """The revealed values among all releases of the board."""
     telling = Release.objects.filter(
         phase=board.phase_id,
         run__gold_version=board.gold_version_id,
@@ -34,8 +34,7 @@ def by_reading_all(board: Leaderboard, primary: str, *, team: int | None) -> flo
     ).exclude(values=[])
     if team is not None:
         telling = telling.filter(submission__system__team=team)
-    values = [value for release in telling if (value := board_state.primary_value(release)) is not None]
-    return (max if board_state.direction(board, primary) > 0 else min)(values, default=None)
+    return [value for release in telling if (value := board_state.primary_value(release)) is not None]
 
 
 def random_values(draw: random.Random) -> list[dict[str, Any]]:
@@ -65,7 +64,10 @@ def test_it_equals_reading_all_releases(world: World, seed: int, sign: int, monk
     monkeypatch.setattr(board_state, "direction", lambda *_: sign)
     team_ids = [None, *Team.objects.values_list("pk", flat=True)]
     best_values = [board_state.best_shown(board, "accuracy", team=team) for team in team_ids]
-    assert best_values == [by_reading_all(board, "accuracy", team=team) for team in team_ids]
+    best = max if sign > 0 else min
+    by_team = [values_by_reading_all(board, team=team) for team in team_ids]
+    assert best_values == [best(values, default=None) for values in by_team]
+    assert [board_state.n_shown(board, "accuracy", team=team) for team in team_ids] == list(map(len, by_team))
     assert len(set(best_values)) > 1 and best_values[0] is not None
 
 

@@ -10,8 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
-from leaderboard.models import Leaderboard, QuotaCharge, Reason, Release, Run, Score, Standing, State, System
+from leaderboard.models import Leaderboard, Phase, QuotaCharge, Reason, Release, Run, Score, Standing, State, System
 from leaderboard.scoring.actions import releases, runs
+from leaderboard.scoring.verification.rebuild_board import differences
 from leaderboard.submissions.queries.progress import Revealed, of, with_related
 from tests.support.api_calls import fixed_text, person
 from tests.support.rows.many_groups import (
@@ -153,6 +154,18 @@ def test_scope(world: World, split: Any, scope: str, expected: list[float | None
     ]
     score_all()
     assert [primary(submission) for submission in submissions] == expected
+
+
+def test_the_first_answers_that_show_scores_are_shown_in_detail(world: World, split: Any) -> None:
+    phase = a_phase(world, split)
+    Phase.objects.filter(pk=phase.pk).update(detailed_answers=2)
+    phase.refresh_from_db()
+    submissions = [send(world, phase, answers(LABELS, wrong)) for wrong in (50, 50, 50, 30, 10)]
+    score_all()
+    shown = [values(release) for release in Release.objects.filter(submission__in=submissions).order_by("sequence")]
+    assert [len(row) > 1 for row in shown] == [True, False, False, True, False]
+    assert shown[1] == shown[2] == {} and shown[4] == {("accuracy", "{}"): 0.9}
+    assert not differences(Leaderboard.objects.get(phase=phase))
 
 
 def test_a_baseline_is_shown_and_raises_the_ladder_for_nobody(world: World, split: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.boards.disclosure import ladder
+from evaluator.disclosure import ladder
 
 
 @dataclass(frozen=True)

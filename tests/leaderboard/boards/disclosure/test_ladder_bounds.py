@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.cli.tables import board_table, score_table
+from evaluator.disclosure import ladder
+from evaluator.disclosure.ladder import Bounds
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.disclosure import ladder
-from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries import ShownScore
 from leaderboard.boards.queries.ladder_bounds import with_bounds
 from leaderboard.boards.web.pages.symmetric import GENERATED, ORIGINAL

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evaluator.disclosure.ladder import Bounds
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.disclosure.ladder import Bounds
 from leaderboard.boards.queries import WHOLE, ShownScore
 from leaderboard.boards.web.tables.heat_rows import NO_UNIT, NOT_SCORED, NOT_SHOWN, Source, heat_rows, reasons
 from tests.support.row_factory import cells, row

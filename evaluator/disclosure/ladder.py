@@ -4,38 +4,25 @@ Blum & Hardt 2015: if a score is revealed only when it beats the best revealed s
 the revealed scores leak next to nothing about the test set. Rounding to the grid keeps the digits of a revealed score
 from leaking more. Values are rounded towards the measure's worst value, so they never overstate the score.
 
-`reveal` decides which scores a ladder shows. Functions of `policies` say that it hides intervals, plots and more.
+`reveal` decides which scores a ladder shows; `policy` says what else it hides.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
+
+from evaluator.disclosure.rounding import Bounded
 
 SLACK = 1e-9
 """Tolerance, as a fraction of a step: exact multiples of the step stay on the grid despite floating-point error."""
 DIGITS = 12
 """Decimals to which a value on the grid is rounded, to remove floating-point noise."""
-
-
-class Bounded(Protocol):
-    """The attributes of a measure that a ladder uses."""
-
-    @property
-    def low(self) -> float: ...
-
-    @property
-    def high(self) -> float: ...
-
-    @property
-    def higher_is_better(self) -> bool | None: ...
-
-
 Scores = list[dict[str, Any]]
-"""A run's scores: dicts with the keys measure, slice, value, low, high, n, and for a ladder n_groups."""
+"""A run's scores: dicts with the keys measure, slice, value, low, high, n and n_groups (None: unknown)."""
 MeasureOf = Callable[[str], Bounded]
-_PUBLISHED = ("measure", "slice", "value", "low", "high", "n")
+PUBLISHED = ("measure", "slice", "value", "low", "high", "n")
 
 
 def reveal(scores: Scores, *, primary: str, measure_of: MeasureOf, best: float | None, competes: bool = True) -> Scores:
@@ -43,12 +30,18 @@ def reveal(scores: Scores, *, primary: str, measure_of: MeasureOf, best: float |
 
     primary: name of the primary measure. measure_of: function from a measure's name to the measure. best: the best
     primary value shown so far to the team, or to anybody, depending on the ladder's scope; None: no value has been
-    shown. competes: False for systems such as baselines, whose scores are always shown.
+    shown; it need not be on the grid. competes: False for systems such as baselines, whose scores are always shown.
     """
     on_grid = [_on_grid(score, measure_of(score["measure"])) for score in scores]
-    value = next((row["value"] for row in on_grid if row["measure"] == primary and not row["slice"]), None)
-    if competes and not beats(value, best, measure=measure_of(primary)):
-        return []
+    if competes:
+        overall = [at for at, row in enumerate(on_grid) if row["measure"] == primary and not row["slice"]]
+        measure = measure_of(primary)
+        if not overall:
+            return []
+        n_groups = scores[overall[0]].get("n_groups")
+        best = None if best is None else shown(best, measure=measure, n_groups=n_groups)
+        if not beats(on_grid[overall[0]]["value"], best, measure=measure):
+            return []
     return [score for score in on_grid if score["value"] is not None]
 
 
@@ -148,4 +141,4 @@ def beats(value: float | None, best: float | None, *, measure: Bounded) -> bool:
 def _on_grid(score: dict[str, Any], measure: Bounded) -> dict[str, Any]:
     value = score["value"]
     rounded = None if value is None else shown(value, measure=measure, n_groups=score.get("n_groups"))
-    return {**{name: score[name] for name in _PUBLISHED}, "value": rounded, "low": None, "high": None}
+    return {**{name: score[name] for name in PUBLISHED}, "value": rounded, "low": None, "high": None}
