@@ -10,6 +10,32 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "leaderboard"
 PRIVATE = {"Score", "outcomes", "outcomes_storage", "outcomes_sha256"}
+EXACT = {"Score", "Comparison", "HeadToHead"}
+"""Tables with numbers that are computed from hidden gold and stored with all digits."""
+POLICIES = "leaderboard.boards.disclosure.policies"
+THROUGH_POLICIES = {
+    "scoring/actions/releases.py",
+    "scoring/actions/plots.py",
+    "comparisons/queries/head_to_head.py",
+    "comparisons/queries/pairs.py",
+}
+"""Modules that read exact numbers and make of them what is shown."""
+SHOW_NONE = {
+    "comparisons/actions/head_to_head.py": "writes the rows",
+    "comparisons/actions/pairs.py": "writes the rows",
+    "comparisons/actions/rank_ranges.py": "writes the rows, and ranges of ranks",
+    "comparisons/queries/rank_ranges.py": "decides which pairs differ significantly",
+    "comparisons/web/head_to_head.py": "the state of a row",
+    "comparisons/web/rate_limit.py": "the state of rows",
+    "scoring/actions/runs.py": "writes the rows",
+    "scoring/queries/leakage_budget.py": "numbers of groups",
+    "submissions/queries/exact_scores.py": "for organisers",
+    "admin/work.py": "for operators",
+    "archives/actions/json_values.py": "a type",
+    "archives/actions/row_checks.py": "a type",
+    "archives/actions/tables.py": "the encrypted part of an archive",
+}
+"""Other modules that read these tables, with what they do with them."""
 
 
 def parsed(folder: Path) -> Iterator[tuple[Path, ast.Module]]:
@@ -30,6 +56,39 @@ def test_pages_api_and_boards_read_releases_never_scores_or_outcomes() -> None:
             private[str(path)] = named & PRIVATE
     assert not private
     assert read > 150, "the folders have moved: this test reads hardly any files"
+
+
+def reads_exact_numbers(tree: ast.Module) -> bool:
+    """Return True for a module that imports one of the tables EXACT, or reads the scores of a run."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith("leaderboard.models"):
+                if EXACT & {alias.name for alias in names}:
+                    return True
+            case ast.Attribute(attr="scores", value=ast.Name(id="run") | ast.Attribute(attr="run")):
+                return True
+            case ast.Attribute(attr="comparisons" | "head_to_heads", value=ast.Name(id="board" | "leaderboard")):
+                return True
+    return False
+
+
+def test_numbers_of_hidden_gold_are_shown_through_the_policies() -> None:
+    """Every module that reads them is listed, and those that show them import the policies and round what they show."""
+    found = {str(path.relative_to("leaderboard")): tree for path, tree in parsed(SITE) if reads_exact_numbers(tree)}
+    found = {path: tree for path, tree in found.items() if not path.startswith(("models/", "migrations/"))}
+    assert found.keys() == THROUGH_POLICIES | SHOW_NONE.keys()
+    for path in THROUGH_POLICIES:
+        imports = [node for node in ast.walk(found[path]) if isinstance(node, ast.ImportFrom)]
+        used = {alias.name for node in imports if node.module == POLICIES for alias in node.names}
+        assert any(name.startswith("reveal_") or name == "reveal" for name in used), path
+    pages = [*SITE.glob("*/web"), *SITE.glob("*/api"), *SITE.glob("*/templatetags")]
+    for path, tree in (one for folder in pages for one in parsed(folder)):
+        wrong = {
+            node.module
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("evaluator.disclosure.policy")
+        }
+        assert not wrong, f"{path} applies a policy by itself; expected {POLICIES}"
 
 
 def test_no_work_is_hidden_in_save_or_signals() -> None:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from leaderboard.boards.queries import facts
-from leaderboard.models.benchmark import MAX_GPU_MEMORY_GB, MAX_GPUS
+from leaderboard.models.benchmark import DETAILED_ANSWERS, LEAST_GROUPS, MAX_GPU_MEMORY_GB, MAX_GPUS
 from leaderboard.models.reported_numbers import Value
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -72,7 +72,8 @@ class PhasePart(Part):
     """A phase of the benchmark, with the fields of the model Phase.
 
     split: name of the split that it scores. subset: the groups of the gold that are scored (empty: all groups); the
-    key in the document is `gold_subset`. gpus: number of GPUs of each container, each with at least `gpu_memory_gb` GB
+    key in the document is `gold_subset`. disclosure: None: a ladder on hidden gold, `full` on public gold. scope: None:
+    `task` for such a ladder, else `team`. gpus: number of GPUs of each container, each with at least `gpu_memory_gb` GB
     (0: any). The previous release wrote `gpus` into `limits`, which is still accepted.
     """
 
@@ -82,14 +83,18 @@ class PhasePart(Part):
     options: Options = {}
     opens_at: Moment | None = None
     closes_at: Moment | None = None
-    quota_per_day: Annotated[int, Meta(ge=1)] = 5
-    quota_total: Annotated[int, Meta(ge=1)] = 100
+    quota_per_day: Annotated[int, Meta(ge=1)] = 10
+    quota_total: Annotated[int, Meta(ge=1)] = 50
     quota_everybody: Annotated[int, Meta(ge=1)] | None = None
-    disclosure: Literal["full", "ladder", "sealed"] = "full"
-    scope: Literal["team", "task"] = "team"
+    disclosure: Literal["full", "ladder", "sealed"] | None = None
+    scope: Literal["team", "task"] | None = None
     subset: Literal["", "public", "private"] = msgspec.field(default="", name="gold_subset")
     sealed_until: Moment | None = None
     finals_per_team: Annotated[int, Meta(ge=1)] = 1
+    exact_scores: bool = False
+    least_groups: Annotated[int, Meta(ge=1)] = LEAST_GROUPS
+    detailed_answers: Annotated[int, Meta(ge=0)] | None = DETAILED_ANSWERS
+    afterwards: Literal["overall", "improvements"] = "overall"
     takes_predictions: bool = True
     takes_images: bool = False
     limits: dict[str, int | float] = {}
@@ -208,8 +213,12 @@ class Manifest(Part):
             if download.file in hidden:
                 raise ValueError(f"download {download.name} is hidden gold, {download.file}; expected a public file")
         scorable = {split.name for split in self.splits if split.gold}
+        public = {split.name for split in self.splits if split.gold_public}
         for phase in self.phases:
             _check_known(f"phase {phase.slug}: split", phase.split, scorable, "a split with gold")
+            is_ladder = phase.disclosure is None and phase.split not in public
+            phase.scope = phase.scope or ("task" if is_ladder else "team")
+            phase.disclosure = phase.disclosure or ("ladder" if is_ladder else "full")
         for system in self.systems:
             _check_known(
                 f"system {system.name}: phase",

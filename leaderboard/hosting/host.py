@@ -44,6 +44,9 @@ EDITED = {
 LATER = ("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks", "time_zone")
 """Fields of a phase that may change after the phase was hosted, so they are not part of the digests."""
 
+FORMER_DEFAULTS = {"disclosure": "full", "scope": "team", "quota_per_day": 5, "quota_total": 100}
+"""Defaults of a phase in the previous release. Digests leave them out, so that those of its sites still match."""
+
 
 @dataclass(frozen=True)
 class Hosted:
@@ -119,6 +122,12 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
         whole.pop(name, None)
     for phase, name in product(whole["phases"], LATER):
         phase.pop(name, None)
+    for (phase, part), (name, former_default) in product(
+        zip(whole["phases"], manifest.phases, strict=True), FORMER_DEFAULTS.items()
+    ):
+        phase.pop(name, None)
+        if (value := getattr(part, name)) != former_default:
+            phase[name] = value
     for phase, (former, present) in product(whole["phases"], FORMER_KEYS.items()):
         if present in phase:
             phase[former] = phase.pop(present)  # the former name, so that digests of the previous release still match

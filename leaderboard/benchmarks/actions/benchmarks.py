@@ -12,6 +12,7 @@ from leaderboard.boards.actions import tracks as declared_tracks
 from leaderboard.core import time_zones, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
+from leaderboard.datasets.actions import partition_gold
 from leaderboard.evaluation.container_limits import with_changes
 from leaderboard.models import (
     AuditEntry,
@@ -23,6 +24,7 @@ from leaderboard.models import (
     Split,
     User,
 )
+from leaderboard.models.benchmark import DETAILED_ANSWERS, LEAST_GROUPS
 
 
 @transaction.atomic
@@ -80,6 +82,11 @@ def add_phase(
     subset: str = Phase.Subset.WHOLE,
     sealed_until: datetime | None = None,
     finals_per_team: int = 1,
+    exact_scores: bool = False,
+    least_groups: int = LEAST_GROUPS,
+    detailed_answers: int | None = DETAILED_ANSWERS,
+    afterwards: str = Phase.Afterwards.OVERALL,
+    keeps_half: bool = False,
     takes_predictions: bool = True,
     takes_images: bool = False,
     limits: dict[str, Any] | None = None,
@@ -91,11 +98,13 @@ def add_phase(
     """Add a phase on one split of the benchmark's dataset.
 
     options: options of the task, which take precedence over the split's. limits: container limits that differ from the
-    server's. tracks: dicts {"name", "title", "description"}; a submission declares one of the tracks. A phase accepts
-    predictions files, container images, or both. A sealed phase closes when it is unsealed, unless `closes_at` is
-    earlier. Of the other arguments, which are fields of Phase, None means: no such date, no such limit, or the default
-    of the field. Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE, NAME_TAKEN; NOT_POSSIBLE for a retired split;
-    NOT_READY for a `subset` of gold that has no public/private split yet.
+    server's. tracks: dicts {"name", "title", "description"}; a submission declares one of the tracks. keeps_half: True
+    to score only the public groups of the gold, and to keep the private ones for another phase; gold that is not
+    divided yet is divided into halves. A phase accepts predictions files, container images, or both. A sealed phase
+    closes when it is unsealed, unless `closes_at` is earlier. Of the other arguments, which are fields of Phase, None
+    means: no such date, no such limit, or the default of the field. Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE,
+    NAME_TAKEN; NOT_POSSIBLE for a retired split; NOT_READY for a `subset` of gold that has no public/private split yet;
+    and for `keeps_half`, what `partition_gold.partition` raises.
     """
     check_manages(benchmark, by)
     phase = Phase(
@@ -115,6 +124,10 @@ def add_phase(
         subset=subset,
         sealed_until=sealed_until,
         finals_per_team=finals_per_team,
+        exact_scores=exact_scores,
+        least_groups=least_groups,
+        detailed_answers=detailed_answers,
+        afterwards=afterwards,
         takes_predictions=takes_predictions,
         takes_images=takes_images,
         limits=limits or {},
@@ -132,6 +145,10 @@ def add_phase(
             field_name="split",
         )
     check_phase(phase)
+    if keeps_half:
+        if not PublicPrivatePartition.objects.filter(gold=split.current_gold).exists():
+            partition_gold.partition(split=split, by=by)
+        phase.subset = Phase.Subset.PUBLIC
     phase.save(force_insert=True)
     AuditEntry.record("phase.created", phase, by=by, disclosure=disclosure)
     return phase

@@ -133,6 +133,16 @@ class PhaseSerializer(RenamedFields):
         help_text="on a ladder, a score is revealed only if it beats the best revealed score: `team`: of the same "
         "team, `task`: of all teams",
     )
+    exact_scores = serializers.BooleanField(help_text="whether scores on hidden gold have all digits")
+    least_groups = serializers.IntegerField(help_text="groups of the smallest slice that is shown of hidden gold")
+    detailed_answers = serializers.IntegerField(
+        allow_null=True,
+        help_text="submissions of each team on hidden gold that are shown with slices, intervals and all measures; "
+        "null: all",
+    )
+    afterwards = serializers.ChoiceField(
+        Phase.Afterwards.choices, help_text="what is shown of the submissions after these"
+    )
     gold_subset = serializers.CharField(
         help_text="`public` or `private`: the subset of the gold's groups that is scored; empty: all groups"
     )
@@ -244,7 +254,10 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
     date_names = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
-    disclosure_names = ("disclosure", "scope", "sealed_until", "is_sealed", "finals_per_team")
+    disclosure_names = (
+        *("disclosure", "scope", "sealed_until", "is_sealed", "finals_per_team"),
+        *("exact_scores", "least_groups", "detailed_answers", "afterwards"),
+    )
     names = ("slug", "title", "options", *date_names, *disclosure_names, "takes_predictions", "takes_images", "tracks")
     url_args = (benchmark.slug, phase.slug)
     return {

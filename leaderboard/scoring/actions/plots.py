@@ -33,13 +33,7 @@ def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) 
     """
     if release is None or data is None or data.is_empty or not _may_reveal(release):
         return None
-    content = reveal_plots(
-        release.phase,
-        content_of(data),
-        scores=release.values,
-        primary=release.primary,
-        groups=functools.cache(lambda: _groups(release.run)),
-    )
+    content = content_of(release, data)
     if not content:
         return None
     return ReleasePlot.objects.create(release=release, content=content, created_at=timezone.now())
@@ -113,7 +107,12 @@ def add_plot_data(release: Release) -> ReleasePlot | None:
         return None
 
 
-def content_of(data: plot_checks.PlotData) -> dict[str, Any]:
-    """Convert plot data to the JSON in which `ReleasePlot` stores them."""
-    content: dict[str, Any] = msgspec.to_builtins(data)
-    return content
+def content_of(release: Release, data: plot_checks.PlotData) -> dict[str, Any]:
+    """Return the plot data of a release as `ReleasePlot` stores them: as they are shown; {} if they are not."""
+    return reveal_plots(
+        release.phase,
+        msgspec.to_builtins(data),
+        scores=release.values,
+        primary=release.primary,
+        groups=functools.cache(lambda: _groups(release.run)),
+    )

@@ -160,10 +160,9 @@ class Progress:
     def warnings(self) -> list[str]:
         """Return the distinct warnings about the predictions: from the validation, then from the scoring.
 
-        Of the warnings from the scoring, only managers are shown more than the phase reveals.
+        Of the warnings from the scoring, only those are returned that the phase reveals.
         """
-        scoring = self.run if self.for_manager else self.release
-        sources = [source for source in (self.prediction, scoring) if source]
+        sources = [source for source in (self.prediction, self.release) if source]
         return list(dict.fromkeys(warning for source in sources for warning in source.warnings))
 
     @property

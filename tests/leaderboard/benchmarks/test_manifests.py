@@ -69,7 +69,7 @@ def curator(sandbox: str) -> User:
     return User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
 
 
-def halved(**subset: str) -> dict[str, Any]:
+def halved(**subset: Any) -> dict[str, Any]:
     """A manifest with one phase on a subset of its gold's groups."""
     splits = [{"name": "test", "kind": "test", "gold": "test.jsonl", "public_share": "0.5"}]
     return manifest(splits=splits, phases=[{"slug": "test", "title": "Test", "split": "test", **subset}])
@@ -85,8 +85,19 @@ class TestFormerKeys:
     def test_a_digest_is_the_one_of_the_previous_release(self, folder: Path) -> None:
         phase = {"half": "public", "slug": "test", "split": "test", "title": "Test"}
         expected = hashlib.sha256(json.dumps([phase], separators=(",", ":")).encode()).hexdigest()
+        its_defaults = {"disclosure": "full", "scope": "team", "quota_per_day": 5, "quota_total": 100}
         for key in ("half", "gold_subset"):
-            assert host._digests(convert(halved(**{key: "public"})), folder)["phases"] == expected
+            assert host._digests(convert(halved(**{key: "public"}, **its_defaults)), folder)["phases"] == expected
+
+    def test_hidden_gold_is_shown_by_a_ladder_unless_the_manifest_says_otherwise(self) -> None:
+        (phase,) = convert(halved(half="public")).phases
+        assert (phase.disclosure, phase.scope) == ("ladder", "task")
+        (phase,) = convert(halved(half="public", disclosure="full")).phases
+        assert (phase.disclosure, phase.scope) == ("full", "team")
+        public = halved()
+        public["splits"][0]["gold_public"] = True
+        (phase,) = convert(public).phases
+        assert (phase.disclosure, phase.scope) == ("full", "team")
 
     def test_both_keys_are_refused(self, tmp_path: Path) -> None:
         document = halved(half="public", gold_subset="public")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from leaderboard.benchmarks.actions import edit_phase
 from leaderboard.benchmarks.web.forms.phase import KINDS, EditPhaseForm
 from leaderboard.boards.actions import tracks
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Final, Phase, Submission
+from leaderboard.models import AuditEntry, Final, Phase, PublicPrivatePartition, Submission
 from leaderboard.submissions.actions import submit
 from tests.support.api_calls import person
 from tests.support.rows.module_rows import shared
@@ -78,9 +79,30 @@ def test_a_kind_has_its_own_fields(curator: Client, kind: str, own: set[str], ot
 @pytest.mark.parametrize("kind", ["full", "ladder"])
 def test_the_defaults_work(curator: Client, world: World, kind: str) -> None:
     sent = filled(curator, f"{CREATE}?kind={kind}", title="Open Test", split=world.split.pk)
+    sent.pop("keeps_half", None)  # its gold has one group, which cannot be divided
     assert curator.post(f"{CREATE}?kind={kind}", sent).status_code == 302
     phase = Phase.objects.get(slug="open-test")
     assert (phase.disclosure, phase.split, phase.takes_predictions) == (kind, world.split, True)
+
+
+def test_a_ladder_on_hidden_gold_keeps_a_private_half_for_a_sealed_phase(transactional_db: None, sandbox: str) -> None:
+    labels = {f"c{index}": ("SUPPORTS", "REFUTES")[index % 2] for index in range(20)}
+    lines = [{"id": id_, "claim": id_, "label": label} for id_, label in labels.items()]
+    world = build(gold_content=b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    client = Client()
+    client.force_login(world.curator)
+    sent = filled(client, f"{CREATE}?kind=ladder", title="Open Test", split=world.split.pk)
+    assert sent["keeps_half"], "it is proposed"
+    answer = client.post(f"{CREATE}?kind=ladder", sent)
+    assert answer.status_code == 302
+    phase = Phase.objects.get(slug="open-test")
+    assert (phase.subset, phase.scope, phase.least_groups) == ("public", "task", 100)
+    partition = PublicPrivatePartition.objects.get(gold=world.gold)
+    assert (partition.n_public, partition.n_private) == (10, 10)
+    next_form = filled(client, answer["Location"], title="Final", sealed_until="2099-01-01T00:00")
+    assert next_form["disclosure"] == "sealed" and next_form["subset"] == "private"
+    assert client.post(CREATE, next_form).status_code == 302
+    assert Phase.objects.get(slug="final").subset == "private"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from leaderboard.core.web.local_time_field import read_local
 from leaderboard.core.web.options_field import OptionsField
 from leaderboard.evaluation import container_limits
 from leaderboard.models import Dataset, Phase, PublicPrivatePartition, Split
-from leaderboard.models.benchmark import MAX_GPU_MEMORY_GB, MAX_GPUS
+from leaderboard.models.benchmark import DETAILED_ANSWERS, LEAST_GROUPS, MAX_GPU_MEMORY_GB, MAX_GPUS
 from leaderboard.work_queue import worker_status
 
 LIMIT_FIELDS = {
@@ -30,6 +30,8 @@ LIMIT_FIELDS = {
 }
 """Field of PhaseForm -> (container limit that it sets, number of the limit's units in one unit of the field)."""
 DATES = ("opens_at", "closes_at", "sealed_until")
+LADDER_LEAST_GROUPS = 100
+"""Proposal of the form for a ladder, whose slices have coarse steps anyway."""
 
 
 class Kind(NamedTuple):
@@ -41,15 +43,16 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    Phase.Disclosure.FULL: Kind(
-        "Open",
-        "Every score is shown at once, with its interval and all slices.",
-        "For development phases, and for test phases with a small quota.",
-    ),
     Phase.Disclosure.LADDER: Kind(
         "Ladder",
         "A score is shown, rounded, only if it clearly beats the best score shown so far.",
-        "For test phases that stay open for years: many submissions reveal little of the gold.",
+        "Recommended for hidden gold. Many submissions reveal little of it, also if the phase stays open for years.",
+    ),
+    Phase.Disclosure.FULL: Kind(
+        "Open",
+        "Every score is shown at once, with its interval and slices. Scores on hidden gold are rounded.",
+        "For development phases on public gold. On hidden gold, each score tells a determined participant a little, "
+        "so it needs a small quota.",
     ),
     Phase.Disclosure.SEALED: Kind(
         "Sealed",
@@ -59,6 +62,9 @@ KINDS = {
 }
 ONLY_OF: dict[str, tuple[Phase.Disclosure, ...]] = {
     "scope": (Phase.Disclosure.LADDER,),
+    "keeps_half": (Phase.Disclosure.LADDER,),
+    "detailed_answers": (Phase.Disclosure.FULL, Phase.Disclosure.LADDER),
+    "afterwards": (Phase.Disclosure.FULL,),
     "sealed_until": (Phase.Disclosure.SEALED,),
     "finals_per_team": (Phase.Disclosure.SEALED,),
 }
@@ -74,9 +80,10 @@ class Section(NamedTuple):
 
 
 SECTIONS = (
-    ("", False, ("reason", "title", "slug", "split", "scope", "sealed_until", "finals_per_team")),
+    ("", False, ("reason", "title", "slug", "split", "keeps_half", "scope", "sealed_until", "finals_per_team")),
     ("Dates", False, ("opens_at", "closes_at", "time_zone")),
     ("Quota", False, ("quota_per_day", "quota_total", "quota_everybody")),
+    ("While the gold is hidden", False, ("detailed_answers", "afterwards", "least_groups", "exact_scores")),
     (
         "Container images",
         True,
@@ -111,6 +118,42 @@ class PhaseForm(forms.Form):
         ],
         initial=Phase.Scope.TASK,
     )
+    keeps_half = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Score a public half now, and keep a private half for a sealed phase",
+        help_text="Of hidden gold. What participants learn from scores is about the public half alone, so the final "
+        "scores on the private half are unbiased. You add the sealed phase next.",
+    )
+    detailed_answers = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        initial=DETAILED_ANSWERS,
+        label="Submissions of a team that are shown in detail",
+        help_text="Its first ones, with slices, intervals and all measures; the others show the overall score. Empty: "
+        "all. Each slice tells a determined participant about as much as one more submission.",
+    )
+    afterwards = forms.ChoiceField(
+        label="Of the others, show",
+        widget=forms.RadioSelect,
+        choices=Phase.Afterwards.choices,
+        initial=Phase.Afterwards.OVERALL,
+        help_text="With improvements only, guessing at random shows a determined participant nearly nothing.",
+    )
+    least_groups = forms.IntegerField(
+        min_value=1,
+        max_value=1_000_000,
+        initial=LEAST_GROUPS,
+        label="Smallest slice that is shown, in groups",
+        help_text="The score of a slice of a few groups tells a determined participant most of their labels.",
+    )
+    exact_scores = forms.BooleanField(
+        required=False,
+        label="Show all digits of scores",
+        help_text="A determined participant can read nearly all labels from the digits of some twenty scores. Without "
+        "this, scores are rounded to a quarter of their standard error, and no visible difference is lost.",
+    )
     sealed_until = forms.DateTimeField(label="Unsealed on", help_text="Then the finals are scored and shown.")
     finals_per_team = forms.IntegerField(
         min_value=1,
@@ -126,9 +169,9 @@ class PhaseForm(forms.Form):
         label="Time zone of these dates",
         help_text="Dates are shown in UTC and in this zone. AoE: anywhere on Earth.",
     )
-    quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=5, label="Submissions per team per day")
+    quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=10, label="Submissions per team per day")
     quota_total = forms.IntegerField(
-        min_value=1, max_value=1_000_000, initial=100, label="Submissions per team in total"
+        min_value=1, max_value=1_000_000, initial=50, label="Submissions per team in total"
     )
     quota_everybody = forms.IntegerField(
         min_value=1, max_value=10_000_000, required=False, label="Submissions of all teams together"
@@ -182,7 +225,7 @@ class PhaseForm(forms.Form):
         super().__init__(data, initial={"disclosure": kind, **(initial or {})})
         for name, kinds in ONLY_OF.items():
             if kind not in kinds:
-                del self.fields[name]
+                self.fields.pop(name, None)
         defaults = container_limits.defaults()
         for name, (limit, unit) in LIMIT_FIELDS.items():
             self.fields[name].help_text = f"Empty: the server's limit, {getattr(defaults, limit) / unit:,g}."
@@ -191,7 +234,10 @@ class PhaseForm(forms.Form):
             del self.fields["without_gpus"]
         if "scope" in self.fields:
             self.fields["scope"].help_text = _steps_in_words(dataset)
+        if "keeps_half" in self.fields and not _hidden_gold(dataset).exists():
+            del self.fields["keeps_half"]
         if kind == Phase.Disclosure.LADDER:
+            self.fields["least_groups"].initial = LADDER_LEAST_GROUPS
             text = "Empty: no limit. Required if the ladder compares with the team's own best."
         else:
             text = "Empty: no limit."
@@ -210,6 +256,10 @@ class PhaseForm(forms.Form):
         data = super().clean() or {}
         self._clean_slug(data)
         self._clean_dates(data)
+        if data.get("keeps_half"):
+            # Without hidden gold, or where the organisers have chosen the groups, there is nothing to keep.
+            split = data.get("split")
+            data["keeps_half"] = split is not None and not split.gold_public and not data.get("subset")
         limits = {name: data.pop(name, None) for name in LIMIT_FIELDS}
         if self.errors:
             return data
@@ -294,7 +344,7 @@ class EditPhaseForm(PhaseForm):
 
     reason = forms.CharField(max_length=300, label="Reason for the change", help_text="For the audit trail.")
     seen = forms.CharField(widget=forms.HiddenInput)
-    slug = tracks = None  # type: ignore[assignment]
+    slug = tracks = keeps_half = None  # type: ignore[assignment]
 
     def __init__(self, data: Mapping[str, Any] | None, *, phase: Phase, kind: Phase.Disclosure) -> None:
         fixed = edit_phase.fixed_fields(phase)
@@ -349,6 +399,10 @@ def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:
     drafts = Case(When(state=Split.State.DRAFT, then=1), default=0, output_field=IntegerField())
     splits = dataset.splits.exclude(state=Split.State.RETIRED)
     return splits.order_by(drafts, "gold_public", "id")
+
+
+def _hidden_gold(dataset: Dataset) -> QuerySet[Split]:
+    return dataset.splits.filter(gold_public=False, gold_versions__isnull=False)
 
 
 def _split_in_words(split: Split) -> str:
