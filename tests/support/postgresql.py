@@ -18,12 +18,17 @@ from typing import Any
 import psycopg
 import pytest
 from django.conf import settings
+from django.db import connection
 
 PATIENCE = 120.0
 BIN = max(Path("/usr/lib/postgresql").glob("*/bin"), default=Path("/nowhere"))
 
 needs_postgresql = pytest.mark.skipif(
     not (BIN / "initdb").exists(), reason="needs the programs of PostgreSQL: apt-get install postgresql"
+)
+on_postgresql = pytest.mark.skipif(
+    connection.vendor != "postgresql",
+    reason="needs a PostgreSQL server: apt-get install postgresql, then HOLDOUT_DATABASE_URL=postgres://...",
 )
 needs_pgbouncer = pytest.mark.skipif(
     not shutil.which("pgbouncer", path="/usr/sbin:/usr/bin"), reason="needs PgBouncer: apt-get install pgbouncer"

@@ -226,7 +226,8 @@ def _receive(connection: socket.socket) -> protocol.Reply:
             # The reset is reported once; the server's last reply is still queued.
             packet = connection.recv(protocol.PACKET_BYTES)
         if not packet:
-            raise SandboxError("the sandbox server closed the connection during a job")
+            # The cause says, as a reset does, that this passes.
+            raise SandboxError("the sandbox server closed the connection during a job") from ConnectionResetError()
         return protocol.unpack(packet, protocol.Reply)
     except OSError as problem:
         raise SandboxError(f"the sandbox server does not respond: {problem}") from None

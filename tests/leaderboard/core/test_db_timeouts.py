@@ -26,11 +26,12 @@ from leaderboard.operations import health
 from leaderboard.scoring.actions import runs
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import ROOT, client_of, error_of, footprint, send
+from tests.support.postgresql import on_postgresql
 from tests.support.rows.tiny_world import World, build, prediction_lines
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor != "postgresql", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)"),
+    on_postgresql,
 ]
 
 

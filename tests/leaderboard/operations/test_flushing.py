@@ -16,12 +16,13 @@ from django.db import IntegrityError, connection, transaction
 
 from leaderboard.models import Membership, System, Team
 from tests.support import database_flush
+from tests.support.postgresql import on_postgresql
 from tests.support.rows.board_rows import stand
 from tests.support.rows.tiny_world import build
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)"),
+    on_postgresql,
 ]
 KEPT = {"django_migrations"}
 

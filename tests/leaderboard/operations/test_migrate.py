@@ -20,9 +20,9 @@ from leaderboard.management.commands import migrate
 from leaderboard.models import Team, User, WorkerReport
 from leaderboard.models.worker import FRESH
 from leaderboard.work_queue import process_reports
+from tests.support.postgresql import on_postgresql
 
 pytestmark = pytest.mark.django_db(transaction=True)
-on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)")
 LATER = ("leaderboard", "9999_later")
 TEAMS, USERS = Team._meta.db_table, User._meta.db_table
 PATIENCE = 30.0

@@ -15,6 +15,7 @@ from leaderboard.models import Leaderboard, Phase, Release, Run, Standing, State
 from leaderboard.scoring.actions import releases
 from leaderboard.submissions.queries import progress
 from tests.benchmark.support.big_board import BigBoard
+from tests.support.postgresql import on_postgresql
 from tests.support.rows.board_rows import publish
 from tests.support.rows.tiny_world import World, build
 
@@ -105,7 +106,7 @@ def scored_later(world: World, system: System) -> Run:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)")
+@on_postgresql
 def test_whoever_ranks_takes_the_releases_of_those_who_found_the_lock_taken() -> None:
     world = build()
     first, second = systems(world, 2)
@@ -133,7 +134,7 @@ def test_whoever_ranks_takes_the_releases_of_those_who_found_the_lock_taken() ->
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)")
+@on_postgresql
 def test_one_ranking_takes_the_releases_that_come_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The wait before a ranking locks nothing that publication needs."""
     world = build()
@@ -166,7 +167,7 @@ def test_one_ranking_takes_the_releases_that_come_while_it_waits(monkeypatch: py
 
 
 @pytest.mark.django_db
-@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)")
+@on_postgresql
 def test_new_ranks_are_written_without_touching_indexes() -> None:
     """Migration 0032 leaves room on the pages for them."""
     with connection.cursor() as cursor:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from evaluator.errors import SandboxError
+from evaluator.errors import SandboxError, causes_of
 from evaluator.sandbox.contract import Execution
 from evaluator.sandbox.process import protocol
-from evaluator.sandbox.process.client import ProcessSandbox
+from evaluator.sandbox.process.client import ProcessSandbox, _receive
 
 Ask = Callable[[ProcessSandbox], Any]
 REQUESTS: dict[str, Ask] = {"run": lambda box: box.run(Execution(job="empty")), "layers": lambda box: box.layers()}
@@ -60,3 +60,12 @@ def test_a_server_that_sends_nothing_valid_is_reported(
     assert "closed the connection before it accepted the job" in client_error(
         tmp_path / "s", monkeypatch, ask, first_message
     )
+
+
+def test_a_server_that_closes_during_a_job_is_told_by_the_cause() -> None:
+    """After a reset and after an orderly end alike: the work is then tried again later."""
+    reader, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server.close()
+    with reader, pytest.raises(SandboxError, match="closed the connection during a job") as error:
+        _receive(reader)
+    assert any(isinstance(cause, ConnectionError) for cause in causes_of(error.value))

@@ -53,7 +53,7 @@ class Environment:
         if not self.user and os.geteuid() != 0:
             return "needs root"
         if self.user and interpreter(self.user) == "":
-            return "no Python here that an ordinary user can run with msgspec and NumPy"
+            return "others cannot run this Python with its packages: run as another user, or chmod -R go+rX .venv"
         return ""
 
 
