@@ -124,7 +124,8 @@ def rounded_difference(
     """Return a difference of two systems' values of a measure as it is shown, with its interval rounded outwards.
 
     numbers: the keys difference, low and high, each a number or None; others are kept. values: the two systems' values,
-    on which the step depends if the measure is unbounded.
+    on which the step depends if the measure is unbounded. The result has also the key `decimals`: with how many the
+    numbers are written.
     """
     width = measure.high - measure.low
     size = rounding.step(_Difference(-width, width), n_groups) or rounding.relative_step(
@@ -132,7 +133,7 @@ def rounded_difference(
     )
     ends = (("difference", rounding.nearest), ("low", rounding.below), ("high", rounding.above))
     shown = {name: None if numbers[name] is None else nearby(numbers[name], size) for name, nearby in ends}
-    return {**numbers, **shown}
+    return {**numbers, **shown, "decimals": rounding.decimals(size)}
 
 
 @dataclass(frozen=True)

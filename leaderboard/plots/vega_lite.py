@@ -116,7 +116,8 @@ def score_values(shown: ShownScore) -> Spec:
     elif shown.low is None or shown.high is None:
         low, high, interval = None, None, "none"
     else:
-        low, high, interval = shown.low, shown.high, f"{score(shown.low)} to {score(shown.high)}"
+        low, high = shown.low, shown.high
+        interval = f"{score(low, shown.decimals)} to {score(high, shown.decimals)}"
     return {"value": shown.value, "low": low, "high": high, "text": shown_value(shown), "interval": interval}
 
 

@@ -86,8 +86,9 @@ class BoardSerializer(serializers.Serializer[Any]):
     disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="how much of the scores the phase reveals")
     step = serializers.FloatField(
         allow_null=True,
-        help_text="on a ladder, the step of overall scores between 0 and 1: 1/sqrt(number of groups); "
-        "null: the phase has no ladder, or no gold yet",
+        help_text="step to which overall scores are rounded while the gold is hidden: on a ladder that of a score "
+        "between 0 and 1, 1/sqrt(number of groups), else that of the primary measure; null: they are not rounded, or "
+        "there is no gold yet",
     )
     rank_ranges = serializers.ChoiceField(
         [state.value for state in Ranges], help_text="state of the rank ranges `rank_low` to `rank_high` of the rows"
@@ -197,7 +198,7 @@ def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
 
 
 def _score(measure: str, on: dict[str, str], score: ShownScore) -> dict[str, Any]:
-    value, low, high, n, bounds = score
+    value, low, high, n, bounds, _ = score
     fields = {"measure": measure, "slice": on, "value": value, "low": low, "high": high, "n": n}
     if bounds is not None:
         fields.update(as_fields(bounds))

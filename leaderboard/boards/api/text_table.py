@@ -35,7 +35,7 @@ class TextTable:
 
 
 def build(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
-    """Return the table of these rows with the score columns `keys`; scores have three decimals, as on web pages."""
+    """Return the table of these rows with the score columns `keys`; scores have the decimals of web pages."""
     columns = row_columns.text_columns()
     lines = [
         Line(
@@ -76,14 +76,15 @@ def _heading(board: Board, key: Key) -> str:
 def _texts(score: ShownScore) -> tuple[str, str]:
     if score.value is None:
         return "", ""
-    ends = "" if score.low is None or score.high is None else f"[{_number(score.low)}, {_number(score.high)}]"
+    low, high, places = score.low, score.high, score.decimals
+    ends = "" if low is None or high is None else f"[{_number(low, places)}, {_number(high, places)}]"
     if score.bounds is not None:
         return shown_value(score).replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", " "), ""
-    return _number(score.value), ends
+    return _number(score.value, places), ends
 
 
-def _number(value: float) -> str:
-    text = f"{value:.3f}"
+def _number(value: float, decimals: int) -> str:
+    text = f"{value:.{decimals}f}"
     return text.lstrip("-") if not text.strip("-0.") else text
 
 

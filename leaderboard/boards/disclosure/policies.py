@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
-from evaluator.disclosure import policy, rounding
+from evaluator.disclosure import ladder, policy, rounding
 from evaluator.disclosure.ladder import MeasureOf, Scores
 from evaluator.disclosure.policy import Afterwards, Kind, Policy
 from evaluator.disclosure.rounding import Bounded
@@ -148,6 +148,16 @@ def reveal_difference(
     if policy_of(phase).exact:
         return numbers
     return policy.rounded_difference(numbers, measure, n_groups=max(1, n_groups), values=values)
+
+
+def step_of(phase: Phase, measure: Bounded, n_groups: int | None) -> float | None:
+    """Return the step to which a measure's scores are rounded; None if they are exact, or each has a step of its own.
+
+    n_groups: number of groups behind the scores. On a ladder, it is the step of the ladder.
+    """
+    if phase.disclosure == Phase.Disclosure.LADDER:
+        return ladder.step(measure, n_groups)
+    return None if policy_of(phase).exact or not n_groups else rounding.step(measure, n_groups)
 
 
 def reveal_p(phase: Phase, p: float | None) -> float | None:

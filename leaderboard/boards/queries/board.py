@@ -18,7 +18,7 @@ from evaluator.statistics.rank_ranges import n_neighbours
 from evaluator.tasks.base import CROSS, parse_cross
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure import costs
-from leaderboard.boards.disclosure.policies import reveals_comparisons
+from leaderboard.boards.disclosure.policies import policy_of, reveals_comparisons, step_of
 from leaderboard.boards.queries.rows import Row, in_order
 from leaderboard.boards.queries.slices import WHOLE, Slice, shown
 from leaderboard.boards.queries.track_ranks import TrackRanks
@@ -141,9 +141,19 @@ class Board:
 
     @property
     def step(self) -> float | None:
-        """Step of the ladder for an overall score between 0 and 1; None without a ladder, or if n_groups is unknown."""
-        is_ladder = self.phase.disclosure == Phase.Disclosure.LADDER
-        return 1 / math.sqrt(self.n_groups) if is_ladder and self.n_groups else None
+        """Step to which overall scores are rounded; None if they are not, or if it is unknown.
+
+        On a ladder, it is that of a score between 0 and 1; else that of the primary measure.
+        """
+        if self.phase.disclosure == Phase.Disclosure.LADDER:
+            return 1 / math.sqrt(self.n_groups) if self.n_groups else None
+        measure = self.measure(self.primary)
+        return None if measure is None else step_of(self.phase, measure, self.n_groups)
+
+    @property
+    def is_rounded(self) -> bool:
+        """True if scores are rounded to their noise and small slices are left out, because the gold is hidden."""
+        return not policy_of(self.phase).exact
 
     @property
     def reveals_intervals(self) -> bool:

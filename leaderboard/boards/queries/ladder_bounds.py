@@ -1,4 +1,7 @@
-"""Bounds of the true scores behind the rounded scores of a ladder, computed from public numbers only."""
+"""How rounded scores are written: with the bounds of the true scores of a ladder, or with the decimals of their steps.
+
+All is computed from public numbers only.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
-from evaluator.disclosure import ladder
+from evaluator.disclosure import ladder, rounding
 from evaluator.disclosure.ladder import Bounds
 from evaluator.disclosure.policy import Policy, shown_groups
 from evaluator.measures.base import Difference, Measure, PublishedScore
-from leaderboard.boards.queries.rows import Key, ShownScore, ShownScores
-from leaderboard.boards.queries.slices import Slice, slice_key, slice_of
+from leaderboard.boards.disclosure.policies import policy_of, step_of
+from leaderboard.boards.queries.rows import DECIMALS, Key, ShownScore, ShownScores
+from leaderboard.boards.queries.slices import Slice, parse_slice_key, slice_key, slice_of
 from leaderboard.evaluation.scorer_of_phase import of_board
 from leaderboard.models import Leaderboard, Phase, Release
 
@@ -34,12 +38,13 @@ def groups_of(scores: ladder.Scores, policy: Policy) -> Groups:
 
 
 def with_bounds(board: Leaderboard, scores: Mapping[int, ShownScores]) -> Mapping[int, ShownScores]:
-    """Return `scores` (by release id) with bounds if the board's phase is a ladder, else unchanged.
+    """Return `scores` (by release id) with bounds if the board's phase is a ladder, else with the decimals of steps.
 
     `board` has its phase loaded.
     """
     if board.phase.disclosure != Phase.Disclosure.LADDER:
-        return scores
+        places = _decimals(board)
+        return {release: _written(shown, places) for release, shown in scores.items()} if places else scores
     add = _bounder(board)
     return {release: add(shown) for release, shown in scores.items()}
 
@@ -62,7 +67,7 @@ def scores_of_release(release: Release, board: Leaderboard | None = None) -> Sho
     board: the release's board; None: it is not loaded yet, and is read here. The release has its run and phase loaded.
     """
     scores = {(row["measure"], slice_of(row["slice"])): _shown(row) for row in release.values}
-    if release.policy != Phase.Disclosure.LADDER:
+    if release.policy != Phase.Disclosure.LADDER and policy_of(release.phase).exact:
         return scores
     if board is None:
         board = Leaderboard.objects.select_related("phase__benchmark", "phase__scorer").get(
@@ -70,7 +75,28 @@ def scores_of_release(release: Release, board: Leaderboard | None = None) -> Sho
             gold_version=release.run.gold_version_id,
             task_version=release.run.task_version,
         )
+    if release.policy != Phase.Disclosure.LADDER:
+        return _written(scores, _decimals(board))
     return _bounder(board)(scores)
+
+
+def _decimals(board: Leaderboard) -> dict[Key, int]:
+    """Return with how many decimals scores are written that have not DECIMALS, because they are rounded to steps."""
+    if policy_of(board.phase).exact:
+        return {}
+    measures = {measure.name: measure for measure in of_board(board).declared}
+    steps = {
+        (name, parse_slice_key(key)): step_of(board.phase, measures[name], n_groups)
+        for key, groups in board.slice_groups.items()
+        for name, n_groups in groups.items()
+        if name in measures
+    }
+    places = {key: rounding.decimals(step) for key, step in steps.items() if step}
+    return {key: n for key, n in places.items() if n != DECIMALS}
+
+
+def _written(scores: ShownScores, places: Mapping[Key, int]) -> ShownScores:
+    return {key: score._replace(decimals=places[key]) if key in places else score for key, score in scores.items()}
 
 
 def as_fields(bounds: Bounds | None) -> dict[str, float | None]:

@@ -15,13 +15,16 @@ from leaderboard.boards.queries.facts import Value as FactValue
 from leaderboard.boards.queries.slices import WHOLE, Slice
 from leaderboard.models import System
 
+DECIMALS = 3
+"""With how many decimals pages write scores, unless these are rounded to a step that has others."""
+
 
 class ShownScore(NamedTuple):
     """One revealed score of a system on a slice, with its confidence interval.
 
     value None: no score, or undefined on the slice. low, high: ends of the interval; None: no interval. n: number of
     gold units. bounds: on a ladder, the range of the true score, which `value` rounds towards the measure's worst
-    value; else None.
+    value; else None. decimals: with how many the numbers are written; those of their step.
     """
 
     value: float | None
@@ -29,6 +32,7 @@ class ShownScore(NamedTuple):
     high: float | None = None
     n: int = 0
     bounds: Bounds | None = None
+    decimals: int = DECIMALS
 
 
 NO_SCORE = ShownScore(None)

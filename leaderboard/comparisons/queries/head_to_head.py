@@ -20,6 +20,7 @@ from leaderboard.boards.disclosure.policies import (
     reveals_items,
 )
 from leaderboard.boards.queries import WHOLE, Board, Key, Row, ShownScore, Slice, slice_of
+from leaderboard.boards.queries.rows import DECIMALS
 from leaderboard.models import HeadToHead, Phase
 
 
@@ -38,7 +39,7 @@ class Line:
     """One measure on one slice: both systems' scores, and their difference a - b. None: not computed or undefined.
 
     low, high: ends of the difference's confidence interval. p: p-value for this line alone. p_holm: p, Holm-corrected
-    for all lines of its table.
+    for all lines of its table. decimals: with how many the difference and its interval are written.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Line:
     p: float | None = None
     p_holm: float | None = None
     counts: Counts | None = None
+    decimals: int = DECIMALS
 
     @property
     def significant(self) -> bool:
@@ -102,6 +104,7 @@ class HeadToHeadTable:
             high=numbers.get("high"),
             p=numbers.get("p"),
             counts=self.counted.get(key),
+            decimals=numbers.get("decimals", DECIMALS),
         )
 
     def lines(self, columns: Sequence[tuple[str, str, Slice]]) -> list[Line]:

@@ -113,16 +113,17 @@ class RankedPairs(Sequence[RankedPair]):
 
     def _shown(self, a: Row, b: Row, exact: dict[str, Any]) -> RankedPair:
         phase, primaries = self._phase, [row.score(self._measure.name) for row in (a, b)]
-        numbers: Mapping[str, Any] = dict.fromkeys(("difference", "low", "high", "p", "p_holm"))
+        numbers: dict[str, Any] = dict.fromkeys(("difference", "low", "high", "p", "p_holm"))
         if all(is_detailed(phase, score) for score in primaries):
-            numbers = reveal_difference(
+            shown = reveal_difference(
                 phase=phase,
                 numbers={name: exact[name] for name in ("difference", "low", "high")},
                 measure=self._measure,
                 n_groups=exact["n_groups"],
                 values=[score.value for score in primaries],
             )
-            numbers = {**numbers, **{name: reveal_p(phase, exact[name]) for name in ("p", "p_holm")}}
+            numbers = {name: shown[name] for name in ("difference", "low", "high")}
+            numbers |= {name: reveal_p(phase, exact[name]) for name in ("p", "p_holm")}
         significant = exact["p_holm"] is not None and exact["p_holm"] <= ALPHA
         counts = {name: exact[name] for name in ("n_permutations", "n_groups")}
         return RankedPair(a, b, **numbers, **counts, significant=significant)

@@ -38,7 +38,7 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: Any) ->
     ranked, differ = differences_of(board, pairs)
     valued = [row for row in ranked if row.score(board.primary).value is not None]
     rows = [
-        (row, row.score(board.primary).value, _links(board, row, [peer for peer in ranked if not differ(row, peer)]))
+        (row, row.score(board.primary), _links(board, row, [peer for peer in ranked if not differ(row, peer)]))
         for row in ranked
     ]
     context = {

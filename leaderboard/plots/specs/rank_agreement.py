@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from leaderboard.boards.queries import Board, Row, ShownScore
 from leaderboard.boards.queries.plots import Grid
-from leaderboard.boards.web.tables.number_format import score
+from leaderboard.boards.web.tables.number_format import shown_value
 from leaderboard.plots.vega_lite import ACCENT, STRONG, Spec, spec, system_values
 
 SIDE = 210
@@ -28,7 +28,7 @@ def rank_agreement(board: Board, grids: Sequence[tuple[Row, ShownScore, Grid]], 
     values = [
         {
             **system_values(board, row),
-            "label": f"{score(shown.value)}  {row.system}",
+            "label": f"{shown_value(shown)}  {row.system}",
             "order": order,
             "across": (column.start + column.end) / 2,
             "up": part + 0.5,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from leaderboard.boards.queries import Board, Row, ShownScore
 from leaderboard.boards.queries.plots import Curve
-from leaderboard.boards.web.tables.number_format import score
+from leaderboard.boards.web.tables.number_format import shown_value
 from leaderboard.plots.vega_lite import PALETTE, STRONG, Spec, quantitative, score_values, spec, system_values, zoom
 
 SIDE = 440
@@ -21,7 +21,7 @@ def roc(board: Board, curves: Sequence[tuple[Row, ShownScore, Curve]], measure: 
     """
     if not curves:
         return None
-    labels = [f"{score(shown.value)}  {row.system}" for row, shown, _ in curves]
+    labels = [f"{shown_value(shown)}  {row.system}" for row, shown, _ in curves]
     values = [
         {**system_values(board, row), **score_values(shown), "label": label, "fpr": round(x, 4), "tpr": round(y, 4)}
         for label, (row, shown, curve) in zip(labels, curves, strict=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluator.disclosure.ladder import Bounds
 from leaderboard.boards.queries.ladder_bounds import scores_of_release
+from leaderboard.boards.queries.rows import DECIMALS
 from leaderboard.boards.queries.slices import slice_of
 from leaderboard.models import Release
 
@@ -30,6 +31,7 @@ class ShownScore:
     high: float | None
     n: int
     bounds: Bounds | None = None
+    decimals: int = DECIMALS
 
 
 Row = tuple[str, dict[str, ShownScore]]
@@ -76,7 +78,7 @@ def sheet(release: Release) -> Sheet:
         # Slices by the number 1 and by the text "1" have one key.
         bounds = bounded.bounds if bounded.value == score["value"] else None
         numbers = {name: score[name] for name in ("measure", "value", "low", "high", "n")}
-        shown = ShownScore(**numbers, bounds=bounds)
+        shown = ShownScore(**numbers, bounds=bounds, decimals=bounded.decimals)
         if not score["slice"]:
             whole.append(shown)
             continue

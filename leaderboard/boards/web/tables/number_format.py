@@ -13,34 +13,43 @@ from collections.abc import Callable
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from leaderboard.boards.queries.rows import DECIMALS
+
 NONE = "\N{EN DASH}"
 _LEADING_ZERO = re.compile(r"^(\D*)0\.")
 
 
-def score(value: float | None) -> str:
-    """Format a score with three decimals; None as an en dash."""
-    return NONE if value is None else _typographic(f"{value:.3f}")
+def score(value: float | None, decimals: int = DECIMALS) -> str:
+    """Format a score; None as an en dash."""
+    return NONE if value is None else _typographic(f"{value:.{decimals}f}")
 
 
-def shown_value(shown: object, decimals: int = 3) -> str:
+def decimals_of(shown: object) -> int:
+    """Return with how many decimals the numbers of a score or comparison are written."""
+    decimals: int = getattr(shown, "decimals", DECIMALS)
+    return decimals
+
+
+def shown_value(shown: object, most: int | None = None) -> str:
     """Format the value of a score (ShownScore); on a ladder its bounds, rounded outwards: `≥ 0.456`.
 
-    decimals: at most 2 are shown of bounds that form a range.
+    most: the most decimals; None: no limit. At most 2 are shown of bounds that form a range.
     """
     bounds = getattr(shown, "bounds", None)
+    decimals = decimals_of(shown) if most is None else min(most, decimals_of(shown))
     if bounds is None:
-        value = getattr(shown, "value", None)
-        return NONE if value is None else _typographic(f"{value:.{decimals}f}")
+        value: float | None = getattr(shown, "value", None)
+        return score(value, decimals)
     low, high = bounds.at_least, bounds.at_most
     if bounds.is_range:
         decimals = min(decimals, 2)
-    least, most = _rounded(low, decimals, math.floor), _rounded(high, decimals, math.ceil)
+    least, greatest = _rounded(low, decimals, math.floor), _rounded(high, decimals, math.ceil)
     if low is not None and low == high:
         return least
-    if bounds.is_range and least and most:
-        return f"{least} to {most}"
+    if bounds.is_range and least and greatest:
+        return f"{least} to {greatest}"
     is_upper = getattr(shown, "value", None) != low
-    return f"≤\N{NO-BREAK SPACE}{most}" if is_upper else f"≥\N{NO-BREAK SPACE}{least}"
+    return f"≤\N{NO-BREAK SPACE}{greatest}" if is_upper else f"≥\N{NO-BREAK SPACE}{least}"
 
 
 def true_score(shown: object) -> str:
@@ -67,9 +76,9 @@ def _rounded(end: float | None, decimals: int, rounding: Callable[[float], int])
     return _typographic(f"{rounding(round(end * 10**decimals, 6)) / 10**decimals:.{decimals}f}")
 
 
-def signed(value: float | None) -> str:
-    """Format a difference with three decimals and its sign; None as an en dash."""
-    return NONE if value is None else f"{'+' if round(value, 3) > 0 else ''}{score(value)}"
+def signed(value: float | None, decimals: int = DECIMALS) -> str:
+    """Format a difference with its sign; None as an en dash."""
+    return NONE if value is None else f"{'+' if round(value, decimals) > 0 else ''}{score(value, decimals)}"
 
 
 def p_value(value: float | None) -> str:
@@ -77,16 +86,16 @@ def p_value(value: float | None) -> str:
     return NONE if value is None else "<\N{NO-BREAK SPACE}0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def compact(value: float | None, decimals: int = 3) -> str:
+def compact(value: float | None, decimals: int = DECIMALS) -> str:
     """Format a number without the zero before the decimal point (`.523`), for dense tables; None as an en dash."""
     return NONE if value is None else _without_zero(_typographic(f"{value:.{decimals}f}"))
 
 
-def compact_score(shown: object, decimals: int = 3) -> str:
+def compact_score(shown: object, most: int = DECIMALS) -> str:
     """Format the value of a score (ShownScore) as `compact` does; on a ladder the bounds of the true score: `≥.456`."""
     if getattr(shown, "bounds", None) is None:
-        return compact(getattr(shown, "value", None), decimals)
-    return " ".join(map(_without_zero, shown_value(shown, decimals).replace("\N{NO-BREAK SPACE}", "").split(" ")))
+        return compact(getattr(shown, "value", None), min(most, decimals_of(shown)))
+    return " ".join(map(_without_zero, shown_value(shown, most).replace("\N{NO-BREAK SPACE}", "").split(" ")))
 
 
 def _without_zero(text: str) -> str:
@@ -101,7 +110,10 @@ def spent(value: float | None) -> str:
 def interval(shown: object) -> str:
     """Format the interval of a score or comparison (`low` to `high`) as `[0.501, 0.546]`; empty if it has none."""
     low, high = getattr(shown, "low", None), getattr(shown, "high", None)
-    return "" if low is None or high is None else f"[{score(low)}, {score(high)}]"
+    if low is None or high is None:
+        return ""
+    decimals = decimals_of(shown)
+    return f"[{score(low, decimals)}, {score(high, decimals)}]"
 
 
 def scored(shown: object) -> SafeString:
@@ -113,7 +125,7 @@ def scored(shown: object) -> SafeString:
     # Only digits and signs that we format: nothing needs escaping.
     below = f' <span class="interval">{ends}</span>' if ends else ""
     if getattr(shown, "bounds", None) is None:
-        return SafeString(f'<span class="value">{score(getattr(shown, "value", None))}</span>{below}')
+        return SafeString(f'<span class="value">{shown_value(shown)}</span>{below}')
     return SafeString(f'<span class="value" title="{true_score(shown)}">{shown_value(shown)}</span>')
 
 
@@ -126,8 +138,9 @@ def in_words(shown: object, *, with_value: bool = True, with_n: bool = True) -> 
     value, low, high, n = (getattr(shown, name, None) for name in ("value", "low", "high", "n"))
     if value is None:
         return "no value"
-    first = true_score(shown) or (score(value) if with_value else "")
-    ends = "" if low is None else f"interval {score(low)} to {score(high)}"
+    decimals = decimals_of(shown)
+    first = true_score(shown) or (score(value, decimals) if with_value else "")
+    ends = "" if low is None else f"interval {score(low, decimals)} to {score(high, decimals)}"
     return ", ".join(part for part in (first, ends, f"n {n}" if n and with_n else "") if part)
 
 
