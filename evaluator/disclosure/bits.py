@@ -141,7 +141,7 @@ class Account:
         file, of which only these keys are read.
         """
         self._policy, self._primary, self._measure_of = policy, primary, measure_of
-        self._groups = {_key(row): row for row in groups}
+        self._groups = {_key(row): self._as_shown(row) for row in groups}
         self._codes: dict[str, AdaptiveCode] = {}
         self._best: dict[Hashable, int] = {}
         self._shown: dict[Key, int] = {}
@@ -191,10 +191,17 @@ class Account:
         if not n_answers:
             return 0.0
         n_later = n_answers - 1
-        first = _of_units({key: row["n"] for key, row in self._expected(detailed=True).items()}, self._policy)
+        first = self._of_first_units({key: row["n"] for key, row in self._expected(detailed=True).items()})
         # The cost of n_later zeros in an `AdaptiveCode`.
         share = math.lgamma(n_later + 0.5) - math.lgamma(0.5) - math.lgamma(n_later + 1)
         return first - share / math.log(2)
+
+    def _as_shown(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a row of `groups` whose numbers are rounded as they are shown, on slices."""
+        numbers = {name: row.get(name) for name in ("n", "n_groups")}
+        if row["slice"] and not self._policy.exact:
+            numbers = {name: n and rounding.count(n) for name, n in numbers.items()}
+        return {"measure": row["measure"], "slice": row["slice"], **numbers}
 
     def _expected(self, detailed: bool) -> dict[Key, Mapping[str, Any]]:
         shows = self._policy.shows
@@ -239,12 +246,30 @@ class Account:
         """Return the bits of an answer's numbers of units, which cost little if they are as before."""
         if self._units is None:
             self._units = units
-            return _of_units(units, self._policy)
+            return self._of_first_units(units)
         as_before = units.items() <= self._units.items()
         bits = self._code("units").add(0 if as_before else 1)
         if not as_before:
-            bits += _of_units(units, self._policy)
+            bits += self._of_first_units(units)
             self._units = {**self._units, **units}
+        return bits
+
+    def _of_first_units(self, units: Mapping[Key, int]) -> float:
+        """Return the bits of numbers of units, and of groups, from which the steps of slices follow.
+
+        A number that is the same as the one before it on its slice costs a bit.
+        """
+        bits = 0.0
+        last_of: dict[Hashable, int] = {}
+        code = AdaptiveCode()
+        for key, n_units in units.items():
+            on_slice = key[1]
+            for n in (n_units, self._groups[key]["n_groups"] or n_units):
+                last = last_of.get(on_slice)
+                bits += 0.0 if last is None else 1.0
+                if n != last:
+                    bits += code.add(_rank_of_count(n) if on_slice and not self._policy.exact else n)
+                last_of[on_slice] = n
         return bits
 
     def _code(self, kind: str) -> AdaptiveCode:
@@ -252,21 +277,6 @@ class Account:
 
     def _count(self, kind: str, bits: float) -> None:
         self.by_kind[kind] += bits
-
-
-def _of_units(units: Mapping[Key, int], policy: Policy) -> float:
-    """Return the bits of numbers of units, each of which costs a bit if it is that of the slice's last measure."""
-    bits = 0.0
-    of_slice: dict[Hashable, int] = {}
-    code = AdaptiveCode()
-    for key, n in units.items():
-        last = of_slice.get(key[1])
-        if last is not None:
-            bits += 1
-        if last != n:
-            bits += code.add(n if policy.exact or not key[1] else _rank_of_count(rounding.count(n)))
-        of_slice[key[1]] = n
-    return bits
 
 
 def _slice_key(slice_: Mapping[str, Any]) -> Hashable:
