@@ -67,11 +67,12 @@ def reach(
     """Return what the best attack reaches against a policy: the means over the seeds, of the attack that learns most.
 
     It is simulated on balanced random labels, one a group, that are scored by accuracy; so the same arguments always
-    give the same result. It takes about a second for 20,000 groups and 1,000 answers, more with hundreds of slices; from
-    2,000 answers on, 2,000 are simulated. n_groups: of the hidden test set, at least 2. slices: the numbers of groups of slices
-    that share no groups, such as those of one dimension; those below the policy's `least_groups` may be among them.
-    answers: the number of answers of all teams together, which the teams take in turn. Without answers, or in a phase
-    that is sealed, nothing is learnt.
+    give the same result. It takes about a second for 20,000 groups and 1,000 answers, more with hundreds of slices;
+    from 2,000 answers on, 2,000 are simulated. Without answers, or in a phase that is sealed, nothing is learnt.
+
+    n_groups: of the hidden test set, at least 2. slices: the numbers of groups of slices that share no groups, such as
+    those of one dimension; those below the policy's `least_groups` may be among them. answers: the number of answers of
+    all teams together, which the teams take in turn.
     """
     nothing = Learnt("", 0, 0.0, 0.0)
     if policy.kind == Kind.SEALED or answers < 1 or n_groups < 2:
