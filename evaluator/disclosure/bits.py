@@ -48,6 +48,8 @@ USEFUL = 0.25
 """From this gain on a bound is no bound worth the name: half of what is to be known of balanced labels."""
 FLOAT_BITS = 64
 """Bits of a number that is shown with all its digits."""
+P_VALUES = 9 * 8 + 1
+"""How many values a p-value of at least 1e-8 can have that is rounded to one digit, and none."""
 _E_FOLDS = 1455
 """e-folds between the smallest and the largest positive floating-point number."""
 
@@ -182,6 +184,33 @@ class Account:
         for key, row in self._expected(detailed).items():
             total[_kind(key)] += of_levels(self._n_scores(row, with_interval=detailed))
         return dict(total)
+
+    def of_difference(self, row: Mapping[str, Any]) -> float:
+        """Return what the comparison of two systems costs: their difference, its interval and its p-value.
+
+        row: as in `groups`; the measure and slice by which the systems are compared.
+        """
+        if self._policy.exact:
+            return 4.0 * FLOAT_BITS
+        measure, n_groups = self._measure_of(row["measure"]), n_groups_of(self._as_shown(row))
+        size = rounding.step(measure, n_groups)
+        if size is None:
+            return of_levels(n_relative(n_groups)) + 2.0 * FLOAT_BITS + of_levels(P_VALUES)
+        n = 2 * n_values(measure, size)
+        return of_levels(1 + n + n * n * (n + 1) / 2) + of_levels(P_VALUES)
+
+    def of_head_to_head(self, *, with_counts: bool) -> float:
+        """Return what a comparison of two systems on all measures and slices costs.
+
+        with_counts: whether it shows on how many units both, only one, or none of them is right.
+        """
+        total = 0.0
+        for row in self._expected(detailed=True).values():
+            total += self.of_difference(row)
+            if with_counts:
+                n_counts = row["n"] + 1 if self._policy.exact else _rank_of_count(rounding.count(row["n"])) + 1
+                total += 4 * of_levels(n_counts)
+        return total
 
     def of_units(self, n_answers: int) -> float:
         """Return what the numbers of units cost in so many answers if they are the same in all of them.
