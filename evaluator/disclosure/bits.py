@@ -20,9 +20,10 @@ average length of the code: the labels share the information, and Pinsker's ineq
 anybody gain (Russo and Zou 2016; Xu and Raginsky 2017). It is smaller, but says nothing about a single contest.
 
 What is assumed: the code is fixed before the answers; the n labels (or groups of labels, all of one size) are
-independent given all that is known beforehand; the score is a mean over them of numbers between 0 and 1, such as
-accuracy. A ratio such as F1 moves further than that if what it counts is rare: then n is the number of what it counts.
-The bound holds at any one time, not for the largest excess at all times.
+independent given all that is known beforehand, or drawn without replacement; the score is a mean over them of numbers
+between 0 and 1, such as accuracy. "Shown - true" of a ratio such as F1 can be larger if what it counts is rare, and so
+can that of a slice; labels are bounded in any case. The bound holds at any one time, not for the largest excess at all
+times.
 
 `Account` counts. In a phase that shows all scores each answer costs the same, by the number of values that its numbers
 can have. On a ladder numbers cost by their distance from those shown before, so that a contest with few improvements
@@ -35,6 +36,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from evaluator.disclosure import ladder, rounding
@@ -48,8 +50,6 @@ USEFUL = 0.25
 """From this gain on a bound is no bound worth the name: half of what is to be known of balanced labels."""
 FLOAT_BITS = 64
 """Bits of a number that is shown with all its digits."""
-P_VALUES = 9 * 8 + 1
-"""How many values a p-value of at least 1e-8 can have that is rounded to one digit, and none."""
 _E_FOLDS = 1455
 """e-folds between the smallest and the largest positive floating-point number."""
 
@@ -102,6 +102,15 @@ def most_gained(bits: float, n: int) -> float:
 def n_bits(gained: float, n: int) -> float:
     """Return how many bits on n labels keep `most_gained` at `gained`; 0.0 if not even one answer does."""
     return max(0.0, (2 * n * gained**2 + math.log(DOUBT)) / math.log(2))
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The bounds of a number that is no measure, such as a difference."""
+
+    low: float
+    high: float
+    higher_is_better: bool | None = None
 
 
 class AdaptiveCode:
@@ -171,7 +180,7 @@ class Account:
         if unknown := rows.keys() - self._groups.keys():
             raise KeyError(f"scores on {sorted(map(str, unknown))}, expected those on the gold's measures and slices")
         if self._policy.compares_steps(detailed):
-            self._add_steps(rows, detailed, on if competes else self, competes)
+            self._add_steps(rows, detailed, on, competes)
         else:
             for kind, bits in self.of_answer(detailed).items():
                 self._count(kind, bits)
@@ -185,31 +194,36 @@ class Account:
             total[_kind(key)] += of_levels(self._n_scores(row, with_interval=detailed))
         return dict(total)
 
-    def of_difference(self, row: Mapping[str, Any]) -> float:
-        """Return what the comparison of two systems costs: their difference, its interval and its p-value.
+    def of_difference(self, row: Mapping[str, Any], *, n_permutations: int) -> float:
+        """Return what the comparison of two systems costs: their difference, its interval, and all that follows from p.
 
-        row: as in `groups`; the measure and slice by which the systems are compared.
+        row: as in `groups`; the measure and slice by which the systems are compared. n_permutations: the most behind p.
+        Corrected p-values, significance and rank ranges follow from all p, so that they cost nothing more, however
+        often they are corrected anew.
         """
-        if self._policy.exact:
-            return 4.0 * FLOAT_BITS
+        # p is r / n, where the permutations end early with a fixed r, or (r + 1) / (n + 1), or there is none.
+        of_p = of_levels(2 * n_permutations + 2)
         measure, n_groups = self._measure_of(row["measure"]), n_groups_of(self._as_shown(row))
-        size = rounding.step(measure, n_groups)
+        width = measure.high - measure.low
+        size = rounding.step(_Range(-width, width), n_groups)
+        if self._policy.exact:
+            return 3.0 * FLOAT_BITS + of_p
         if size is None:
-            return of_levels(n_relative(n_groups)) + 2.0 * FLOAT_BITS + of_levels(P_VALUES)
-        n = 2 * n_values(measure, size)
-        return of_levels(1 + n + n * n * (n + 1) / 2) + of_levels(P_VALUES)
+            return of_levels(n_relative(n_groups)) + 2.0 * FLOAT_BITS + of_p
+        n = n_values(_Range(-width, width), size) + 2
+        return of_levels(1 + n + n * n * (n + 1) / 2) + of_p
 
-    def of_head_to_head(self, *, with_counts: bool) -> float:
+    def of_head_to_head(self, *, n_permutations: int, with_counts: bool) -> float:
         """Return what a comparison of two systems on all measures and slices costs.
 
-        with_counts: whether it shows on how many units both, only one, or none of them is right.
+        with_counts: whether it shows which share of the units both, only one, or none of them has right.
         """
         total = 0.0
         for row in self._expected(detailed=True).values():
-            total += self.of_difference(row)
+            total += self.of_difference(row, n_permutations=n_permutations)
             if with_counts:
-                n_counts = row["n"] + 1 if self._policy.exact else _rank_of_count(rounding.count(row["n"])) + 1
-                total += 4 * of_levels(n_counts)
+                size = rounding.step(_Range(0, 1), n_groups_of(row)) or 1.0
+                total += 4 * of_levels(row["n"] + 1 if self._policy.exact else n_values(_Range(0, 1), size))
         return total
 
     def of_units(self, n_answers: int) -> float:

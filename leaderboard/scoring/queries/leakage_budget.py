@@ -17,13 +17,15 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
+from django.conf import settings
 from django.core.cache import cache
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max
 
 from evaluator.disclosure import attacks, bits
 from evaluator.disclosure.attacks import Learnt
 from evaluator.disclosure.bits import Account
 from evaluator.disclosure.policy import Kind, Policy
+from evaluator.scoring.compare_pairs import MAX_PERMUTATIONS
 from leaderboard.boards.disclosure.policies import policy_of, reveals_comparisons, reveals_counts, reveals_plots
 from leaderboard.boards.queries import board_state, n_groups_of
 from leaderboard.boards.queries.slices import parse_slice_key
@@ -236,11 +238,11 @@ def _alone(phase: Phase) -> Budget:
 
 @dataclass(frozen=True)
 class _Row:
-    """A release: the key of its board, its team, and the scores that it shows, None if they were not read."""
+    """A release: the key of its board, its ladder, its team's name, and its scores, None if they were not read."""
 
     key: tuple[int, int]
-    team: int
-    team_name: str
+    on: int | None
+    team: str
     competes: bool
     detailed: bool
     values: Any
@@ -249,20 +251,24 @@ class _Row:
 def _releases(phase: Phase, policy: Policy) -> Iterator[_Row]:
     """Yield the releases of a phase in their order, with their scores where their cost depends on them.
 
-    An answer is one of its team's detailed answers if few enough answers came before it. Predictions that failed count
-    among those too when scores are shown: then an answer is taken for detailed that is not, and costs more.
+    Those that are shown in detail are a team's first ones, on a ladder the first ones with scores on it. Predictions
+    that failed have no release. They count too, so that an answer may be taken for detailed that is not: it costs more.
     """
     columns = ["run__gold_version", "run__task_version", "submission__system__team"]
     columns += ["submission__system__team__name", "submission__system__kind"]
-    if policy.compares_steps(detailed=False):
-        columns.append("values")
-    n_earlier: Counter[tuple[int, int, int]] = Counter()
-    rows = Release.objects.filter(phase=phase).order_by("sequence").values_list(*columns)
-    for gold, task_version, team, name, kind, *values in rows.iterator(chunk_size=2000):
+    reads_values = policy.compares_steps(detailed=False)
+    is_ladder = policy.kind == Kind.LADDER
+    n_earlier: Counter[tuple[tuple[int, int], int | None]] = Counter()
+    rows = Release.objects.filter(phase=phase).order_by("sequence")
+    for row in rows.values_list(*columns, *(["values"] if reads_values else [])).iterator(chunk_size=2000):
+        gold, task_version, team, name, kind, *values = row
+        key = (gold, task_version)
+        on = None if is_ladder and phase.scope == Phase.Scope.TASK else team
         competes = kind == System.Kind.PARTICIPANT
-        detailed = not competes or policy.is_detailed(n_earlier[gold, task_version, team])
-        n_earlier[gold, task_version, team] += 1
-        yield _Row((gold, task_version), team, name, competes, detailed, values[0] if values else None)
+        detailed = not competes or policy.is_detailed(n_earlier[key, on])
+        if competes and (values[0] if is_ladder else True):
+            n_earlier[key, on] += 1
+        yield _Row(key, on, name, competes, detailed, values[0] if reads_values else None)
 
 
 class _OfBoard:
@@ -284,12 +290,9 @@ class _OfBoard:
         """Count a release, and return it as an answer."""
         if row.values is None:
             self.by_shape[row.detailed] += 1
-            return Answer(row.team_name, row.competes, row.detailed, True, sum(self.bits_of[row.detailed].values()))
-        phase = self.board.phase
-        is_shared = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TASK
-        on = None if is_shared else row.team
-        cost = self.account.add(row.values, detailed=row.detailed, competes=row.competes, on=on)
-        return Answer(row.team_name, row.competes, row.detailed, bool(row.values), cost)
+            return Answer(row.team, row.competes, row.detailed, True, sum(self.bits_of[row.detailed].values()))
+        cost = self.account.add(row.values, detailed=row.detailed, competes=row.competes, on=row.on)
+        return Answer(row.team, row.competes, row.detailed, bool(row.values), cost)
 
     def by_kind(self) -> Mapping[str, float]:
         """Return the bits of all that is shown of the board's answers, by kind of number."""
@@ -300,13 +303,16 @@ class _OfBoard:
         total["units"] += self.account.of_units(self.by_shape.total())
         phase = self.board.phase
         if reveals_comparisons(phase):
-            for measure, n in _counted(Comparison.objects.filter(leaderboard=self.board), "measure"):
+            compared = Comparison.objects.filter(leaderboard=self.board).order_by().values_list("measure")
+            for measure, n in compared.annotate(Count("pk")):
                 overall = next(row for row in self.groups if row["measure"] == measure and not row["slice"])
-                total["pairs"] += n * (self.account.of_difference(overall) + 1)
+                total["pairs"] += n * self.account.of_difference(overall, n_permutations=MAX_PERMUTATIONS)
             n = HeadToHead.objects.filter(leaderboard=self.board, state=State.DONE).count()
-            total["head to head"] = n * self.account.of_head_to_head(with_counts=reveals_counts(phase))
+            total["head to head"] = n * self.account.of_head_to_head(
+                n_permutations=settings.RESAMPLES, with_counts=reveals_counts(phase)
+            )
         if reveals_plots(phase):
-            total["plots"] = _of_plots(self.board)
+            total["plots"] = self.by_shape[True] * _of_plots(self.board)
         return total
 
     @property
@@ -335,14 +341,9 @@ def _groups_of(board: Leaderboard) -> list[dict[str, Any]]:
     ]
 
 
-def _counted(rows: QuerySet[Any], column: str) -> Iterator[tuple[Any, int]]:
-    yield from rows.order_by().values_list(column).annotate(Count("pk"))
-
-
 def _of_plots(board: Leaderboard) -> float:
-    """Return the bits of the plots of a board's releases, all of which are like the last one."""
-    plots = ReleasePlot.objects.filter(release__in=board_state.releases_of(board).order_by().values("pk"))
-    last = plots.order_by("-pk").first()
+    """Return the bits of the plots of one release of a board: of the last that has any."""
+    last = ReleasePlot.objects.filter(release__in=board_state.releases_of(board).order_by().values("pk")).last()
     if last is None:
         return 0.0
     total = sum(bits.of_lattice_path(len(curve["heights"]) - 1) for curve in last.content.get("curves") or ())
@@ -351,7 +352,7 @@ def _of_plots(board: Leaderboard) -> float:
         total += _of_counts(sum(counts), len(grid["columns"][0]["counts"]) ** 2)
     if pairs := last.content.get("pairs"):
         total += _of_counts(sum(pairs.values()), len(pairs))
-    return plots.count() * total
+    return total
 
 
 def _of_counts(n: int, n_bins: int) -> float:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.boards.disclosure.policies import policy_of
-from leaderboard.models import Phase, Prediction, QuotaCharge, Submission, System, Team, User
+from leaderboard.models import Phase, Prediction, QuotaCharge, ReleaseSlice, Submission, System, Team, User
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Quota:
 
     per_day, total: limits for each team. used_today, used_total: submissions of the team. A day is a calendar day in
     UTC; resets_at: the next midnight. of_all: limit for all teams together, None if there is none. used_by_all:
-    submissions of all teams, 0 if there is no limit for all. detailed: how many submissions of each team are shown in
-    detail, None if all are; n_sent: predictions of the team in the phase; both only with `with_details`.
+    submissions of all teams, 0 if there is no limit for all. detailed: how many submissions are shown in detail,
+    None if all are; n_sent: those that count towards it; both only with `with_details`.
     """
 
     per_day: int
@@ -92,20 +93,31 @@ def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None
 
 
 def with_details(quotas: Mapping[int, Quota], *, phases: Sequence[Phase], team: Team | None) -> dict[int, Quota]:
-    """Return a team's quotas with how many of its submissions were and are shown in detail, in one query.
+    """Return a team's quotas with how many submissions were and are shown in detail, in at most three queries.
 
+    They are the team's first predictions in the phase; on a ladder the first that showed scores, of the team or of all.
     quotas: by the phase's primary key. phases: those of the quotas, with their splits loaded.
     """
+    ladders = {phase for phase in phases if phase.disclosure == Phase.Disclosure.LADDER}
+    shared = {phase for phase in ladders if phase.scope == Phase.Scope.TASK}
     sent: dict[int, int] = {}
-    if team is not None:
-        predictions = Prediction.objects.filter(
-            submission__phase__in=phases, submission__system__team=team, sequence__isnull=False
-        )
-        sent = dict(predictions.order_by().values_list("submission__phase").annotate(Count("pk")))
+    shown = ReleaseSlice.objects.filter(slice_key="", release__submission__system__kind=System.Kind.PARTICIPANT)
+    if shared:
+        sent |= _counted(shown.filter(release__phase__in=shared), "release__phase", "release__submission")
+    if team is not None and ladders - shared:
+        of_team = shown.filter(release__phase__in=ladders - shared, release__submission__system__team=team)
+        sent |= _counted(of_team, "release__phase", "release__submission")
+    if team is not None and set(phases) - ladders:
+        predictions = Prediction.objects.filter(submission__phase__in=set(phases) - ladders, sequence__isnull=False)
+        sent |= _counted(predictions.filter(submission__system__team=team), "submission__phase", "pk")
     return {
         phase.pk: replace(quotas[phase.pk], detailed=policy_of(phase).detailed_answers, n_sent=sent.get(phase.pk, 0))
         for phase in phases
     }
+
+
+def _counted(rows: QuerySet[Any], phase: str, counted: str) -> dict[int, int]:
+    return dict(rows.order_by().values_list(phase).annotate(Count(counted, distinct=True)))
 
 
 def _used_by_all(phases: Sequence[int]) -> dict[int, int]:

@@ -18,7 +18,7 @@ from tests.support.rows.many_groups import a_phase, a_split, answers, labels_of,
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
-LABELS = labels_of(400)
+LABELS = labels_of(200)
 
 
 @pytest.fixture
@@ -49,9 +49,9 @@ def sent(world: World, phase: Phase, *n_wrong: int) -> list[bool]:
 
 def test_organisers_are_notified_of_half_and_of_all_once_each(world: World) -> None:
     phase = a_hidden_phase(world)
-    assert sent(world, phase, 200) == [True]
-    assert sent(world, phase, 150) == [True]
-    assert sent(world, phase, *range(140, 0, -5)) == [True, False]
+    assert sent(world, phase, 100) == [True]
+    assert sent(world, phase, 110) == [True]
+    assert sent(world, phase, *range(90, 0, -5)) == [True, False]
     assert sent(world, phase, 0) == [True, False]
     for notice in Notice.objects.filter(body__event=leakage.EVENT):
         assert notice.user == world.curator
@@ -65,16 +65,16 @@ def test_organisers_are_notified_of_half_and_of_all_once_each(world: World) -> N
 
 
 def test_a_phase_that_passes_both_at_once_has_one_notice(world: World) -> None:
-    assert sent(world, a_hidden_phase(world, disclosure="full", least_groups=1), 200, 100) == [False]
+    assert sent(world, a_hidden_phase(world, disclosure="full", least_groups=1), 100, 50) == [False]
 
 
 def test_what_was_passed_long_ago_is_not_repeated(world: World) -> None:
     phase = a_hidden_phase(world)
-    assert sent(world, phase, 200) == [True]
+    assert sent(world, phase, 100) == [True]
     Notice.objects.all().delete()
     cache.clear()
     later = timezone.now() + 2 * deliver.WINDOW
-    send(world, phase, answers(LABELS, 201))
+    send(world, phase, answers(LABELS, 101))
     score_all()
     assert leakage.write(later - deliver.WINDOW, later + timedelta(seconds=1)) == 0
 
@@ -83,11 +83,11 @@ def test_what_was_passed_long_ago_is_not_repeated(world: World) -> None:
 def test_chosen_exact_scores_and_public_gold_have_no_notices(world: World, changes: dict[str, Any]) -> None:
     phase = a_hidden_phase(world, disclosure="full", exact_scores="exact_scores" in changes)
     Split.objects.filter(pk=phase.split_id).update(gold_public="gold_public" in changes)
-    assert sent(world, phase, 200, 100) == []
+    assert sent(world, phase, 100, 50) == []
 
 
 def test_a_sweep_without_releases_since_the_last_one_takes_one_query(world: World) -> None:
-    sent(world, a_hidden_phase(world), 200)
+    sent(world, a_hidden_phase(world), 100)
     with CaptureQueriesContext(connection) as queries:
         assert leakage.write(timezone.now() - deliver.WINDOW, timezone.now()) == 0
     assert len(queries) == 1
