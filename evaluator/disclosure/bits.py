@@ -48,6 +48,8 @@ USEFUL = 0.25
 """From this gain on a bound is no bound worth the name: half of what is to be known of balanced labels."""
 FLOAT_BITS = 64
 """Bits of a number that is shown with all its digits."""
+P_VALUES = 9 * 8 + 1
+"""How many values a p-value of at least 1e-8 can have that is rounded to one digit, and none."""
 _E_FOLDS = 1455
 """e-folds between the smallest and the largest positive floating-point number."""
 
@@ -141,7 +143,7 @@ class Account:
         file, of which only these keys are read.
         """
         self._policy, self._primary, self._measure_of = policy, primary, measure_of
-        self._groups = {_key(row): row for row in groups}
+        self._groups = {_key(row): self._as_shown(row) for row in groups}
         self._codes: dict[str, AdaptiveCode] = {}
         self._best: dict[Hashable, int] = {}
         self._shown: dict[Key, int] = {}
@@ -183,6 +185,33 @@ class Account:
             total[_kind(key)] += of_levels(self._n_scores(row, with_interval=detailed))
         return dict(total)
 
+    def of_difference(self, row: Mapping[str, Any]) -> float:
+        """Return what the comparison of two systems costs: their difference, its interval and its p-value.
+
+        row: as in `groups`; the measure and slice by which the systems are compared.
+        """
+        if self._policy.exact:
+            return 4.0 * FLOAT_BITS
+        measure, n_groups = self._measure_of(row["measure"]), n_groups_of(self._as_shown(row))
+        size = rounding.step(measure, n_groups)
+        if size is None:
+            return of_levels(n_relative(n_groups)) + 2.0 * FLOAT_BITS + of_levels(P_VALUES)
+        n = 2 * n_values(measure, size)
+        return of_levels(1 + n + n * n * (n + 1) / 2) + of_levels(P_VALUES)
+
+    def of_head_to_head(self, *, with_counts: bool) -> float:
+        """Return what a comparison of two systems on all measures and slices costs.
+
+        with_counts: whether it shows on how many units both, only one, or none of them is right.
+        """
+        total = 0.0
+        for row in self._expected(detailed=True).values():
+            total += self.of_difference(row)
+            if with_counts:
+                n_counts = row["n"] + 1 if self._policy.exact else _rank_of_count(rounding.count(row["n"])) + 1
+                total += 4 * of_levels(n_counts)
+        return total
+
     def of_units(self, n_answers: int) -> float:
         """Return what the numbers of units cost in so many answers if they are the same in all of them.
 
@@ -191,10 +220,17 @@ class Account:
         if not n_answers:
             return 0.0
         n_later = n_answers - 1
-        first = _of_units({key: row["n"] for key, row in self._expected(detailed=True).items()}, self._policy)
+        first = self._of_first_units({key: row["n"] for key, row in self._expected(detailed=True).items()})
         # The cost of n_later zeros in an `AdaptiveCode`.
         share = math.lgamma(n_later + 0.5) - math.lgamma(0.5) - math.lgamma(n_later + 1)
         return first - share / math.log(2)
+
+    def _as_shown(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a row of `groups` whose numbers are rounded as they are shown, on slices."""
+        numbers = {name: row.get(name) for name in ("n", "n_groups")}
+        if row["slice"] and not self._policy.exact:
+            numbers = {name: n and rounding.count(n) for name, n in numbers.items()}
+        return {"measure": row["measure"], "slice": row["slice"], **numbers}
 
     def _expected(self, detailed: bool) -> dict[Key, Mapping[str, Any]]:
         shows = self._policy.shows
@@ -239,12 +275,30 @@ class Account:
         """Return the bits of an answer's numbers of units, which cost little if they are as before."""
         if self._units is None:
             self._units = units
-            return _of_units(units, self._policy)
+            return self._of_first_units(units)
         as_before = units.items() <= self._units.items()
         bits = self._code("units").add(0 if as_before else 1)
         if not as_before:
-            bits += _of_units(units, self._policy)
+            bits += self._of_first_units(units)
             self._units = {**self._units, **units}
+        return bits
+
+    def _of_first_units(self, units: Mapping[Key, int]) -> float:
+        """Return the bits of numbers of units, and of groups, from which the steps of slices follow.
+
+        A number that is the same as the one before it on its slice costs a bit.
+        """
+        bits = 0.0
+        last_of: dict[Hashable, int] = {}
+        code = AdaptiveCode()
+        for key, n_units in units.items():
+            on_slice = key[1]
+            for n in (n_units, self._groups[key]["n_groups"] or n_units):
+                last = last_of.get(on_slice)
+                bits += 0.0 if last is None else 1.0
+                if n != last:
+                    bits += code.add(_rank_of_count(n) if on_slice and not self._policy.exact else n)
+                last_of[on_slice] = n
         return bits
 
     def _code(self, kind: str) -> AdaptiveCode:
@@ -252,21 +306,6 @@ class Account:
 
     def _count(self, kind: str, bits: float) -> None:
         self.by_kind[kind] += bits
-
-
-def _of_units(units: Mapping[Key, int], policy: Policy) -> float:
-    """Return the bits of numbers of units, each of which costs a bit if it is that of the slice's last measure."""
-    bits = 0.0
-    of_slice: dict[Hashable, int] = {}
-    code = AdaptiveCode()
-    for key, n in units.items():
-        last = of_slice.get(key[1])
-        if last is not None:
-            bits += 1
-        if last != n:
-            bits += code.add(n if policy.exact or not key[1] else _rank_of_count(rounding.count(n)))
-        of_slice[key[1]] = n
-    return bits
 
 
 def _slice_key(slice_: Mapping[str, Any]) -> Hashable:

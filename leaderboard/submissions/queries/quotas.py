@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from leaderboard.models import Phase, QuotaCharge, Submission, System, Team, User
+from leaderboard.boards.disclosure.policies import policy_of
+from leaderboard.models import Phase, Prediction, QuotaCharge, Submission, System, Team, User
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Quota:
 
     per_day, total: limits for each team. used_today, used_total: submissions of the team. A day is a calendar day in
     UTC; resets_at: the next midnight. of_all: limit for all teams together, None if there is none. used_by_all:
-    submissions of all teams, 0 if there is no limit for all.
+    submissions of all teams, 0 if there is no limit for all. detailed: how many submissions of each team are shown in
+    detail, None if all are; n_sent: predictions of the team in the phase; both only with `with_details`.
     """
 
     per_day: int
@@ -31,6 +33,8 @@ class Quota:
     resets_at: datetime
     of_all: int | None = None
     used_by_all: int = 0
+    detailed: int | None = None
+    n_sent: int = 0
 
     @property
     def left_today(self) -> int:
@@ -44,6 +48,10 @@ class Quota:
     @property
     def left_of_all(self) -> int | None:
         return None if self.of_all is None else max(0, self.of_all - self.used_by_all)
+
+    @property
+    def left_detailed(self) -> int | None:
+        return None if self.detailed is None else max(0, self.detailed - self.n_sent)
 
 
 def quota_of(*, phase: Phase, team: Team | None, at: datetime | None = None) -> Quota:
@@ -79,6 +87,23 @@ def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None
             phase.quota_everybody,
             by_all.get(phase.pk, 0),
         )
+        for phase in phases
+    }
+
+
+def with_details(quotas: Mapping[int, Quota], *, phases: Sequence[Phase], team: Team | None) -> dict[int, Quota]:
+    """Return a team's quotas with how many of its submissions were and are shown in detail, in one query.
+
+    quotas: by the phase's primary key. phases: those of the quotas, with their splits loaded.
+    """
+    sent: dict[int, int] = {}
+    if team is not None:
+        predictions = Prediction.objects.filter(
+            submission__phase__in=phases, submission__system__team=team, sequence__isnull=False
+        )
+        sent = dict(predictions.order_by().values_list("submission__phase").annotate(Count("pk")))
+    return {
+        phase.pk: replace(quotas[phase.pk], detailed=policy_of(phase).detailed_answers, n_sent=sent.get(phase.pk, 0))
         for phase in phases
     }
 
