@@ -35,6 +35,7 @@ PRESENT = [
     path(f"{PHASE}/leaderboard.md", exports.MarkdownView.as_view(), name="api_leaderboard_markdown"),
     path(f"{PHASE}/leaderboard.bib", exports.BibtexView.as_view(), name="api_leaderboard_bibtex"),
     path(f"{PHASE}/leaderboard.json", exports.CanonicalView.as_view(), name="api_leaderboard_canonical"),
+    path(f"{PHASE}/exact-scores.csv", submissions.ExactScoresView.as_view(), name="api_exact_scores"),
     path(f"{PHASE}/submissions/", submissions.SubmitView.as_view(), name="api_submit"),
     path(f"{PHASE}/images/", images.ImagesView.as_view(), name="api_images"),
     path(f"{PHASE}/image-uploads/", images.ImageUploadsView.as_view(), name="api_image_uploads"),

@@ -39,7 +39,7 @@ OPTION = "an option of the task; `holdout-eval tasks` lists all; may be repeated
 PREDICTIONS = "the predictions file: JSON Lines, or .jsonl.gz"
 JSON = "print the result as JSON"
 SEED = "seed of the random numbers (default: 0)"
-_MAX_SEED = 10**18 - 1
+_MAX_SEED = 2**63 - 1
 BENCHMARK = "the benchmark's name in its address, such as mirror-claims"
 PHASE = "the phase's name in its address, such as test"
 FORMATS = {
@@ -76,7 +76,7 @@ def read_whole_number(name: str, text: str, most: int) -> int:
 
     name: the option's name without hyphens, for the error text.
     """
-    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) > most:
+    if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > most:
         raise UsageError(f"--{name} is {shown(text)}, expected a whole number from 0 to {most}")
     return int(text)
 

@@ -11,7 +11,7 @@ team's first `detailed_answers` answers only the overall primary score is shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -86,6 +86,8 @@ def reveal(
     """
     detailed = not competes or policy.is_detailed(n_earlier)
     chosen = [score for score in scores if policy.shows(score, primary=primary, detailed=detailed)]
+    if not policy.exact:
+        chosen = [{**score, "n_groups": shown_groups(score)} for score in chosen]
     if policy.compares_steps(detailed):
         shown = ladder.reveal(chosen, primary=primary, measure_of=measure_of, best=best, competes=competes)
         return shown if policy.exact else [_with_rounded_count(score) for score in shown]
@@ -115,10 +117,51 @@ def _with_rounded_count(score: dict[str, Any]) -> dict[str, Any]:
     return {**score, "n": rounding.count(score["n"])} if score["slice"] else score
 
 
+def rounded_difference(
+    numbers: Mapping[str, Any], measure: Bounded, *, n_groups: int, values: Iterable[float | None]
+) -> dict[str, Any]:
+    """Return a difference of two systems' values of a measure as it is shown, with its interval rounded outwards.
+
+    numbers: the keys difference, low and high, each a number or None; others are kept. values: the two systems' values,
+    on which the step depends if the measure is unbounded.
+    """
+    width = measure.high - measure.low
+    size = rounding.step(_Difference(-width, width), n_groups) or rounding.relative_step(
+        max((abs(value) for value in values if value is not None), default=0.0), n_groups
+    )
+    ends = (("difference", rounding.nearest), ("low", rounding.below), ("high", rounding.above))
+    shown = {name: None if numbers[name] is None else nearby(numbers[name], size) for name, nearby in ends}
+    return {**numbers, **shown}
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """The bounds of differences of two values of a measure."""
+
+    low: float
+    high: float
+    higher_is_better: bool | None = None
+
+
+def rounded_count(count: int, *, n: int, n_groups: int) -> int:
+    """Return how many of n units it is about, of some kind: their share is rounded as a score in n_groups groups is."""
+    size = rounding.step(_Difference(0.0, 1.0), n_groups) or 1.0
+    return round(rounding.nearest(count / n, size) * n) if n else 0
+
+
 def step_of(score: Mapping[str, Any], measure: Bounded) -> float:
     """Return the step to which a score is rounded. score: as in `Scores`, with a value."""
     n_groups = n_groups_of(score)
     return rounding.step(measure, n_groups) or rounding.relative_step(score["value"], n_groups)
+
+
+def shown_groups(score: Mapping[str, Any]) -> int | None:
+    """Return the number of groups behind a score, from which anybody may compute the step of a ladder.
+
+    On slices it is rounded, as the number of units is. None: unknown.
+    """
+    n_groups: int | None = score.get("n_groups")
+    return rounding.count(n_groups) if n_groups and score["slice"] else n_groups
 
 
 def n_groups_of(score: Mapping[str, Any]) -> int:

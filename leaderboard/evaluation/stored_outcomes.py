@@ -63,7 +63,7 @@ def _restored(run: Run) -> bool:
             predictions=predictions,
             name=run.prediction.name,
             options=provenance.options_of(run),
-            seed=provenance.SEED,
+            seed=provenance.seed_of(run.gold_version),
             subset=run.prediction.submission.phase.subset,
         )
     if not answer.ok or hashlib.sha256(answer.attachment).hexdigest() != run.outcomes_sha256:

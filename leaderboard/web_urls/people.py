@@ -141,6 +141,11 @@ manage: list[URLPattern | URLResolver] = [
     ),
     path("benchmarks/<slug:slug>/submissions.csv", manage_downloads.submissions_csv, name="manage_submissions_csv"),
     path("benchmarks/<slug:slug>/scores.csv", manage_downloads.scores_csv, name="manage_scores_csv"),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/exact-scores.csv",
+        manage_downloads.exact_scores_csv,
+        name="manage_exact_scores_csv",
+    ),
     path("benchmarks/<slug:slug>/participants/", manage_participants.participants, name="manage_participants"),
     path("benchmarks/<slug:slug>/participants/bar/", manage_participants.bar, name="manage_bar"),
     path(

@@ -37,7 +37,7 @@ def _in_process(world: World, content: bytes, gold: bytes) -> Scores:
         "task": world.benchmark.task,
         "options": {},
         "resamples": settings.RESAMPLES,
-        "seed": provenance.SEED,
+        "seed": provenance.seed_of(world.gold),
         "gold_name": "gold.jsonl",
         "predictions_name": "predictions.jsonl",
     }

@@ -28,10 +28,13 @@ ATTACKS: dict[str, Attack] = {
     "boosting by slice": voting.boosting_by_slice,
     "block flip": voting.block_flip,
     "climbing": voting.climbing,
+    "drifting": voting.drifting,
     "climbing in small steps": voting.small_steps,
 }
 CHANCE = 0.5
-_QUICK = ("what fits the digits", "abstention first", "boosting by slice")
+_QUICK = ("what fits the digits", "abstention first", "boosting by slice", "drifting")
+_MOST_FITTED = 60
+"""Groups of a slice from which on voting learns more than fitting."""
 _MOST_WORK = 3_000_000
 """Labels times answers of one attack that `reach` simulates with more than one seed."""
 
@@ -49,6 +52,19 @@ class Learnt(NamedTuple):
     known: float
 
 
+def suits(name: str, known: Known) -> bool:
+    """Return whether an attack can work: other attacks would only waste answers."""
+    match name:
+        case "order code":
+            has_measure = any(measure.name == "average_precision" for measure in known.style.measures)
+            return has_measure and known.policy.exact and known.policy.kind != Kind.LADDER
+        case "drifting":
+            return known.policy.kind == Kind.LADDER
+        case "abstention first":
+            return known.policy.kind == Kind.LADDER and not known.style.needs_balance
+    return True
+
+
 def run(name: str, target: Target, k: int, random: np.random.Generator) -> Learnt:
     """Run an attack with up to k answers, all teams together, on a fresh target."""
     believed = ATTACKS[name](target, k, random, target.known)
@@ -62,6 +78,7 @@ def reach(
     slices: Sequence[int],
     answers: int,
     teams: int = 1,
+    first_rung: float | None = None,
     seeds: int = 3,
 ) -> Learnt:
     """Return what the best attack reaches against a policy: the means over the seeds, of the attack that learns most.
@@ -72,7 +89,8 @@ def reach(
 
     n_groups: of the hidden test set, at least 2. slices: the numbers of groups of slices that share no groups, such as
     those of one dimension; those below the policy's `least_groups` may be among them. answers: the number of answers of
-    all teams together, which the teams take in turn.
+    all teams together, which the teams take in turn. first_rung: the accuracy that the first file on a
+    ladder must beat by a step, such as that of a trivial baseline; None: no baseline is shown.
     """
     nothing = Learnt("", 0, 0.0, 0.0)
     if policy.kind == Kind.SEALED or answers < 1 or n_groups < 2:
@@ -80,20 +98,22 @@ def reach(
     k = min(answers, 2000)
     reached = []
     for name in _QUICK:
-        useless = {"abstention first": policy.kind != Kind.LADDER, "what fits the digits": max(slices, default=99) > 60}
-        if useless.get(name):
+        if name == "what fits the digits" and max(slices, default=_MOST_FITTED) >= _MOST_FITTED:
             continue
-        n_seeds = seeds if n_groups * k <= _MOST_WORK else 1
-        runs = [
-            run(name, _simulated(policy, n_groups, slices, teams, seed), k, np.random.default_rng([seed, k]))
-            for seed in range(n_seeds)
-        ]
+        runs = []
+        for seed in range(seeds if n_groups * k <= _MOST_WORK else 1):
+            target = _simulated(policy, n_groups, slices, seed)
+            target.teams, target.first_rung = teams, first_rung
+            if suits(name, target.known):
+                runs.append(run(name, target, k, np.random.default_rng([seed, k])))
+        if not runs:
+            continue
         excess, known = (float(np.mean([getattr(each, field) for each in runs])) for field in ("excess", "known"))
         reached.append(Learnt(name, max(each.answers for each in runs), excess, max(known, 0.0)))
     return max(reached, key=lambda each: each.known)
 
 
-def _simulated(policy: Policy, n_groups: int, slices: Sequence[int], teams: int, seed: int) -> Target:
+def _simulated(policy: Policy, n_groups: int, slices: Sequence[int], seed: int) -> Target:
     codes = np.full(n_groups, -1, dtype=np.int32)
     edges = np.minimum(np.cumsum([0, *slices]), n_groups)
     for code, (begin, end) in enumerate(pairwise(edges.tolist())):
@@ -101,4 +121,4 @@ def _simulated(policy: Policy, n_groups: int, slices: Sequence[int], teams: int,
     dimension = Dimension(codes, tuple(range(len(slices))), declared=True, within_groups=False)
     labels = balanced(n_groups, np.random.default_rng([seed, n_groups]))
     groups = np.arange(n_groups, dtype=np.int32)
-    return Target(labels, groups, {"slice": dimension}, policy, LABELLING, teams=teams)
+    return Target(labels, groups, {"slice": dimension}, policy, LABELLING)

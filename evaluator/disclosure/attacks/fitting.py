@@ -91,15 +91,28 @@ def order_code(ask: Ask, k: int, random: np.random.Generator, known: Known) -> G
             row = answer.get(("average_precision", key))
             if row is not None and row["value"] is not None and len(block):
                 found = ordered_labels(row["value"], len(block), known.positives[key], len(parts[key]))
-                if found is not None:
-                    beliefs[block] = found
+                auroc = answer.get(("auroc", key), {}).get("value")
+                if auroc is not None and len(found) > 1:
+                    found = found[np.isclose(_auroc(found, known.positives[key], len(parts[key])), auroc, atol=1e-9)]
+                if len(found):
+                    beliefs[block] = found.mean(axis=0)
     final = elected(beliefs - 0.5, random)
     ask(known.style.file(final))
     return final
 
 
-def ordered_labels(value: float, b: int, positives: int, n: int) -> Numbers | None:
-    """Return the labels of the b first of n items by their average precision, by meet in the middle; None: unclear.
+def _auroc(labellings: Numbers, positives: int, n: int) -> Numbers:
+    """Return the AUROC of labellings of the first items of n, as in `ordered_labels`."""
+    n_before = np.cumsum(1 - labellings, axis=1)
+    inside, negatives = labellings.sum(axis=1), n_before[:, -1]
+    others = n - positives - negatives
+    pairs = (labellings * (negatives[:, None] - n_before)).sum(axis=1) + inside * others
+    value: Numbers = (pairs + (positives - inside) * others / 2) / (positives * (n - positives))
+    return value
+
+
+def ordered_labels(value: float, b: int, positives: int, n: int) -> Numbers:
+    """Return the labellings of the b first of n items that have an average precision, by meet in the middle.
 
     The other items are tied below them; `positives` of all items have the label 1. With the labels y and their number c
     up to each rank i, the value times `positives` is the sum of y c / i, and (positives - those in the code) times the
@@ -122,7 +135,7 @@ def ordered_labels(value: float, b: int, positives: int, n: int) -> Numbers | No
         begin, end = (np.searchsorted(left[rows], wanted + sign * tolerance) for sign in (-1, 1))
         for other in np.flatnonzero(end > begin).tolist():
             found += [np.concatenate([first[rows[at]], second[other]]) for at in range(begin[other], end[other])]
-    return np.mean(found, axis=0) if found else None
+    return np.array(found).reshape(-1, b)
 
 
 def elected(votes: Numbers, random: np.random.Generator) -> Numbers:

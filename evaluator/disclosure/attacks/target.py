@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.disclosure import policy as policies
+from evaluator.disclosure.bits import Account, most_gained
 from evaluator.disclosure.ladder import Scores
-from evaluator.disclosure.policy import Policy
+from evaluator.disclosure.policy import Kind, Policy
 from evaluator.measures.base import Measure, Ratio, statistic
 from evaluator.outcomes.table import Codes, Dimension, Numbers, Outcomes, SliceValue
 from evaluator.scoring.score import score_outcomes
@@ -122,8 +123,8 @@ class Known:
 
     n: the number of labels. groups: the group of each label. slices: slice -> its labels, ascending, of slices that the
     policy shows. positives: slice -> number of labels 1 in it. detailed: the number of answers, of all teams together,
-    that are shown in detail; None: all. seed: that of the resamples, if it is known and the order of groups too; None:
-    one is secret. resamples: their number.
+    that are shown in detail; None: all, or those that a ladder shows. seed: that of the resamples, if it is known and
+    the order of groups too; None: one is secret. resamples: their number.
     """
 
     n: int
@@ -159,8 +160,10 @@ class Target:
 
     labels: 0 or 1. groups: the group of each label. dimensions: they cut the labels into slices. cross: the dimensions
     of two-way slices. resamples: of intervals; 0: none. seed: of the resamples. knows_seed: attacks know it, and the
-    order of the groups. best: the best value of the primary measure that was shown; excess: by how much it exceeds the
-    value that its file is expected to have on new labels.
+    order of the groups. first_rung: the primary value of a baseline, which files on a ladder must beat.
+
+    best: the best value of the primary measure that was shown; excess: by how much it exceeds the value that its file
+    is expected to have on new labels. shown: what was shown of each file, and whether in detail.
     """
 
     labels: Labels
@@ -173,10 +176,12 @@ class Target:
     resamples: int = 0
     seed: int = 0
     knows_seed: bool = False
+    first_rung: float | None = None
     best: float | None = None
     excess: float = 0.0
     n_calls: int = 0
-    shown: list[Scores] = field(default_factory=list)
+    shown: list[tuple[Scores, bool]] = field(default_factory=list)
+    n_shown: int = 0
 
     @cached_property
     def known(self) -> Known:
@@ -197,7 +202,7 @@ class Target:
                 (): int(self.labels.sum()),
                 **{key: int(self.labels[items].sum()) for key, items in is_shown.items()},
             },
-            detailed=None if detailed is None else detailed * self.teams,
+            detailed=None if detailed is None or self.policy.kind == Kind.LADDER else detailed * self.teams,
             seed=self.seed if self.knows_seed and self.resamples else None,
             resamples=self.resamples,
         )
@@ -262,17 +267,20 @@ class Target:
         return [{**score.as_dict(), "n_groups": score.n_groups} for score in scores]
 
     def __call__(self, guess: Guess) -> Answer:
-        n_earlier = self.n_calls // self.teams
-        self.n_calls += 1
+        # On a ladder, the answers of all teams that showed scores; else those of this team.
+        n_earlier = self.n_shown if self.policy.kind == Kind.LADDER else self.n_calls // self.teams
+        detailed = self.policy.is_detailed(n_earlier)
         shown = policies.reveal(
             self.policy,
-            self.scores(guess, detailed=self.policy.is_detailed(n_earlier)),
+            self.scores(guess, detailed=detailed),
             primary=self.style.primary,
             measure_of=self.style.measure,
-            best=self.best,
+            best=max((value for value in (self.best, self.first_rung) if value is not None), default=None),
             n_earlier=n_earlier,
         )
-        self.shown.append(shown)
+        self.n_calls += 1
+        self.n_shown += bool(shown)
+        self.shown.append((shown, detailed))
         answer = {(row["measure"], tuple(sorted(row["slice"].items()))): row for row in shown}
         overall = answer.get((self.style.primary, ()))
         if overall is not None and overall["value"] is not None:
@@ -280,6 +288,18 @@ class Target:
             if self.best is None or value > self.best:
                 self.best, self.excess = value, value - self.style.expected(guess)
         return answer
+
+    def bits(self) -> float:
+        """Return how many bits the answers so far have shown."""
+        rows = self.scores(np.full(len(self.labels), self.style.rest))
+        account = Account(self.policy, primary=self.style.primary, measure_of=self.style.measure, groups=rows)
+        for shown, detailed in self.shown:
+            account.add(shown, detailed=detailed)
+        return account.bits
+
+    def bound(self) -> float:
+        """Return the bound on what the answers so far let anybody gain: see `bits.most_gained`."""
+        return most_gained(self.bits(), self.n_groups)
 
 
 def balanced(n: int, random: np.random.Generator) -> Labels:

@@ -89,10 +89,12 @@ def abstention(ask: Ask, k: int, random: np.random.Generator, known: Known) -> G
     best: float = _primary(ask(nothing), known)
     votes = np.zeros(known.n)
     said = dict.fromkeys(parts, 0)
-    at_random, failed = 1.0, 0
+    at_random, failed, shown = 1.0, 0, 0
+    if math.isinf(best):
+        return _said(ask, known, elected(votes, random))
     for asked in range(1, k - 1):
-        left = (known.detailed if known.detailed and asked < known.detailed else k - 1) - asked
-        growth = max(step, (0.5 - best) / max(1, left)) * (1 + failed / 2)
+        left = (known.policy.detailed_answers or 0) - shown
+        growth = max(step, (0.5 - best) / (left if left > 0 else k - 1 - asked)) * (1 + failed / 2)
         if not _say_more(said, 2 * known.n * (best + growth), known):
             at_random -= 0.15
             if at_random <= 0:
@@ -106,13 +108,35 @@ def abstention(ask: Ask, k: int, random: np.random.Generator, known: Known) -> G
         if (known.style.primary, ()) not in answer:
             failed += 1
             continue
-        failed, best = 0, _primary(answer, known)
+        failed, best, shown = 0, _primary(answer, known), shown + 1
         signs = np.where(drawn, 2 * labels - 1, 0.0)
         for key, items in _shown_parts(answer, known).items():
             value = _shown(answer, known, key)
             if value is not None:
                 n_said = int(chosen[items].sum())
                 votes[items] += signs[items] * (value * len(items) - n_said / 2) / math.sqrt(max(n_said, 1))
+    return _said(ask, known, elected(votes, random))
+
+
+def drifting(ask: Ask, k: int, random: np.random.Generator, known: Known, share: float = 0.5) -> Guess:
+    """Vote over files that say what the votes say so far, except for a random share of the labels.
+
+    That a ladder shows no score of a file is a vote against it.
+    """
+    votes = np.zeros(known.n)
+    n_shown = 0
+    for asked in range(1, k):
+        drawn = random.random(known.n) < share
+        labels = np.where(drawn, random.integers(0, 2, known.n), elected(votes, random))
+        answer = ask(known.style.file(labels))
+        is_shown = (known.style.primary, ()) in answer
+        n_shown += is_shown
+        signs = np.where(drawn, 2 * labels - 1, 0.0)
+        votes += signs * (is_shown - n_shown / asked)
+        for key, items in known.parts.items():
+            value = _shown(answer, known, key)
+            if value is not None:
+                votes[items] += signs[items] * (value - 0.5) * 2 * math.sqrt(known.n_groups_of(key))
     return _said(ask, known, elected(votes, random))
 
 

@@ -6,11 +6,23 @@ them (`tests/test_architecture.py`). Only organisers see the exact values.
 
 from __future__ import annotations
 
-from evaluator.disclosure import policy
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Protocol
+
+from evaluator.disclosure import policy, rounding
 from evaluator.disclosure.ladder import MeasureOf, Scores
 from evaluator.disclosure.policy import Afterwards, Kind, Policy
+from evaluator.disclosure.rounding import Bounded
 from leaderboard.boards.disclosure.costs import Cost
+from leaderboard.boards.queries.slices import raw_slice_key
 from leaderboard.models import Phase
+
+
+class Interval(Protocol):
+    """A shown score; None: it has no interval."""
+
+    @property
+    def low(self) -> float | None: ...
 
 
 def policy_of(phase: Phase) -> Policy:
@@ -108,9 +120,79 @@ def reveal(
     )
 
 
-def reveal_warnings(*, phase: Phase, warnings: list[str]) -> list[str]:
-    """Return the warnings to show; none on a ladder, because a warning can reveal facts about the gold."""
-    return [] if phase.disclosure == Phase.Disclosure.LADDER else warnings
+def reveal_warnings(*, phase: Phase, warnings: list[str], of_scores: Callable[[], Collection[str]]) -> list[str]:
+    """Return the warnings to show; none on a ladder, because a warning can reveal facts about the gold.
+
+    of_scores: function that returns the warnings that were made from exact scores, which are shown only if scores are
+    exact. The others are about the predictions alone.
+    """
+    if phase.disclosure == Phase.Disclosure.LADDER:
+        return []
+    if policy_of(phase).exact or not warnings:
+        return warnings
+    return [warning for warning in warnings if warning not in of_scores()]
+
+
+def is_detailed(phase: Phase, primary: Interval) -> bool:
+    """Return True if an answer is shown in detail: with other numbers than its overall primary score.
+
+    primary: that score, as it is shown. It has an interval in detailed answers only.
+    """
+    return policy_of(phase).exact or primary.low is not None
+
+
+def reveal_difference(
+    *, phase: Phase, numbers: Mapping[str, Any], measure: Bounded, n_groups: int, values: Iterable[float | None]
+) -> Mapping[str, Any]:
+    """Return a difference of two systems and its interval as they are shown; see `policy.rounded_difference`."""
+    if policy_of(phase).exact:
+        return numbers
+    return policy.rounded_difference(numbers, measure, n_groups=max(1, n_groups), values=values)
+
+
+def reveal_p(phase: Phase, p: float | None) -> float | None:
+    """Return a p-value as it is shown. It is rounded up, so that it is significant at 5 % if and only if p is."""
+    return p if p is None or policy_of(phase).exact else rounding.p_value(p)
+
+
+def reveal_counts(*, phase: Phase, counts: Mapping[str, int], n_groups: int) -> dict[str, int]:
+    """Return numbers of units of several kinds, all units together, as they are shown: as rounded shares of all.
+
+    n_groups: number of groups of the units.
+    """
+    if policy_of(phase).exact:
+        return dict(counts)
+    n = sum(counts.values())
+    return {name: policy.rounded_count(count, n=n, n_groups=max(1, n_groups)) for name, count in counts.items()}
+
+
+def reveal_plots(
+    phase: Phase, content: Mapping[str, Any], *, scores: Scores, primary: str, groups: Callable[[], Mapping[str, int]]
+) -> dict[str, Any]:
+    """Return the plot data of an answer as they are shown; {} if they are not.
+
+    content: the JSON of a `ReleasePlot`. scores: those that the answer shows, of which `primary` is the name of the
+    primary measure. groups: function that returns the number of groups of each slice, by `raw_slice_key`. Only slices
+    with shown scores are plotted. ROC curves are coarse from the start (docs/adr/0016).
+    """
+    if policy_of(phase).exact:
+        return dict(content)
+    if not any(score["measure"] == primary and not score["slice"] and score["low"] is not None for score in scores):
+        return {}
+    slices = {raw_slice_key(score["slice"]) for score in scores}
+    shown = {
+        kind: [part for part in parts if raw_slice_key(part["slice"]) in slices]
+        for kind, parts in content.items()
+        if kind in ("curves", "grids")
+    }
+    for grid in shown.get("grids", ()):
+        n, n_groups = sum(sum(column["counts"]) for column in grid["columns"]), groups()[raw_slice_key(grid["slice"])]
+        grid["columns"] = [
+            {**column, "counts": [policy.rounded_count(count, n=n, n_groups=n_groups) for count in column["counts"]]}
+            for column in grid["columns"]
+        ]
+    pairs = content.get("pairs")
+    return {**shown, "pairs": reveal_counts(phase=phase, counts=pairs, n_groups=groups()[""])} if pairs else shown
 
 
 def _check_known(phase: Phase) -> None:

@@ -151,7 +151,7 @@ def primary_of(board: Leaderboard) -> str:
 
 def measures_of(board: Leaderboard) -> Callable[[str], Bounded]:
     """Return a function from a measure's name to the measure, for all measures of the board's scorer."""
-    # Most disclosure policies never call it, so the scorer is read at the first call.
+    # On public gold and in phases with exact scores it is never called, so the scorer is read at the first call.
     scorer = cache(lambda: scorer_of_phase.of_board(board))
     return lambda name: scorer().measure(name)
 

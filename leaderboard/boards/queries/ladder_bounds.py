@@ -8,6 +8,7 @@ from typing import Any
 
 from evaluator.disclosure import ladder
 from evaluator.disclosure.ladder import Bounds
+from evaluator.disclosure.policy import Policy, shown_groups
 from evaluator.measures.base import Difference, Measure, PublishedScore
 from leaderboard.boards.queries.rows import Key, ShownScore, ShownScores
 from leaderboard.boards.queries.slices import Slice, slice_key, slice_of
@@ -18,15 +19,17 @@ Groups = dict[str, dict[str, int]]
 """{slice key: {measure: number of groups with units there}}, as stored with the board of a ladder."""
 
 
-def groups_of(scores: ladder.Scores) -> Groups:
+def groups_of(scores: ladder.Scores, policy: Policy) -> Groups:
     """Return the number of groups behind each score of a run, as {slice key: {measure: number}}.
 
-    Scores without a known number are missing. All runs of a board have the same numbers.
+    policy: of the phase; unless it is exact, the numbers are those that it may show. Scores without a known number are
+    missing. All runs of a board have the same numbers.
     """
     groups: Groups = {}
     for score in scores:
-        if score["n_groups"]:
-            groups.setdefault(slice_key(slice_of(score["slice"])), {})[score["measure"]] = score["n_groups"]
+        n_groups = score["n_groups"] if policy.exact else shown_groups(score)
+        if n_groups:
+            groups.setdefault(slice_key(slice_of(score["slice"])), {})[score["measure"]] = n_groups
     return groups
 
 

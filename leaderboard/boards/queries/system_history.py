@@ -29,7 +29,7 @@ from leaderboard.models import (
 )
 
 OF_A_RECEIPT = ("gold_version", "task", "task_version", "options", "code_sha256", "resamples", "seed", "packages")
-"""Public fields of a run's provenance; files and their digests are visible to the team only."""
+"""Public fields of a run's provenance, `seed` only if the gold is public; the team sees files and their digests."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ class BoardEntry:
     def receipt(self) -> dict[str, Any]:
         """The public fields of the run's provenance (OF_A_RECEIPT), such as versions, options and seed."""
         provenance = self.release.run.provenance
-        return {name: provenance[name] for name in OF_A_RECEIPT if name in provenance}
+        shown = {name: provenance[name] for name in OF_A_RECEIPT if name in provenance}
+        return shown if self.phase.split.gold_public else {name: shown[name] for name in shown if name != "seed"}
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def _compare(lease: Lease[HeadToHead]) -> None:
         for run in (row.a, row.b):
             tables.append(stack.enter_context(stored_outcomes.opened(run)))
         answer = sandbox_client.head_to_head(
-            a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer
+            a=tables[0], b=tables[1], gold=gold, seed=provenance.seed_of(board.gold_version), scorer=scored.scorer
         )
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.INTERNAL)

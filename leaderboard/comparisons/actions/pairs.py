@@ -94,13 +94,14 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
     """
     indices = {run: index for index, run in enumerate(sorted({run for pair in pairs for run in pair}))}
     index_pairs = [(indices[a], indices[b]) for a, b in pairs]
+    seed = provenance.seed_of(board.gold_version)
     with ExitStack() as stack:
         tables = []
         for run in indices:
             tables.append(stack.enter_context(stored_outcomes.opened(runs[run])))
         scorer = scorer_of_phase.of_board(board).scorer
         answer = sandbox_client.compare_board(
-            tables=tables, pairs=index_pairs, measure=measure, seed=provenance.SEED, scorer=scorer
+            tables=tables, pairs=index_pairs, measure=measure, seed=seed, scorer=scorer
         )
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.INTERNAL)
@@ -113,7 +114,7 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
             measure=measure,
             n_groups=report.n_groups,
             resamples=settings.RESAMPLES,
-            seed=provenance.SEED,
+            seed=seed,
             **{name: getattr(row, name) for name in ("difference", "low", "high", "p", "n_permutations")},
         )
         for (a, b), row in zip(pairs, report.comparisons, strict=True)

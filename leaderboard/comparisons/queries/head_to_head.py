@@ -10,8 +10,16 @@ from typing import Any
 import numpy as np
 
 from evaluator.statistics.holm import ALPHA, holm
-from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_counts, reveals_items
-from leaderboard.boards.queries import WHOLE, Key, Row, ShownScore, Slice, slice_of
+from leaderboard.boards.disclosure.policies import (
+    is_detailed,
+    reveal_counts,
+    reveal_difference,
+    reveal_p,
+    reveals_comparisons,
+    reveals_counts,
+    reveals_items,
+)
+from leaderboard.boards.queries import WHOLE, Board, Key, Row, ShownScore, Slice, slice_of
 from leaderboard.models import HeadToHead, Phase
 
 
@@ -63,9 +71,11 @@ class HeadToHeadTable:
     """A comparison of two systems a and b, in the order in which the viewer named them.
 
     computed: True if differences are stored and revealed; if not, the three mappings are empty. differences, counted:
-    by measure and slice. items: by measure, units that only a has right, and units that only b has right.
+    by measure and slice, as they are shown but for the p-values, which lines round. items: by measure, units that only
+    a has right, and units that only b has right.
     """
 
+    phase: Phase
     a: Row
     b: Row
     computed: bool
@@ -74,6 +84,12 @@ class HeadToHeadTable:
     items: Mapping[str, tuple[Sequence[Item], Sequence[Item]]]
 
     def line(self, title: str, measure: str, slice_: Slice = WHOLE) -> Line:
+        return self._shown(self._exact(title, measure, slice_))
+
+    def _shown(self, line: Line) -> Line:
+        return replace(line, p=reveal_p(self.phase, line.p), p_holm=reveal_p(self.phase, line.p_holm))
+
+    def _exact(self, title: str, measure: str, slice_: Slice) -> Line:
         key = (measure, slice_)
         numbers = self.differences.get(key, {})
         return Line(
@@ -90,33 +106,55 @@ class HeadToHeadTable:
 
     def lines(self, columns: Sequence[tuple[str, str, Slice]]) -> list[Line]:
         """Return lines for (title, measure, slice) triples, with p-values Holm-corrected as one family."""
-        lines = [self.line(*triple) for triple in columns]
+        lines = [self._exact(*triple) for triple in columns]
         adjusted = holm([np.nan if line.p is None else line.p for line in lines])
         return [
-            line if line.p is None else replace(line, p_holm=float(p_holm))
+            line if line.p is None else self._shown(replace(line, p_holm=float(p_holm)))
             for line, p_holm in zip(lines, adjusted, strict=True)
         ]
 
 
-def head_to_head_table(phase: Phase, a: Row, b: Row, stored: HeadToHead | None) -> HeadToHeadTable:
+def head_to_head_table(board: Board, a: Row, b: Row, stored: HeadToHead | None) -> HeadToHeadTable:
     """Return the part of the comparison of two systems that the phase reveals.
 
     a, b: the systems' rows on the board. stored: the finished comparison in the database; None: it is not computed.
     """
-    report = stored.report if stored is not None and reveals_comparisons(phase) else {}
+    phase = board.phase
+    report = stored.report if stored is not None and shows_differences(board, a, b) else {}
     is_reversed = stored is not None and stored.a_id != a.run_id
     comparisons = {slice_key(row): _reversed(row) if is_reversed else row for row in report.get("comparisons", ())}
+    measures = {measure.name: measure for measure in board.measures}
+    differences = {
+        key: reveal_difference(
+            phase=phase,
+            numbers=numbers,
+            measure=measures[key[0]],
+            n_groups=numbers["n_groups"],
+            values=(numbers["a"], numbers["b"]),
+        )
+        for key, numbers in comparisons.items()
+        if key[0] in measures
+    }
     counted: dict[Key, Counts] = {}
     items: dict[str, tuple[Sequence[Item], Sequence[Item]]] = {}
     sides = ("b_only", "a_only") if is_reversed else ("a_only", "b_only")
     if reveals_counts(phase):
         for row in report.get("counts", ()):
-            counted[slice_key(row)] = Counts(row["both"], row[sides[0]], row[sides[1]], row["neither"])
+            key = slice_key(row)
+            kinds = {name: row[name] for name in ("both", "a_only", "b_only", "neither")}
+            shown = reveal_counts(phase=phase, counts=kinds, n_groups=comparisons[key]["n_groups"])
+            counted[key] = Counts(shown["both"], shown[sides[0]], shown[sides[1]], shown["neither"])
     if reveals_items(phase):
         for row in report.get("items", ()):
             a_items, b_items = ([Item(json.dumps(id_), line) for id_, line in row[side]] for side in sides)
             items[row["measure"]] = a_items, b_items
-    return HeadToHeadTable(a, b, bool(report), comparisons, counted, items)
+    return HeadToHeadTable(phase, a, b, bool(report), differences, counted, items)
+
+
+def shows_differences(board: Board, a: Row, b: Row) -> bool:
+    """Return True if the phase shows differences, and both systems' answers in detail."""
+    scores = (row.score(board.primary) for row in (a, b))
+    return reveals_comparisons(board.phase) and all(is_detailed(board.phase, score) for score in scores)
 
 
 def slice_key(one: Mapping[str, Any]) -> Key:

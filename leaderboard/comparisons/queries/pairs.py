@@ -10,11 +10,13 @@ from uuid import UUID
 import numpy as np
 from django.db.models import QuerySet
 
+from evaluator.measures.base import Measure
 from evaluator.statistics.holm import ALPHA
 from evaluator.statistics.rank_ranges import Indices
+from leaderboard.boards.disclosure.policies import is_detailed, reveal_difference, reveal_p
 from leaderboard.boards.queries import Board, Ranges, Row, by_primary
 from leaderboard.comparisons.queries.rank_ranges import PairFamily, stored
-from leaderboard.models import Comparison
+from leaderboard.models import Comparison, Phase
 
 NUMBERS = ("difference", "low", "high", "p", "n_permutations", "n_groups")
 
@@ -24,8 +26,9 @@ class RankedPair:
     """Comparison of two ranked systems, of which `a` has the better rank or the same. Numbers are None if undefined.
 
     difference: a - b on the overall primary measure. low, high: ends of its confidence interval. p: two-sided p-value.
-    p_holm: p, Holm-corrected (see `PairFamily.p_pairwise`). n_permutations: permutations behind p. n_groups: resampled
-    groups of gold units.
+    p_holm: p, Holm-corrected (see `PairFamily.p_pairwise`). significant: by the exact p_holm. n_permutations:
+    permutations behind p. n_groups: resampled groups of gold units. The numbers are those that the phase shows: they
+    are rounded, and None if one of the two answers is not shown in detail.
     """
 
     a: Row
@@ -37,20 +40,19 @@ class RankedPair:
     p_holm: float | None
     n_permutations: int
     n_groups: int
-
-    @property
-    def significant(self) -> bool:
-        return self.p_holm is not None and self.p_holm <= ALPHA
+    significant: bool
 
 
 class RankedPairs(Sequence[RankedPair]):
     """A lazy sequence of the compared pairs in the order of ranks: of 10,000 pairs, only requested ones are built."""
 
-    def __init__(self, rows: Sequence[Row], comparisons: QuerySet[Comparison]) -> None:
-        """Read the p-values. rows: ranked systems, best first. comparisons: those of their runs.
+    def __init__(self, phase: Phase, measure: Measure, rows: Sequence[Row], comparisons: QuerySet[Comparison]) -> None:
+        """Read the p-values.
 
-        Raises KeyError if a comparison of two of these systems is not stored.
+        phase, measure: of the board, its primary measure. rows: ranked systems of the board, best first. comparisons:
+        those of their runs. Raises KeyError if a comparison of two of these systems is not stored.
         """
+        self._phase, self._measure = phase, measure
         self.rows = {row.run_id: row for row in rows if row.run_id is not None}
         self._comparisons = comparisons
         family = PairFamily(sorted(self.rows, key=lambda run: (self.rows[run].rank, run)))
@@ -106,9 +108,24 @@ class RankedPairs(Sequence[RankedPair]):
         if numbers is None:
             difference, low, high, *rest = by_pair[b, a]
             numbers = (_negated(difference), _negated(high), _negated(low), *rest)
-        difference, low, high, p, n_permutations, n_groups = numbers
-        corrected = None if p is None else p_holm
-        return RankedPair(self.rows[a], self.rows[b], difference, low, high, p, corrected, n_permutations, n_groups)
+        exact = dict(zip(NUMBERS, numbers, strict=True)) | {"p_holm": None if numbers[3] is None else p_holm}
+        return self._shown(self.rows[a], self.rows[b], exact)
+
+    def _shown(self, a: Row, b: Row, exact: dict[str, Any]) -> RankedPair:
+        phase, primaries = self._phase, [row.score(self._measure.name) for row in (a, b)]
+        numbers: Mapping[str, Any] = dict.fromkeys(("difference", "low", "high", "p", "p_holm"))
+        if all(is_detailed(phase, score) for score in primaries):
+            numbers = reveal_difference(
+                phase=phase,
+                numbers={name: exact[name] for name in ("difference", "low", "high")},
+                measure=self._measure,
+                n_groups=exact["n_groups"],
+                values=[score.value for score in primaries],
+            )
+            numbers = {**numbers, **{name: reveal_p(phase, exact[name]) for name in ("p", "p_holm")}}
+        significant = exact["p_holm"] is not None and exact["p_holm"] <= ALPHA
+        counts = {name: exact[name] for name in ("n_permutations", "n_groups")}
+        return RankedPair(a, b, **numbers, **counts, significant=significant)
 
 
 def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
@@ -117,11 +134,12 @@ def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
     () also if a standing changes while they are read, so that a comparison is missing, and for a board with more rows
     than were read, since the correction of p-values takes all pairs.
     """
-    if board.leaderboard is None or board.is_cut or board.ranges is not Ranges.READY:
+    measure = board.measure(board.primary)
+    if board.leaderboard is None or measure is None or board.is_cut or board.ranges is not Ranges.READY:
         return ()
     rows = [row for row in by_primary(board) if row.rank is not None]
     try:
-        return RankedPairs(rows, stored(board.leaderboard, board.primary))
+        return RankedPairs(board.phase, measure, rows, stored(board.leaderboard, board.primary))
     except KeyError:
         return ()
 

@@ -13,13 +13,19 @@ from msgspec import structs
 
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_counts, reveals_items
+from leaderboard.boards.disclosure.policies import policy_of, reveals_comparisons, reveals_counts, reveals_items
 from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reading import rows_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
-from leaderboard.comparisons.queries.head_to_head import HeadToHeadTable, Item, Line, head_to_head_table
+from leaderboard.comparisons.queries.head_to_head import (
+    HeadToHeadTable,
+    Item,
+    Line,
+    head_to_head_table,
+    shows_differences,
+)
 from leaderboard.comparisons.web.charts.differences import Differences, differences
 from leaderboard.comparisons.web.rate_limit import Viewer
 from leaderboard.models import HeadToHead, State
@@ -73,10 +79,12 @@ def head_to_head(request: HttpRequest, slug: str, phase: str, **version: Any) ->
         "reveals_differences": reveals_comparisons(board.phase),
         "reveals_counts": reveals_counts(board.phase),
         "reveals_items": reveals_items(board.phase),
+        "is_rounded": not policy_of(board.phase).exact,
     }
     stored: HeadToHead | NotAvailable | None = None
     if chosen is not None and measure is not None:
-        stored = _stored(request, board, *chosen)
+        context["is_withheld"] = context["reveals_differences"] and not shows_differences(board, *chosen)
+        stored = None if context["is_withheld"] else _stored(request, board, *chosen)
         context |= _compared(board, *chosen, measure, stored)
     status = STATUS.get(stored, 200) if isinstance(stored, NotAvailable) else 200
     response = render(request, "comparisons/head_to_head.html", context, status=status)
@@ -123,7 +131,7 @@ def _compared(
     board: Board, a: Row, b: Row, measure: Measure, stored: HeadToHead | NotAvailable | None
 ) -> dict[str, Any]:
     row = stored if isinstance(stored, HeadToHead) else None
-    pair = head_to_head_table(board.phase, a, b, row if row and row.state == State.DONE else None)
+    pair = head_to_head_table(board, a, b, row if row and row.state == State.DONE else None)
     all_slices = [
         (value, measure.name, ((dimension, value),))
         for dimension in board.dimensions

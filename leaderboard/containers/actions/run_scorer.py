@@ -143,7 +143,8 @@ def _check_same(
 def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: list[float]) -> None:
     run, scorer = lease.row, lease.row.scorer
     assert scorer is not None, "only runs by a scorer are claimed"
-    answer = sandbox_client.read_scorer(scorer=scorer, gold=run.gold_version, files=files, seed=provenance.SEED)
+    gold = run.gold_version
+    answer = sandbox_client.read_scorer(scorer=scorer, gold=gold, files=files, seed=provenance.seed_of(gold))
     if answer.reason:
         raise ScorerImageError(
             f"The scorer's output could not be read within {sandbox_client.limits_in_words(settings.SCORE_SECONDS)}."

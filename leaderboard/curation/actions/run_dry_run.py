@@ -97,7 +97,7 @@ def _score(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
         predictions=file,
         name="predictions.jsonl.gz" if str(row.file.name).endswith(".gz") else "predictions.jsonl",
         options=row.options,
-        seed=provenance.SEED,
+        seed=provenance.seed_of(gold),
         subset=row.subset,
     )
     if not answer.ok:

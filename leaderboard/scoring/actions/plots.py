@@ -5,6 +5,7 @@ A release is the publication of a run's scores.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import msgspec
@@ -12,12 +13,12 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from evaluator.jobs.compare import PlotReport
-from leaderboard.boards.disclosure.policies import reveals_plots
+from leaderboard.boards.disclosure.policies import reveal_plots, reveals_plots
 from leaderboard.core import row_locks
 from leaderboard.evaluation import plot_checks, sandbox_client, stored_outcomes
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.evaluation.scorer_of_phase import of_board
-from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot
+from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot, Run
 
 
 class NoPlotDataError(Exception):
@@ -27,12 +28,22 @@ class NoPlotDataError(Exception):
 def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) -> ReleasePlot | None:
     """Store the plot data of a release if the disclosure policy reveals plots (`_may_reveal`); return the new row.
 
-    Returns None, and stores nothing, if `release` or `data` is None, if the data are empty, or if the policy does not
-    reveal plots. Call in the transaction that creates the release, or with the phase's row locked.
+    Returns None, and stores nothing, if `release` or `data` is None, if the data are empty, or if the policy reveals
+    none of them. Call in the transaction that creates the release, or with the phase's row locked.
     """
     if release is None or data is None or data.is_empty or not _may_reveal(release):
         return None
-    return ReleasePlot.objects.create(release=release, content=content_of(data), created_at=timezone.now())
+    content = content_of(release, data)
+    if not content:
+        return None
+    return ReleasePlot.objects.create(release=release, content=content, created_at=timezone.now())
+
+
+def _groups(run: Run) -> dict[str, int]:
+    """Return the number of groups of each slice, by its key; only tasks, which report it, have plot data."""
+    return {
+        key: n_groups or 1 for key, n_groups in run.scores.order_by("n_groups").values_list("slice_key", "n_groups")
+    }
 
 
 def _may_reveal(release: Release) -> bool:
@@ -96,7 +107,12 @@ def add_plot_data(release: Release) -> ReleasePlot | None:
         return None
 
 
-def content_of(data: plot_checks.PlotData) -> dict[str, Any]:
-    """Convert plot data to the JSON in which `ReleasePlot` stores them."""
-    content: dict[str, Any] = msgspec.to_builtins(data)
-    return content
+def content_of(release: Release, data: plot_checks.PlotData) -> dict[str, Any]:
+    """Return the plot data of a release as `ReleasePlot` stores them: as they are shown; {} if they are not."""
+    return reveal_plots(
+        release.phase,
+        msgspec.to_builtins(data),
+        scores=release.values,
+        primary=release.primary,
+        groups=functools.cache(lambda: _groups(release.run)),
+    )

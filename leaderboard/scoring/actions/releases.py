@@ -7,23 +7,30 @@ afterwards (`update_boards`).
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
-from evaluator.disclosure.ladder import Scores
+from evaluator.disclosure.ladder import PUBLISHED, Scores
+from evaluator.disclosure.policy import Kind
+from evaluator.scoring.score import Score
 from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure import costs
-from leaderboard.boards.disclosure.policies import reveal, reveal_cost, reveal_warnings
+from leaderboard.boards.disclosure.policies import policy_of, reveal, reveal_cost, reveal_warnings
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.ladder_bounds import groups_of
 from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.core import db_clock, db_locks, process_metrics, row_locks, tracing
 from leaderboard.core.compiled_queries import PreparedQuery
+from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import (
     ACTIVE,
+    GoldVersion,
     HiddenSubmission,
     Leaderboard,
     Phase,
@@ -54,6 +61,17 @@ LAST_SEQUENCE = PreparedQuery(
 )
 
 
+SEQUENCES = PreparedQuery(
+    lambda phase, team: (
+        Prediction.objects.filter(submission__phase=phase, submission__system__team=team, sequence__isnull=False)
+        .order_by()
+        .values_list("sequence")
+    ),
+    *(int, int),
+)
+"""Sequence numbers of a team's predictions in a phase, of which there are as many as its quota allows."""
+
+
 def by_slice(release: Release) -> list[ReleaseSlice]:
     """Return one unsaved ReleaseSlice per slice, with the release's scores on the slice. Boards are sorted by them."""
     rows_by_key: dict[str, ReleaseSlice] = {}
@@ -73,11 +91,14 @@ def publish(*, phase: Phase, run: Run, primary: str, scores: Scores, warnings: l
     Returns None if the run must wait: on a ladder, runs are released in the order in which their predictions arrived,
     so this one is released after those of earlier predictions. Call in the transaction that stores the run's scores.
     phase: from `row_locks.lock_phase` in this transaction, so that the sequence of releases has no gaps. primary: name
-    of the measure by which systems are ranked. scores, warnings: all of the run, before the policy is applied. at: time
-    of the release, by `db_clock.now`.
+    of the measure by which systems are ranked. scores, warnings: all of the run, before the policy is applied; each
+    score has `n_groups`, unless a custom scorer computed it. at: time of the release, by `db_clock.now`.
     """
     board = boards.of_run(phase=phase, run=run)
+    known = run.prediction.submission.phase
+    phase.split, phase.benchmark = known.split, known.benchmark
     if phase.disclosure != Phase.Disclosure.LADDER:
+        scores = _with_groups(scores, board, run.gold_version)
         return _release(phase, board, run, primary=primary, scores=scores, warnings=warnings, at=at)
     advance(board)
     return Release.objects.filter(run=run).first()
@@ -167,7 +188,7 @@ def advance(board: Leaderboard) -> int:
     runs = _on(board).filter(state=State.DONE, release__isnull=True).select_related("prediction__submission__system")
     released = 0
     for run in runs.order_by("prediction__sequence", "queued_at", "pk"):
-        earliest = first_open.get(_scope(phase, run.prediction.submission.system.team_id))
+        earliest = first_open.get(scope(phase, run.prediction.submission.system.team_id))
         if earliest is not None and earliest < (run.prediction.sequence or 0):
             continue
         primary = board_state.primary_of(board)
@@ -219,10 +240,13 @@ def _release(
     The other arguments are as for `publish`.
     """
     submission = run.prediction.submission
-    system = submission.system
-    if phase.disclosure == Phase.Disclosure.LADDER and not board.slice_groups:
-        board.slice_groups = groups_of(scores)
+    system, policy = submission.system, policy_of(phase)
+    if not board.slice_groups and (policy.kind == Kind.LADDER or not policy.exact):
+        board.slice_groups = groups_of(scores, policy)
         Leaderboard.objects.filter(pk=board.pk).update(slice_groups=board.slice_groups)
+    competes = system.kind == System.Kind.PARTICIPANT
+    n_earlier = _n_earlier(run) if competes and policy.detailed_answers is not None else 0
+    compares = competes and policy.compares_steps(policy.is_detailed(n_earlier))
     last_sequence = next(iter(LAST_SEQUENCE(phase.pk)), (0,))[0]
     release = Release.objects.create(
         phase=phase,
@@ -236,10 +260,11 @@ def _release(
             scores=scores,
             primary=primary,
             measure_of=board_state.measures_of(board),
-            best=_best(phase, board, primary, system),
-            competes=system.kind == System.Kind.PARTICIPANT,
+            best=board_state.best_shown(board, primary, team=scope(phase, system.team_id)) if compares else None,
+            n_earlier=n_earlier,
+            competes=competes,
         ),
-        warnings=reveal_warnings(phase=phase, warnings=warnings),
+        warnings=reveal_warnings(phase=phase, warnings=warnings, of_scores=lambda: warnings_of(scores, board)),
         cost=reveal_cost(phase=phase, cost=costs.of(run.prediction)),
         released_at=at,
     )
@@ -247,29 +272,55 @@ def _release(
     return release
 
 
-def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:
-    """Return the best revealed value of the primary measure on a system's ladder, which its next value must beat.
+def _n_earlier(run: Run) -> int:
+    """Return the number of predictions in the phase that the run's team sent before the run's prediction.
 
-    A team has a separate ladder, or all teams share one (`_scope`). None if no value is revealed yet, or if the phase's
-    disclosure policy is not a ladder. primary: name of the primary measure.
+    They are counted by their sequence numbers, so that the number is the same whenever the run is released.
     """
-    if phase.disclosure != Phase.Disclosure.LADDER:
-        return None
-    return board_state.best_shown(board, primary, team=_scope(phase, system.team_id))
+    submission, sequence = run.prediction.submission, run.prediction.sequence or 0
+    if submission.phase.disclosure == Phase.Disclosure.SEALED:
+        # Only finals are answered.
+        finals = Prediction.objects.filter(submission__final__phase=submission.phase_id, sequence__lt=sequence)
+        return finals.filter(submission__system__team=submission.system.team_id).count()
+    sent = SEQUENCES(submission.phase_id, submission.system.team_id)
+    return sum(other is not None and other < sequence for (other,) in sent)
+
+
+def n_earlier_of(phase: Phase) -> dict[UUID, int]:
+    """Return for each prediction of a phase, by primary key, how many its team had sent before; as `_n_earlier`."""
+    sent: Counter[int] = Counter()
+    earlier = {}
+    rows = Prediction.objects.filter(submission__phase=phase, sequence__isnull=False).order_by("sequence")
+    if phase.disclosure == Phase.Disclosure.SEALED:
+        rows = rows.filter(submission__final__isnull=False)
+    for prediction, team in rows.values_list("pk", "submission__system__team"):
+        earlier[prediction] = sent[team]
+        sent[team] += 1
+    return earlier
+
+
+def warnings_of(scores: Scores, board: Leaderboard) -> Collection[str]:
+    """Return the warnings that the board's task makes from the scores of a run. A custom scorer makes none."""
+    rows = [Score(**{name: score[name] for name in PUBLISHED}) for score in scores]
+    return scorer_of_phase.of_board(board).task.score_warnings(rows)
 
 
 def stored_scores(run: Run, board: Leaderboard) -> Scores:
-    """Return a run's stored scores, in the order in which they were stored.
+    """Return a run's stored scores, in the order in which they were stored, with numbers of groups (`_with_groups`)."""
+    return _with_groups(list(run.scores.order_by("pk").values(*OF_A_SCORE)), board, board.gold_version)
 
-    A custom scorer reports no numbers of groups, on which a ladder's steps depend. So the overall scores of a custom
-    scorer get the gold's number of groups, unless the phase scores only public or only private groups; scores on slices
-    keep None.
+
+def _with_groups(scores: Scores, board: Leaderboard, gold: GoldVersion) -> Scores:
+    """Return scores whose overall ones have the gold's number of groups, unless they have one.
+
+    A custom scorer reports no numbers of groups, on which steps depend. If the phase scores only public or only private
+    groups, the number remains unknown; scores on slices keep None.
     """
-    scores = list(run.scores.order_by("pk").values(*OF_A_SCORE))
-    for score in scores:
-        if score["n_groups"] is None and not score["slice"] and not board.phase.subset:
-            score["n_groups"] = board.gold_version.n_groups
-    return scores
+    whole = None if board.phase.subset else gold.n_groups
+    return [
+        {**score, "n_groups": whole} if score.get("n_groups") is None and not score["slice"] else score
+        for score in scores
+    ]
 
 
 def _on(board: Leaderboard) -> Any:
@@ -280,13 +331,17 @@ def _on(board: Leaderboard) -> Any:
     )
 
 
-def _scope(phase: Phase, team: int) -> int | None:
-    """Return the key of a team's ladder: `team`, its id, if each team has a ladder; None if all teams share one."""
-    return team if phase.scope == Phase.Scope.TEAM else None
+def scope(phase: Phase, team: int) -> int | None:
+    """Return the key of a team's ladder: `team`, its id, if each team has a ladder; None if all teams share one.
+
+    In a phase that is no ladder, an answer that must be an improvement is compared with those of its team.
+    """
+    is_shared = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TASK
+    return None if is_shared else team
 
 
 def _first_open(board: Leaderboard) -> dict[int | None, int]:
-    """Return ladder (a key from `_scope`) -> lowest sequence number of the predictions whose runs the board waits for.
+    """Return ladder (a key from `scope`) -> lowest sequence number of the predictions whose runs the board waits for.
 
     The current board waits for queued and running runs, but not for failed ones, whose quota charge was refunded. A
     board in preparation also waits for failed runs, until organisers have the predictions scored again. Ladders on
@@ -299,6 +354,6 @@ def _first_open(board: Leaderboard) -> dict[int | None, int]:
         pending = Prediction.objects.filter(pk__in=live.values("prediction"))
     first: dict[int | None, int] = {}
     for team, sequence in pending.values_list("submission__system__team", "sequence"):
-        scope = _scope(board.phase, team)
-        first[scope] = min(first.get(scope, sequence or 0), sequence or 0)
+        key = scope(board.phase, team)
+        first[key] = min(first.get(key, sequence or 0), sequence or 0)
     return first

@@ -53,7 +53,8 @@ SKETCHED_BYTES = 1 << 20
 SCORER_TASK = "run_scorer"
 """Name of the background work that scores runs with a custom scorer (`containers.actions.run_scorer`)."""
 WAITING = Run.objects.select_related(
-    "prediction__submission__phase__split", "prediction__submission__system", "gold_version__split__dataset"
+    *("prediction__submission__phase__split", "prediction__submission__phase__benchmark"),
+    *("prediction__submission__system", "gold_version__split__dataset"),
 )
 
 
@@ -168,7 +169,7 @@ def _score(lease: Lease[Run]) -> None:
             predictions=predictions,
             name=run.prediction.name,
             options=provenance.options_of(run),
-            seed=provenance.SEED,
+            seed=provenance.seed_of(gold),
             subset=run.prediction.submission.phase.subset,
             sketch=_is_sketched(run),
         )
@@ -239,8 +240,9 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
             Score.objects.bulk_create(
                 _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
             )
+            with_groups = [score | {"n_groups": n} for score, n in zip(scores, groups, strict=True)]
             release = releases.publish(
-                phase=phase, run=run, primary=result.primary, scores=scores, warnings=warnings, at=at
+                phase=phase, run=run, primary=result.primary, scores=with_groups, warnings=warnings, at=at
             )
             plots.store_plot_data(release, result.plot_data)
             if _competes(run):

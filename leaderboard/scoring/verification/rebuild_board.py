@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from evaluator.disclosure import ladder
@@ -14,7 +15,7 @@ from evaluator.disclosure.ladder import Scores
 from leaderboard.boards.disclosure.policies import reveal, reveal_warnings
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, ranked, represented
-from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Release, System
+from leaderboard.models import HiddenSubmission, Leaderboard, Release, System
 from leaderboard.scoring.actions import releases
 
 Document = dict[str, Any]
@@ -44,33 +45,33 @@ def as_rebuilt(board: Leaderboard) -> Document:
     The disclosure policy is applied again to the scores, in the recorded sequence of releases.
     """
     phase, measure_of = board.phase, board_state.measures_of(board)
+    n_earlier = releases.n_earlier_of(phase)
+    lines: list[Document] = []
     revealed: list[tuple[Release, Scores]] = []
     best: dict[tuple[int | None, str], float | None] = {}
     for release in _releases(board):
         system = release.submission.system
-        scope = None if phase.scope == Phase.Scope.TASK else system.team_id
+        scope = releases.scope(phase, system.team_id)
         competes = system.kind == System.Kind.PARTICIPANT
         scores = releases.stored_scores(release.run, board)
-        if phase.disclosure != Phase.Disclosure.LADDER:
-            scores = [{name: value for name, value in score.items() if name != "n_groups"} for score in scores]
         values = reveal(
             phase=phase,
             scores=scores,
             primary=release.primary,
             measure_of=measure_of,
             best=best.get((scope, release.primary)),
+            n_earlier=n_earlier.get(release.run.prediction_id, 0),
             competes=competes,
         )
         revealed.append((release, values))
+        of_scores = partial(releases.warnings_of, scores, board)
+        warnings = reveal_warnings(phase=phase, warnings=release.run.warnings, of_scores=of_scores)
+        lines.append(_line(release, values, warnings))
         for score in values if competes else ():
             key, value = (scope, score["measure"]), score["value"]
             if not score["slice"] and value is not None:
                 shown = best.get(key)
                 best[key] = value if ladder.beats(value, shown, measure=measure_of(score["measure"])) else shown
-    lines = [
-        _line(release, values, reveal_warnings(phase=phase, warnings=release.run.warnings))
-        for release, values in revealed
-    ]
     return {"releases": lines, "standings": _standings(board, revealed)}
 
 

@@ -35,4 +35,4 @@ def _follows(plot: ReleasePlot) -> bool:
         recomputed = plots.plot_data(plot.release)
     except (plots.NoPlotDataError, ReportError, AlteredError, FileNotFoundError):
         return False
-    return as_bytes(plot.content) == as_bytes(plots.content_of(recomputed))
+    return as_bytes(plot.content) == as_bytes(plots.content_of(plot.release, recomputed))

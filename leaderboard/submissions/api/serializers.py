@@ -189,8 +189,8 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
     warnings = serializers.ListField(child=serializers.CharField())
     problems = ProblemSerializer(many=True)
     receipt = serializers.DictField(
-        help_text="provenance of the numbers: versions, digests, seed, sandbox; `gold_sha256` only if the gold is "
-        "public, or for those who manage the benchmark"
+        help_text="provenance of the numbers: versions, digests, seed, sandbox; `gold_sha256` and `seed` only if the "
+        "gold is public, or for those who manage the benchmark"
     )
     scores = serializers.URLField()
     result = ResultSerializer(allow_null=True, help_text="null: it is not on the current board")

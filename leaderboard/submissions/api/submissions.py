@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.http import FileResponse
+from django.http import FileResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -30,6 +30,7 @@ from leaderboard.models import Phase, Submission, Team, User
 from leaderboard.submissions.actions import hide, idempotency, submit
 from leaderboard.submissions.api import serializers as shapes
 from leaderboard.submissions.queries import own_submissions, progress
+from leaderboard.submissions.web.manage_downloads import exact_scores_file
 
 RAW = ("application/x-ndjson", "application/jsonl", "application/gzip", "application/octet-stream")
 
@@ -204,6 +205,19 @@ class ScoresView(View):
         names = ("primary", "released_at", "policy", "warnings")
         answer = {**{name: getattr(release, name) for name in names}, "submission": pk, "scores": scores}
         return Response(ScoresSerializer(answer).data)
+
+
+class ExactScoresView(View):
+    permission_classes = (IsAuthenticated,)
+
+    @extend_schema(operation_id="exact_scores", responses={(200, "text/csv"): OpenApiTypes.STR, **errors()})
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
+        """Download a phase's exact scores, which only those who manage the benchmark see.
+
+        One line for each submission, gold version, measure and slice, as they were computed: not rounded, and with
+        slices of any size.
+        """
+        return exact_scores_file(request, slug, phase)
 
 
 def _without_scores(current: progress.Progress) -> str:

@@ -16,7 +16,6 @@ from django.db.models.functions import Coalesce
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from leaderboard.boards.disclosure.policies import reveals_all
 from leaderboard.boards.queries.board_state import primary_value
 from leaderboard.boards.queries.submission_result import SubmissionResult, result_of
 from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Prediction, Reason, Release, Run, State, Submission
@@ -161,10 +160,9 @@ class Progress:
     def warnings(self) -> list[str]:
         """Return the distinct warnings about the predictions: from the validation, then from the scoring.
 
-        Of the warnings from the scoring only those are returned that the phase reveals.
+        Of the warnings from the scoring, only those are returned that the phase reveals.
         """
-        scoring = self.run if reveals_all(self.submission.phase) else self.release
-        sources = [source for source in (self.prediction, scoring) if source]
+        sources = [source for source in (self.prediction, self.release) if source]
         return list(dict.fromkeys(warning for source in sources for warning in source.warnings))
 
     @property
@@ -217,14 +215,14 @@ class Progress:
         """Return the provenance of the scores; empty until there are scores.
 
         If the phase's inputs are hidden, values that a container can control (the digest of its predictions, times) are
-        left out: the container could encode the inputs in them. The digest of hidden gold is only for managers of the
-        benchmark: anybody could use it to test guesses about the gold offline.
+        left out: the container could encode the inputs in them. The digest of hidden gold, and the seed that follows
+        from it, are only for managers of the benchmark: anybody could use them to test guesses about the gold offline.
         """
         if self.run is None or self._is_held or not self.run.provenance:
             return {}
         left_out = set() if self.file_is_shown else {*_CONTAINER_CONTROLLED}
         if not (self.for_manager or self.submission.phase.split.gold_public):
-            left_out.add("gold_sha256")
+            left_out |= {"gold_sha256", "seed"}
         shown = {name: value for name, value in self.run.provenance.items() if name not in left_out}
         return {**shown, "container": self.container} if self.is_container else shown
 

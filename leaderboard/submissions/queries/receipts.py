@@ -40,8 +40,9 @@ def command(receipt: dict[str, Any]) -> str:
     """Return the shell command that reproduces the scores; empty for an old receipt without the task's name.
 
     receipt: the provenance, as `Progress.receipt` returns it. In the command, GOLD and PREDICTIONS stand for the paths
-    of the files whose digests the receipt contains. For a custom scorer the command runs the scorer's image; TASK_FILE
-    stands for the task file that docs/curators.md describes, which the organisers have, and OUTPUT for a folder.
+    of the files whose digests the receipt contains, and SEED for a seed that it does not show. For a custom scorer the
+    command runs the scorer's image; TASK_FILE stands for the task file that docs/curators.md describes, which the
+    organisers have, and OUTPUT for a folder.
     """
     if "scorer" in receipt:
         words = ["docker", "run", "--rm", "--network", "none", "--read-only", "--tmpfs", "/tmp"]  # noqa: S108
@@ -53,5 +54,5 @@ def command(receipt: dict[str, Any]) -> str:
     words = ["python", "-m", "evaluator", "score", receipt["task"], "--gold", "GOLD", "PREDICTIONS"]
     for name, value in receipt["options"].items():
         words += ["--option", f"{name}={value}"]
-    words += ["--resamples", str(receipt["resamples"]), "--seed", str(receipt["seed"]), "--json"]
+    words += ["--resamples", str(receipt["resamples"]), "--seed", str(receipt.get("seed", "SEED")), "--json"]
     return shlex.join(words)

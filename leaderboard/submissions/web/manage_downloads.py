@@ -1,4 +1,4 @@
-"""Downloads for organisers: all submissions to a benchmark and all their revealed scores, as CSV."""
+"""Downloads for organisers, as CSV: all submissions to a benchmark, all their revealed scores, a phase's exact ones."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from leaderboard.boards.api.csv import escape_formula
@@ -16,7 +17,7 @@ from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.boards.queries.slices import slice_of
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import AuditEntry, Benchmark, Submission
-from leaderboard.submissions.queries import progress
+from leaderboard.submissions.queries import exact_scores, progress
 
 AT_ONCE = 200
 """Number of submissions that are read with their related rows at a time."""
@@ -43,6 +44,23 @@ def scores_csv(request: PersonRequest, slug: str) -> HttpResponseBase:
     return _download(request, slug, "scores", OF_A_SCORE, _score_lines)
 
 
+@login_required
+@require_safe
+def exact_scores_csv(request: PersonRequest, slug: str, phase: str) -> HttpResponseBase:
+    """Send a CSV file with the exact scores of a phase: a line for each submission, gold version, measure and slice."""
+    return exact_scores_file(request, slug, phase)
+
+
+def exact_scores_file(request: Any, slug: str, phase: str) -> HttpResponseBase:
+    """Return the exact scores of a phase as a CSV file; raises Http404 unless the user manages the benchmark."""
+    benchmark = managed_or_404(request.user, slug)
+    row = get_object_or_404(benchmark.phases.all(), slug=phase)
+    if request.method == "GET":
+        AuditEntry.record("submissions.downloaded", benchmark, by=request.user, file=f"{phase}-exact-scores")
+    lines = ([*{**score, "slice": _slice_names(score["slice"])}.values()] for score in exact_scores.of_phase(row))
+    return _file(f"{slug}-{phase}-exact-scores.csv", exact_scores.COLUMNS, lines)
+
+
 def _download(
     request: PersonRequest,
     slug: str,
@@ -54,10 +72,14 @@ def _download(
     if request.method == "GET":
         AuditEntry.record("submissions.downloaded", benchmark, by=request.user, file=name)
     lines = (cells for row in _all(benchmark) for cells in lines_of(row))
+    return _file(f"{slug}-{name}.csv", columns, lines)
+
+
+def _file(name: str, columns: Cells, lines: Iterable[Cells]) -> HttpResponseBase:
     return StreamingHttpResponse(
         _as_csv(columns, lines),
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{slug}-{name}.csv"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
 
@@ -82,9 +104,17 @@ def _line(row: progress.Progress) -> Cells:
 
 def _score_lines(row: progress.Progress) -> Iterator[Cells]:
     for score in _scores(row):
-        names = ";".join(f"{dimension}={value}" for dimension, value in slice_of(score["slice"]))
-        cells = (_gold_version(row), score["measure"], names, *(score.get(name) for name in NUMBERS))
+        cells = (
+            _gold_version(row),
+            score["measure"],
+            _slice_names(score["slice"]),
+            *(score.get(name) for name in NUMBERS),
+        )
         yield [row.submission.pk, *_names(row.submission), *cells]
+
+
+def _slice_names(slice_: dict[str, Any]) -> str:
+    return ";".join(f"{dimension}={value}" for dimension, value in slice_of(slice_))
 
 
 def _scores(row: progress.Progress) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from leaderboard.boards.queries.request import PAGE_SIZE
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import RankChange, Reason, State, Submission
 from leaderboard.submissions.actions.hide import why_not_to_take_off
-from leaderboard.submissions.queries import examples, receipts
+from leaderboard.submissions.queries import exact_scores, examples, receipts
 from leaderboard.submissions.queries.progress import Progress, open_predictions_or_404, progress_or_404, published
 from leaderboard.submissions.web.container import container
 from leaderboard.submissions.web.score_sheet import sheet
@@ -105,6 +105,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "phase": row.phase,
         "rank_changes": _rank_changes(row),
         "has_examples": examples.are_shown(progress),
+        "exact_scores": exact_scores.of_run(progress.run, row.phase) if progress.for_manager else (),
         "sheet": sheet(progress.release) if progress.release else None,
         **_result(progress),
         "reason": progress.reason.label if progress.reason is not Reason.NONE else "",

@@ -19,7 +19,7 @@ from django.test import Client
 
 from evaluator import code_digest
 from leaderboard.datasets.actions import lifecycle, splits
-from leaderboard.evaluation import sandbox_client
+from leaderboard.evaluation import provenance, sandbox_client
 from leaderboard.models import Phase, Run, Submission, User
 from tests.support.rows.corrected_gold import score_all
 from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
@@ -53,6 +53,10 @@ def gold_and_predictions() -> tuple[bytes, dict[str, str]]:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines), answers
 
 
+def seed_of_hidden(sha256: str) -> int:
+    return int(hashlib.sha256(b"seed of hidden gold " + sha256.encode()).hexdigest()[:16], 16) // 2
+
+
 def open_phase(world: World) -> tuple[Phase, dict[str, str]]:
     """A phase on a split with public gold, with options that change the scores."""
     gold, answers = gold_and_predictions()
@@ -81,7 +85,7 @@ def test_page_and_api_have_the_complete_receipt(world: World) -> None:
         "gold_sha256": hashlib.sha256(Path(world.gold.file.path).read_bytes()).hexdigest(),
         "inputs_sha256": hashlib.sha256(Path(world.split.inputs.path).read_bytes()).hexdigest(),
         "predictions_sha256": hashlib.sha256(prediction_lines()).hexdigest(),
-        "seed": 0,
+        "seed": seed_of_hidden(world.gold.sha256),
         "resamples": site.RESAMPLES,
         "packages": {
             "python": platform.python_version(),
@@ -95,19 +99,25 @@ def test_page_and_api_have_the_complete_receipt(world: World) -> None:
     assert {name: value for name, value in api_receipt.items() if not name.endswith("seconds")} == expected
     assert set(api_receipt) - set(expected) == {"seconds", "sandbox_start_seconds"}
     ada_receipt = ada.get(f"/api/v1/submissions/{submission.pk}/").json()["receipt"]
-    assert ada_receipt == {name: value for name, value in api_receipt.items() if name != "gold_sha256"}
+    hidden = ("gold_sha256", "seed")
+    assert ada_receipt == {name: value for name, value in api_receipt.items() if name not in hidden}
     assert ada.get(f"/submissions/{submission.pk}/receipt.json").json()["receipt"] == ada_receipt
     page = client_of(world.curator).get(submission.get_absolute_url()).content.decode()
     section = page[page.index('id="receipt-title"') :]
     for name in ("code_sha256", "gold_sha256", "inputs_sha256", "predictions_sha256"):
         assert api_receipt[name] in section, name
-    for words in (">Fact verification</a>, version 1", "1,000 resamples, seed 0", *expected["packages"], "seccomp"):
+    for words in (
+        ">Fact verification</a>, version 1",
+        f"1,000 resamples, seed {expected['seed']}",
+        *expected["packages"],
+        "seccomp",
+    ):
         assert words in section, words
     assert run.outcomes_sha256 not in json.dumps(api_receipt) + page, "guesses about the gold could be tested with it"
 
 
 def test_the_digest_of_hidden_gold_is_for_organisers_alone(world: World) -> None:
-    """Whoever has it can test guesses about the gold offline."""
+    """Whoever has it, or the seed that follows from it, can test guesses about the gold offline."""
     submission = world.submit()
     score_all()
     olive = User.objects.create_user("olive", "olive@holdout.example", "correct horse")
@@ -124,10 +134,15 @@ def test_the_digest_of_hidden_gold_is_for_organisers_alone(world: World) -> None
         "/api/v1/benchmarks/tiny/phases/test/leaderboard/",
     ]
 
+    seed = str(provenance.seed_of(world.gold))
+
     def readable(reader: User) -> list[bool]:
         answers = [client_of(reader).get(address) for address in addresses]
         assert {answer.status_code for answer in answers} == {200}, [answer.status_code for answer in answers]
-        return [world.gold.sha256 in answer.content.decode() for answer in answers]
+        contents = [answer.content.decode() for answer in answers]
+        shown = [world.gold.sha256 in content for content in contents]
+        assert [seed in content for content in contents] == shown
+        return shown
 
     assert not any(readable(world.researcher))
     organiser_sees = [True] * 5 + [False] * 4
@@ -179,12 +194,35 @@ def test_others_reproduce_the_scores_from_the_public_gold(world: World, tmp_path
     assert any(len(row["slice"]) == 2 for row in scores["scores"]), "the option's two-way slices are there"
 
 
+def test_organisers_reproduce_the_interval_on_hidden_gold_from_its_secret_seed(sandbox: str, tmp_path: Path) -> None:
+    gold, answers = gold_and_predictions()
+    world = build(gold_content=gold)
+    submission = world.submit(answers)
+    score_all()
+    words = shlex.split(client_of(world.curator).get(f"/submissions/{submission.pk}/receipt.json").json()["command"])
+    for name, content in (("GOLD", gold), ("PREDICTIONS", prediction_lines(answers))):
+        (tmp_path / name).write_bytes(content)
+        words[words.index(name)] = str(tmp_path / name)
+    process = subprocess.run([sys.executable, *words[1:]], cwd=site.ROOT, capture_output=True, check=True)
+    assert json.loads(process.stdout)["scores"] == list(
+        Run.objects.get().scores.order_by("pk").values("measure", "slice", "value", "low", "high", "n")
+    )
+    words[words.index("--seed") + 1] = "0"
+    process = subprocess.run([sys.executable, *words[1:]], cwd=site.ROOT, capture_output=True, check=True)
+    assert json.loads(process.stdout)["scores"][0]["low"] != Run.objects.get().scores.order_by("pk")[0].low
+    ada = client_of(world.researcher)
+    assert shlex.split(ada.get(f"/submissions/{submission.pk}/receipt.json").json()["command"])[-2:] == [
+        "SEED",
+        "--json",
+    ]
+
+
 def test_an_older_receipt_has_no_command(world: World) -> None:
     submission = world.submit()
     score_all()
     old = {"task_version": 1, "seed": 0, "resamples": 1000}
     Run.objects.update(provenance=old)
-    answer = client_of(world.researcher).get(f"/submissions/{submission.pk}/receipt.json").json()
+    answer = client_of(world.curator).get(f"/submissions/{submission.pk}/receipt.json").json()
     assert (answer["receipt"], answer["command"]) == (old, "")
     page = client_of(world.researcher).get(Submission.objects.get().get_absolute_url())
     assert page.status_code == 200

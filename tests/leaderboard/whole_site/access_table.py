@@ -271,6 +271,7 @@ MANAGE = [
     Row("unhide_submission", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     *both("manage_submissions_csv", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     *both("manage_scores_csv", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    *both("manage_exact_scores_csv", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     Row("manage_organisers", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_organisers", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     # The only organiser stays.
@@ -445,6 +446,8 @@ API = [
     # Neither benchmark has a result to cite.
     *both("api_leaderboard_bibtex", EVERYONE.replace("200", "409"), MANAGERS_OF_DRAFT.replace("200", "409")),
     *both("api_leaderboard_canonical", EVERYONE, MANAGERS_OF_DRAFT),
+    Row("api_exact_scores", "401 404 404 200 404 200 404"),
+    Row("api_exact_scores", "401 404 404 404 200 200 404", where=DRAFT),
     *both("api_comparisons", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_plots", EVERYONE, MANAGERS_OF_DRAFT),
     *both("former_api_plots", EVERYONE, MANAGERS_OF_DRAFT),

@@ -63,7 +63,8 @@ _OF_MANAGERS = """
     manage_phase_edit manage_leakage_budget manage_public_private manage_rescoring manage_rescoring_state
     manage_rescoring_begin manage_rescoring_cancel manage_rescoring_resume manage_scorers manage_scorer_attach
     disqualify reinstate manage_hidden hide_submission unhide_submission teams_may_hide manage_submissions_csv
-    manage_scores_csv manage_participants manage_registration_invite manage_registration manage_announcements
+    manage_scores_csv manage_exact_scores_csv
+    manage_participants manage_registration_invite manage_registration manage_announcements
     retract_announcement manage_contact manage_deadline manage_facts manage_tracks manage_rehearsal
     manage_rehearsal_testers manage_rehearsal_end manage_time_zone manage_near_duplicates
     manage_near_duplicate_dismiss manage_split_create manage_new_split manage_raw_remove cancel_raw_upload
@@ -89,7 +90,8 @@ _OF_API = """
     api_leaderboard_bibtex api_leaderboard_canonical api_comparisons api_plots api_plot api_submit api_images
     api_image_uploads api_image_references api_scorer_images api_scorer_uploads api_raw_uploads api_raw_files
     api_raw_upload api_raw_chunks api_image_upload api_image_chunks api_image_submit api_teams api_team
-    api_team_invitation api_team_leave api_invitation api_submissions api_submission api_scores api_predictions
+    api_team_invitation api_team_leave api_invitation api_submissions api_submission api_scores
+    api_exact_scores api_predictions
     api_hidden api_systems api_system_name api_schema api_docs api_try api_group api_nothing
 """
 """Tokens are issued for the password, or for a code that a page of the site has allowed."""

@@ -12,7 +12,7 @@ from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import Phase, Submission, System
 from leaderboard.submissions.actions import submit
-from tests.support.rows.tiny_world import World, build, uploaded
+from tests.support.rows.tiny_world import EXACT, World, build, uploaded
 
 SIZE = 80
 """Gold units; a symmetric set has a quarter as many groups."""
@@ -84,7 +84,7 @@ def a_world(task: str, **policy: Any) -> World:
     )
     fields: dict[str, Any] = {"slug": "test", "title": "Test", "options": {}, "opens_at": None, "closes_at": None}
     fields |= {"quota_per_day": 100, "quota_total": 100, **policy}
-    world.phase = benchmarks.add_phase(benchmark=world.benchmark, split=split, by=by, **fields)
+    world.phase = benchmarks.add_phase(benchmark=world.benchmark, split=split, by=by, **{**EXACT, **fields})
     world.split = split
     benchmarks.publish(benchmark=world.benchmark, by=by)
     world.phase = Phase.objects.get(pk=world.phase.pk)

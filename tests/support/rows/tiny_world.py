@@ -74,6 +74,12 @@ def published() -> dict[str, Any]:
     return {"state": Split.State.PUBLISHED, "published_at": timezone.now()}
 
 
+EXACT = {"exact_scores": True, "least_groups": 1, "detailed_answers": None}
+"""Fields of a phase whose scores on hidden gold are shown with all digits, slices and intervals.
+
+Most tests are about other things, and their gold has a handful of groups: rounded to the noise, all its scores would be
+multiples of .1, and no slice would be shown. tests/leaderboard/boards/disclosure tests what other phases show.
+"""
 DRAFT = {"state": Split.State.DRAFT, "published_at": None}
 
 
@@ -174,6 +180,7 @@ def build(*, quota_per_day: int = 5, quota_total: int = 100, gold_content: bytes
         split=split,
         quota_per_day=quota_per_day,
         quota_total=quota_total,
+        **EXACT,
     )
     team = teams.create(name="Analytical Engines", by=researcher)
     system = teams.system(team=team, name="Bernoulli", by=researcher)

@@ -17,7 +17,7 @@ from leaderboard.scoring.verification.rebuild_board import differences
 from tests.support.api_calls import ROOT, client_of, person, send
 from tests.support.crawler import crawl, read
 from tests.support.full_run import FULL
-from tests.support.rows.tiny_world import uploaded
+from tests.support.rows.tiny_world import EXACT, uploaded
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 TEXT = "Ada lived in old Paris, where she wrote letters to all of her friends and to some of her enemies."
@@ -40,7 +40,7 @@ def people() -> dict[str, User]:
     return {"A": person("ada"), "B": person("bob"), "X": person("xena"), "curator": person("cora", is_curator=True)}
 
 
-def host(people: dict[str, User], disclosure: str) -> Benchmark:
+def host(people: dict[str, User], policy: dict[str, Any]) -> Benchmark:
     by = people["curator"]
     task = "knowledge-base-population"
     dataset = datasets.create(slug="tiny", title="Tiny", task=task, by=by)
@@ -54,10 +54,8 @@ def host(people: dict[str, User], disclosure: str) -> Benchmark:
     )
     benchmark.organisers.add(people["X"])
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 50, "quota_total": 100}
-    policy = {"disclosure": disclosure, "scope": "task"}
-    benchmarks.add_phase(
-        benchmark=benchmark, slug="test", title="Test", split=split, options={}, by=by, **limits, **policy
-    )
+    fields = {"slug": "test", "title": "Test", "options": {}, "scope": "task", **limits, **policy}
+    benchmarks.add_phase(benchmark=benchmark, split=split, by=by, **fields)
     benchmarks.publish(benchmark=benchmark, by=by)
     return benchmark
 
@@ -82,12 +80,18 @@ def readers_of_the_warning(people: dict[str, User]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("disclosure", "expected"), [("full", {"anonymous", "A", "B", "X", "curator"}), ("ladder", set())]
+    ("policy", "expected"),
+    [
+        ({"disclosure": "full", **EXACT}, {"anonymous", "A", "B", "X", "curator"}),
+        ({"disclosure": "full"}, set()),
+        ({"disclosure": "ladder"}, set()),
+    ],
+    ids=["exact", "full", "ladder"],
 )
 def test_who_sees_that_spans_are_longer_than_golds(
-    people: dict[str, User], disclosure: str, expected: set[str]
+    people: dict[str, User], policy: dict[str, Any], expected: set[str]
 ) -> None:
-    host(people, disclosure)
+    host(people, policy)
     for _ in range(2):  # the second is no improvement
         answer = send(client_of(people["A"]), lines([{**NAMES, **WHOLE}]))
         assert answer.status_code == 201 and WARNING not in answer.content.decode()
