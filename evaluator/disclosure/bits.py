@@ -300,18 +300,21 @@ class Account:
     def _of_first_units(self, units: Mapping[Key, int]) -> float:
         """Return the bits of numbers of units, and of groups, from which the steps of slices follow.
 
-        A number that is the same as the one before it on its slice costs a bit.
+        A number is mostly that of the measure before it, which costs little. The numbers of all units and groups are
+        known to everybody.
         """
+        whole = _slice_key({})
+        last_of = {whole: max((row["n"] for key, row in self._groups.items() if key[1] == whole), default=0)}
         bits = 0.0
-        last_of: dict[Hashable, int] = {}
-        code = AdaptiveCode()
+        is_another, number = AdaptiveCode(), AdaptiveCode()
         for key, n_units in units.items():
             on_slice = key[1]
-            for n in (n_units, self._groups[key]["n_groups"] or n_units):
-                last = last_of.get(on_slice)
-                bits += 0.0 if last is None else 1.0
-                if n != last:
-                    bits += code.add(_rank_of_count(n) if on_slice and not self._policy.exact else n)
+            n_groups = self._groups[key]["n_groups"] or n_units
+            for n in (n_units,) if on_slice == whole else (n_units, n_groups):
+                if on_slice in last_of:
+                    bits += is_another.add(0 if n == last_of[on_slice] else 1)
+                if n != last_of.get(on_slice):
+                    bits += number.add(n if on_slice == whole or self._policy.exact else _rank_of_count(n))
                 last_of[on_slice] = n
         return bits
 

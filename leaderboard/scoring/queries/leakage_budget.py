@@ -155,7 +155,7 @@ class Budget:
             OfTeam(
                 team,
                 len(answers),
-                sum(answer.detailed for answer in answers),
+                sum(answer.detailed and answer.has_scores for answer in answers),
                 sum(answer.has_scores for answer in answers),
                 sum(answer.bits for answer in answers),
             )

@@ -56,7 +56,9 @@ def test_a_team_s_first_submissions_are_detailed(world: World, client: Client) -
     assert expected in text(client.get(f"/benchmarks/tiny/{phase.slug}/submit/"))
     (of_api,) = (row for row in client.get("/api/v1/benchmarks/tiny/").json()["phases"] if row["slug"] == phase.slug)
     assert of_api["quota"]["left_detailed"] == 0
-    assert "are shown with slices, all measures and intervals. Later" in text(client.get("/benchmarks/tiny/about/rules/"))
+    assert "are shown with slices, all measures and intervals. Later" in text(
+        client.get("/benchmarks/tiny/about/rules/")
+    )
 
 
 @pytest.mark.parametrize(("scope", "of_others"), [("task", 1), ("team", 0)])
