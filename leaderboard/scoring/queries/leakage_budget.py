@@ -169,11 +169,11 @@ class Budget:
 
         Other phases count from the beginning. What is shown beside the scores counts by the number of answers so far.
         """
-        beside = self.own_bits - sum(answer.bits for answer in self.answers)
+        rest = self.own_bits - sum(answer.bits for answer in self.answers)
         before = self.bits - self.own_bits
         totals = accumulate((answer.bits for answer in self.answers), initial=0.0)
         n = max(1, len(self.answers))
-        return [bits.most_gained(before + own + beside * at / n, self.n_groups) for at, own in enumerate(totals)]
+        return [bits.most_gained(before + own + rest * at / n, self.n_groups) for at, own in enumerate(totals)]
 
     @cached_property
     def learnt(self) -> Learnt:
@@ -367,12 +367,12 @@ def _forecast(answers: Sequence[Answer], last: _OfBoard, policy: Policy, by_kind
     """
     own = sum(answer.bits for answer in answers)
     rate = FORECAST_ANSWERS / max(1, len(answers))
-    beside = (sum(by_kind.values()) - own) * rate
+    rest = (sum(by_kind.values()) - own) * rate
     if policy.compares_steps(detailed=False):
-        return own * rate + beside
+        return own * rate + rest
     n_detailed = min(FORECAST_ANSWERS, policy.detailed_answers or FORECAST_ANSWERS)
     detailed, overall = (sum(last.bits_of[is_detailed].values()) for is_detailed in (True, False))
-    return n_detailed * detailed + (FORECAST_ANSWERS - n_detailed) * overall + beside
+    return n_detailed * detailed + (FORECAST_ANSWERS - n_detailed) * overall + rest
 
 
 def _rounded_up(n: int) -> int:
