@@ -44,8 +44,12 @@ def step(measure: Bounded, n_groups: int) -> float | None:
 
 
 def relative_step(value: float, n_groups: int) -> float:
-    """Return the step for a value of an unbounded measure: that of a measure whose range is the value's magnitude."""
-    return round_down(SHARE * abs(value) / (2 * math.sqrt(n_groups))) if value else 1.0
+    """Return the step for a value of an unbounded measure: that of a measure whose range is the value's magnitude.
+
+    1.0 for a value that DIGITS decimals cannot tell from 0.
+    """
+    is_zero = abs(value) < 10.0**-DIGITS
+    return 1.0 if is_zero else round_down(SHARE * abs(value) / (2 * math.sqrt(n_groups)))
 
 
 def round_down(number: float) -> float:

@@ -15,8 +15,8 @@ NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", PAGE)))
 
 def test_each_promise_has_a_test() -> None:
     lines = [line.split("|") for line in PAGE.splitlines() if re.match(r"\| \d+ \|", line)]
-    assert {int(line[1]) for line in lines} == set(range(1, 15))
-    assert all("tests/" in line[3] for line in lines)
+    assert [int(line[1]) for line in lines] == list(range(1, len(lines) + 1)) and len(lines) >= 26
+    assert all("tests/" in line[-2] for line in lines)
 
 
 @pytest.mark.parametrize(("file", "name"), NAMED)

@@ -22,6 +22,7 @@ from evaluator.curation.generators import (
     audit,
     corruption,
     cues_report,
+    disclosure,
     distant_supervision,
     folds,
     gold_diff,
@@ -65,6 +66,7 @@ SPLITS: tuple[Generator, ...] = (
 
 AUDITS: tuple[Generator, ...] = (
     audit.AUDIT,
+    disclosure.AUDIT,
     symmetric.AUDIT,
     cues_report.GENERATOR,
     remove_leakage.AUDIT,

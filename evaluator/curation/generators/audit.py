@@ -43,7 +43,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     from evaluator.tasks.registry import find_task
 
     task = find_task(args.task)
-    options = task.parse_options(_options(args.option))
+    options = task.parse_options(parse_options(args.option))
     split = read_split(task, bench.input("gold", args.gold), str(args.gold), options)
     inputs, judgements = None, None
     if args.inputs is not None:
@@ -64,7 +64,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     return GeneratorResult(report, text, DONE if report["publishable"] else FOUND_ERRORS)
 
 
-def _options(texts: list[str]) -> dict[str, str]:
+def parse_options(texts: list[str]) -> dict[str, str]:
+    """Return name -> value of arguments NAME=VALUE. Raises UsageError for any other text."""
     options = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -26,7 +26,7 @@ from leaderboard.core.web.byte_ranges import part_of_file
 from leaderboard.datasets.queries.croissant import document_of
 from leaderboard.datasets.queries.errata import errata_of
 from leaderboard.models import Benchmark, GoldVersion, Split, Team
-from leaderboard.submissions.queries.quotas import quotas_of
+from leaderboard.submissions.queries.quotas import quotas_of, with_details
 
 
 class BenchmarksView(View):
@@ -60,7 +60,9 @@ class BenchmarkView(View):
         benchmark = lookup.benchmark_or_404(request.user, slug)
         team = _team(request)
         phases = list(benchmark.phases.select_related("split").prefetch_related("extensions"))
-        quotas = quotas_of(phases=phases, team=team) if request.user.is_authenticated else {}
+        quotas = {}
+        if request.user.is_authenticated:
+            quotas = with_details(quotas_of(phases=phases, team=team), phases=phases, team=team)
         versions = Prefetch("gold_versions", GoldVersion.objects.filter(split__gold_public=True))
         splits = benchmark.dataset.splits.visible_to(request.user).prefetch_related(versions)
         quota_by_phase = {pk: serializers.quota(quota, team.name if team else None) for pk, quota in quotas.items()}

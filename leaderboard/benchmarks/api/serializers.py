@@ -74,6 +74,11 @@ class QuotaSerializer(serializers.Serializer[Any]):
         help_text="submissions that the team has left, within the limit for all teams"
     )
     resets_at = serializers.DateTimeField()
+    left_detailed = serializers.IntegerField(
+        allow_null=True,
+        help_text="how many further submissions of the team are shown with slices, intervals and all measures while "
+        "the gold is hidden; null: all",
+    )
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
@@ -279,5 +284,5 @@ def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, requ
 
 
 def quota(quota: Quota, team: str | None) -> dict[str, Any]:
-    names = ("used_today", "left_today", "used_total", "left_total", "resets_at")
+    names = ("used_today", "left_today", "used_total", "left_total", "resets_at", "left_detailed")
     return {"team": team, **{name: getattr(quota, name) for name in names}}

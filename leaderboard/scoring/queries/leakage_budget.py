@@ -1,211 +1,380 @@
-"""Leakage budget of a phase: how much the best shown score may exceed its true value because of all results so far.
+"""Leakage budget of a phase: all that its answers have shown of its hidden gold, in bits, and what follows from it.
 
-This excess is called inflation, in units of a proportion such as accuracy (0.02: 2 percentage points). A result is a
-release to a competing system, with or without scores. Leakage in data is another sense: see
-`evaluator.curation.audit.leaks`.
+An answer is a release: what one prediction showed on one version of the gold. `evaluator.disclosure.bits` counts and
+says what follows; this module adds what readers see beside the scores: comparisons of systems, head-to-head reports and
+plots. Where all scores are shown, an answer costs what its measures and slices can cost; where scores are shown only if
+they improve, it costs what was really shown. Leakage in data is another sense: see `evaluator.curation.audit.leaks`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import NormalDist
+from itertools import accumulate
+from typing import Any
 
-from django.db.models import Count, Q
+from django.conf import settings
+from django.core.cache import cache
+from django.db.models import Count, Max
 
-from evaluator.disclosure import ladder
+from evaluator.disclosure import attacks, bits
+from evaluator.disclosure.attacks import Learnt
+from evaluator.disclosure.bits import Account
+from evaluator.disclosure.policy import Kind, Policy
+from evaluator.scoring.compare_pairs import MAX_PERMUTATIONS
+from leaderboard.boards.disclosure.policies import policy_of, reveals_comparisons, reveals_counts, reveals_plots
 from leaderboard.boards.queries import board_state, n_groups_of
-from leaderboard.models import GoldVersion, Phase, Release, System
+from leaderboard.boards.queries.slices import parse_slice_key
+from leaderboard.models import (
+    Comparison,
+    GoldVersion,
+    HeadToHead,
+    Leaderboard,
+    Phase,
+    Release,
+    ReleasePlot,
+    Score,
+    State,
+    System,
+)
 
-FORECAST_RESULTS = 100
-"""Number of further results in the forecast."""
-
-
-def full_disclosure_inflation(answers: int, n_groups: int) -> float:
-    """Return the expected excess of a shown accuracy over the true one after k results with full scores.
-
-    The excess is Phi(sqrt(k / n)) - 1/2 with k = `answers`, the number of results, and n = `n_groups`; 0.0 without
-    groups. An attacker reaches it on binary labels by submitting k random labellings and then their majority vote, in
-    which each labelling is weighted by the difference of its score from chance: on new data the vote is no better than
-    chance, so its true accuracy is 1/2.
-    """
-    return NormalDist().cdf(math.sqrt(answers / n_groups)) - 0.5 if n_groups else 0.0
-
-
-def ladder_inflation_bound(log_transcripts: float, n_groups: int) -> float:
-    """Return an upper bound of the expected excess of the best shown score over its true value: sqrt(ln N / (2 n)).
-
-    N is the number of possible sequences of results, given as `log_transcripts` = ln N; n is `n_groups`; without groups
-    the bound is 0.0. By Hoeffding's inequality, the best shown score of N classifiers fixed beforehand exceeds its true
-    value by no more than the bound on average. An attacker's last submission depends only on the results before it, so
-    it is one of N classifiers.
-    """
-    return math.sqrt(max(0.0, log_transcripts) / (2 * n_groups)) if n_groups else 0.0
-
-
-@dataclass(frozen=True)
-class Spent:
-    """The results that a phase has returned on one gold version.
-
-    answers: number of results, which are competing submissions with a release. n_scored: number of those whose release
-    revealed scores. levels: natural logarithm of the number of values that the scores of one such release could have
-    had on a ladder.
-    """
-
-    answers: int
-    n_scored: int
-    levels: float = 0.0
-
-    @property
-    def log_transcripts(self) -> float:
-        """Natural logarithm of the number of possible sequences of results, on a ladder.
-
-        Sequences differ in the results that have scores, or in the values of these scores.
-        """
-        n_scored = min(self.n_scored, self.answers)
-        which = math.lgamma(self.answers + 1) - math.lgamma(n_scored + 1) - math.lgamma(self.answers - n_scored + 1)
-        return which + n_scored * self.levels
+FORECAST_ANSWERS = 50
+"""Number of further answers in the forecast: those of one team with the usual quota."""
+KINDS = {
+    "which": "which submissions show scores",
+    "overall": "overall scores",
+    "slices": "scores on slices",
+    "two-way": "scores on two-way slices",
+    "units": "numbers of units",
+    "pairs": "significance and rank ranges",
+    "head to head": "head-to-head reports",
+    "plots": "plots",
+    "others": "other phases on the same groups",
+}
+"""Kinds of numbers that are shown, with their names on pages, in their order there."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row of the budget table, now or after further results.
+class Answer:
+    """One answer of a phase. team: its name. competes: False for baselines. bits: of its scores."""
 
-    title: `So far` or `After N more results`. answers: number of results. n_scored: number of those with scores.
-    in_full: inflation if each result revealed the full score. inflation: upper bound of the inflation under the
-    phase's disclosure policy.
-    """
+    team: str
+    competes: bool
+    detailed: bool
+    has_scores: bool
+    bits: float
 
-    title: str
+
+@dataclass(frozen=True)
+class OfTeam:
+    """The answers of one team: their number, how many were detailed and how many showed scores, and their bits."""
+
+    team: str
     answers: int
-    n_scored: int
-    in_full: float
-    inflation: float
+    detailed: int
+    with_scores: int
+    bits: float
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The leakage budget of a phase on the gold of its current board.
+    """The leakage budget of a phase, on all versions of its split's gold.
 
-    gold: None if the phase has none yet. n_groups: number of gold groups that the phase scores. spent: results so far.
+    gold: the version of the current board, None if there is none yet. n_groups: number of its groups that the phase
+    scores. policy: what the phase shows. answers: in the order in which they were shown. by_kind: bits by kind of
+    number, as in KINDS. others: the budgets of other phases that score any of the same groups. slices: numbers of
+    groups of the slices of the dimension with the most slices, which attacks use.
     """
 
     phase: Phase
     gold: GoldVersion | None
     n_groups: int
-    spent: Spent
-
-    def inflation(self, spent: Spent) -> float:
-        """Return the upper bound of the inflation under the phase's disclosure policy after the results `spent`."""
-        in_full = full_disclosure_inflation(spent.answers, self.n_groups)
-        match self.phase.disclosure:
-            case Phase.Disclosure.LADDER:
-                return min(in_full, ladder_inflation_bound(spent.log_transcripts, self.n_groups))
-            case Phase.Disclosure.SEALED:
-                # No score is revealed before the last submission: the only bias is that of selecting the best of them.
-                return min(in_full, ladder_inflation_bound(math.log(max(1, spent.answers)), self.n_groups))
-        return in_full
-
-    def after(self, more: int) -> Spent:
-        """Return the results so far together with `more` further ones.
-
-        On a ladder, exactly one of the further results is assumed to reveal scores. In a sealed phase, which returns no
-        further results, the results so far are returned.
-        """
-        if self.phase.disclosure == Phase.Disclosure.LADDER:
-            return Spent(self.spent.answers + more, self.spent.n_scored + 1, self.spent.levels)
-        if self.phase.disclosure == Phase.Disclosure.SEALED:
-            return self.spent
-        return Spent(self.spent.answers + more, self.spent.n_scored + more, self.spent.levels)
+    policy: Policy
+    answers: Sequence[Answer] = ()
+    by_kind: Mapping[str, float] = field(default_factory=dict)
+    others: Sequence[Budget] = ()
+    slices: Sequence[int] = ()
+    forecast_bits: float = 0.0
 
     @cached_property
-    def rows(self) -> Sequence[Row]:
-        """The two rows of the table: now, and after FORECAST_RESULTS further results."""
-        later = self.after(FORECAST_RESULTS)
-        return [self._row("So far", self.spent), self._row(f"After {FORECAST_RESULTS} more results", later)]
-
-    def _row(self, title: str, spent: Spent) -> Row:
-        in_full = full_disclosure_inflation(spent.answers, self.n_groups)
-        return Row(title, spent.answers, spent.n_scored, in_full, self.inflation(spent))
+    def own_bits(self) -> float:
+        """The bits that this phase has shown."""
+        return sum(self.by_kind.values())
 
     @property
-    def added(self) -> float:
-        """The inflation that the next FORECAST_RESULTS results would add, under the phase's disclosure policy."""
-        return self.rows[1].inflation - self.rows[0].inflation
+    def bits(self) -> float:
+        """The bits that this phase has shown, and others on the same groups."""
+        return self.own_bits + sum(other.own_bits for other in self.others)
 
     @property
-    def step(self) -> float | None:
-        """The step of a ladder for a measure between 0 and 1: 1 / sqrt(n_groups); None without groups."""
-        return 1 / math.sqrt(self.n_groups) if self.n_groups else None
+    def gained(self) -> float:
+        """The bound, from 0 to 1: labels known beyond guessing, or shown minus true score."""
+        return bits.most_gained(self.bits, self.n_groups)
+
+    @property
+    def forecast(self) -> float:
+        """The bound after FORECAST_ANSWERS further answers."""
+        return bits.most_gained(self.bits + self.forecast_bits, self.n_groups)
+
+    @property
+    def is_useful(self) -> bool:
+        return self.gained <= bits.USEFUL
+
+    @property
+    def n_competing(self) -> int:
+        """The number of answers to competing teams, of which there were others to baselines."""
+        return sum(answer.competes for answer in self.answers)
+
+    @property
+    def n_labels(self) -> int:
+        """The bound as a number of groups whose labels are known beyond guessing, rounded up."""
+        return math.ceil(self.gained * self.n_groups)
+
+    @property
+    def may_go_on(self) -> bool:
+        """Return whether further answers can show anything."""
+        return self.phase.disclosure != Phase.Disclosure.SEALED and not self.phase.is_past()
+
+    @cached_property
+    def lines(self) -> Sequence[tuple[str, float]]:
+        """(Name, bits) of each kind of number that was shown, and of the other phases."""
+        totals = {**self.by_kind, "others": sum(other.own_bits for other in self.others)}
+        return [(title, totals[kind]) for kind, title in KINDS.items() if totals.get(kind)]
+
+    @cached_property
+    def teams(self) -> Sequence[OfTeam]:
+        """The answers of each team and of the baselines, those with the most bits first."""
+        rows: defaultdict[str, list[Answer]] = defaultdict(list)
+        for answer in self.answers:
+            rows[answer.team].append(answer)
+        teams = [
+            OfTeam(
+                team,
+                len(answers),
+                sum(answer.detailed and answer.has_scores for answer in answers),
+                sum(answer.has_scores for answer in answers),
+                sum(answer.bits for answer in answers),
+            )
+            for team, answers in rows.items()
+        ]
+        return sorted(teams, key=lambda row: (-row.bits, row.team))
+
+    @cached_property
+    def over_time(self) -> Sequence[float]:
+        """The bound after each answer, the first entry before any.
+
+        Other phases count from the beginning. What is shown beside the scores counts by the number of answers so far.
+        """
+        rest = self.own_bits - sum(answer.bits for answer in self.answers)
+        before = self.bits - self.own_bits
+        totals = accumulate((answer.bits for answer in self.answers), initial=0.0)
+        n = max(1, len(self.answers))
+        return [bits.most_gained(before + own + rest * at / n, self.n_groups) for at, own in enumerate(totals)]
+
+    @cached_property
+    def learnt(self) -> Learnt:
+        """What the attacks of `evaluator.disclosure.attacks` reach with as many answers, rounded up to 1, 2 or 5."""
+        if not self.n_competing:
+            return Learnt("", 0, 0.0, 0.0)
+        n_answers = _rounded_up(self.n_competing)
+        n_teams = _rounded_up(len({answer.team for answer in self.answers if answer.competes}))
+        policy = replace(self.policy, kind=Kind.FULL) if self.policy.kind == Kind.SEALED else self.policy
+        settings = repr((policy, self.n_groups, self.slices, n_answers, n_teams))
+        key = f"attacks:{hashlib.sha256(settings.encode()).hexdigest()}"
+        known: Learnt | None = cache.get(key)
+        if known is None:
+            known = attacks.reach(policy, n_groups=self.n_groups, slices=self.slices, answers=n_answers, teams=n_teams)
+            cache.set(key, known, timeout=None)
+        return known
 
 
 def budget_of(phase: Phase) -> Budget:
-    """Return the leakage budget of a phase, in a few queries. `phase` must have its benchmark and split loaded."""
-    shown = board_state.current(phase)
-    gold = shown.gold_version if shown else board_state.gold_of(phase)
-    n_groups = n_groups_of(phase, gold) or 0
-    released = Release.objects.filter(phase=phase, submission__system__kind=System.Kind.PARTICIPANT)
-    if gold is not None:
-        released = released.filter(run__gold_version=gold)
-    counts = released.aggregate(
-        answers=Count("submission", distinct=True), n_scored=Count("submission", ~Q(values=[]), distinct=True)
-    )
-    return Budget(phase, gold, n_groups, Spent(counts["answers"], counts["n_scored"], _levels(phase, gold)))
+    """Return the leakage budget of a phase with those of other phases that score any of its groups.
 
-
-@dataclass(frozen=True)
-class OfTeam:
-    """The results of a phase that were returned to one team, on all gold versions.
-
-    team: its name. answers: number of results. n_scored: number of those with scores.
+    The number of queries depends on the number of these phases and of their boards only. `phase` has its benchmark and
+    split loaded.
     """
-
-    team: str
-    answers: int
-    n_scored: int
+    return replace(_alone(phase), others=[_alone(other) for other in _others_on(phase)])
 
 
-def by_team(phase: Phase) -> Sequence[OfTeam]:
-    """Return the results of each competing team of a phase, the team with the most results first."""
-    released = Release.objects.filter(phase=phase, submission__system__kind=System.Kind.PARTICIPANT)
-    rows = released.values("submission__system__team__name").annotate(
-        answers=Count("submission", distinct=True), n_scored=Count("submission", ~Q(values=[]), distinct=True)
-    )
-    teams = [OfTeam(row["submission__system__team__name"], row["answers"], row["n_scored"]) for row in rows]
-    return sorted(teams, key=lambda row: (-row.answers, row.team))
-
-
-def others_on(phase: Phase) -> Sequence[Budget]:
-    """Return the budgets of the other phases that score any of this phase's groups.
-
-    Results of those phases add to the leakage of this one.
-    """
+def _others_on(phase: Phase) -> Sequence[Phase]:
+    """Return the other phases that score any of a phase's groups, rehearsals included."""
     others = Phase.objects.filter(split=phase.split).exclude(pk=phase.pk).select_related("benchmark", "split")
     if phase.subset:
         others = others.filter(subset__in=("", phase.subset))
-    return [budget_of(other) for other in others.order_by("benchmark", "position", "pk")]
+    return list(others.order_by("benchmark", "position", "pk"))
 
 
-def _levels(phase: Phase, gold: GoldVersion | None) -> float:
-    """Return the natural logarithm of the number of values that the scores of one release could have had on a ladder.
+def _alone(phase: Phase) -> Budget:
+    shown = board_state.current(phase)
+    gold = shown.gold_version if shown else board_state.gold_of(phase)
+    policy = policy_of(phase)
+    budget = Budget(phase, gold, n_groups_of(phase, gold) or 0, policy)
+    if phase.split.gold_public or phase.is_sealed:
+        return budget
+    counts = [_OfBoard(board, policy) for board in phase.leaderboards.select_related("gold_version", "phase")]
+    counts = [count for count in counts if count.groups]
+    by_board = {(count.board.gold_version_id, count.board.task_version): count for count in counts}
+    answers = [
+        answer for row in _releases(phase, policy) if row.key in by_board for answer in [by_board[row.key].add(row)]
+    ]
+    by_kind: defaultdict[str, float] = defaultdict(float)
+    for count in counts:
+        for kind, cost in count.by_kind().items():
+            by_kind[kind] += cost
+    last = counts[-1] if counts else None
+    return replace(
+        budget,
+        answers=answers,
+        by_kind=by_kind,
+        slices=last.slices if last else (),
+        forecast_bits=_forecast(answers, last, policy, by_kind) if last and budget.may_go_on else 0.0,
+    )
 
-    It is computed from the measures and slices of the last release with scores on the version `gold`. 0.0 if there is
-    no such release, or if the phase's disclosure policy is not a ladder.
+
+@dataclass(frozen=True)
+class _Row:
+    """A release: the key of its board, its ladder, its team's name, and its scores, None if they were not read."""
+
+    key: tuple[int, int]
+    on: int | None
+    team: str
+    competes: bool
+    detailed: bool
+    values: Any
+
+
+def _releases(phase: Phase, policy: Policy) -> Iterator[_Row]:
+    """Yield the releases of a phase in their order, with their scores where their cost depends on them.
+
+    Those that are shown in detail are a team's first ones, on a ladder the first ones with scores on it. Predictions
+    that failed have no release. They count too, so that an answer may be taken for detailed that is not: it costs more.
     """
-    revealing = Release.objects.filter(phase=phase, run__gold_version=gold).exclude(values=[]).order_by("-sequence")
-    last = revealing.select_related("run").first()
-    if phase.disclosure != Phase.Disclosure.LADDER or last is None:
+    columns = ["run__gold_version", "run__task_version", "submission__system__team"]
+    columns += ["submission__system__team__name", "submission__system__kind"]
+    reads_values = policy.compares_steps(detailed=False)
+    is_ladder = policy.kind == Kind.LADDER
+    n_earlier: Counter[tuple[tuple[int, int], int | None]] = Counter()
+    rows = Release.objects.filter(phase=phase).order_by("sequence")
+    for row in rows.values_list(*columns, *(["values"] if reads_values else [])).iterator(chunk_size=2000):
+        gold, task_version, team, name, kind, *values = row
+        key = (gold, task_version)
+        on = None if is_ladder and phase.scope == Phase.Scope.TASK else team
+        competes = kind == System.Kind.PARTICIPANT
+        detailed = not competes or policy.is_detailed(n_earlier[key, on])
+        if competes and (values[0] if is_ladder else True):
+            n_earlier[key, on] += 1
+        yield _Row(key, on, name, competes, detailed, values[0] if reads_values else None)
+
+
+class _OfBoard:
+    """The account of what a board's releases show, and what is shown beside them."""
+
+    def __init__(self, board: Leaderboard, policy: Policy) -> None:
+        self.board, self.policy = board, policy
+        self.groups = _groups_of(board)
+        self.measure_of = board_state.measures_of(board)
+        self.bits_of: dict[bool, dict[str, float]] = {}
+        if self.groups:
+            self.account = Account(
+                policy, primary=board_state.primary_of(board), measure_of=self.measure_of, groups=self.groups
+            )
+            self.bits_of = {detailed: self.account.of_answer(detailed) for detailed in (True, False)}
+        self.by_shape: Counter[bool] = Counter()
+
+    def add(self, row: _Row) -> Answer:
+        """Count a release, and return it as an answer."""
+        if row.values is None:
+            self.by_shape[row.detailed] += 1
+            return Answer(row.team, row.competes, row.detailed, True, sum(self.bits_of[row.detailed].values()))
+        cost = self.account.add(row.values, detailed=row.detailed, competes=row.competes, on=row.on)
+        return Answer(row.team, row.competes, row.detailed, bool(row.values), cost)
+
+    def by_kind(self) -> Mapping[str, float]:
+        """Return the bits of all that is shown of the board's answers, by kind of number."""
+        total = defaultdict(float, self.account.by_kind)
+        for is_detailed, n in self.by_shape.items():
+            for kind, cost in self.bits_of[is_detailed].items():
+                total[kind] += n * cost
+        total["units"] += self.account.of_units(self.by_shape.total())
+        phase = self.board.phase
+        if reveals_comparisons(phase):
+            compared = Comparison.objects.filter(leaderboard=self.board).order_by().values_list("measure")
+            for measure, n in compared.annotate(Count("pk")):
+                overall = next(row for row in self.groups if row["measure"] == measure and not row["slice"])
+                total["pairs"] += n * self.account.of_difference(overall, n_permutations=MAX_PERMUTATIONS)
+            n = HeadToHead.objects.filter(leaderboard=self.board, state=State.DONE).count()
+            total["head to head"] = n * self.account.of_head_to_head(
+                n_permutations=settings.RESAMPLES, with_counts=reveals_counts(phase)
+            )
+        if reveals_plots(phase):
+            total["plots"] = self.by_shape[True] * _of_plots(self.board)
+        return total
+
+    @property
+    def slices(self) -> Sequence[int]:
+        """The numbers of groups of the slices of one dimension, the one with the most slices."""
+        primary = board_state.primary_of(self.board)
+        by_dimension: defaultdict[str, list[int]] = defaultdict(list)
+        for row in self.groups:
+            if len(row["slice"]) == 1 and row["measure"] == primary:
+                by_dimension[next(iter(row["slice"]))].append(row["n_groups"] or row["n"])
+        return max(by_dimension.values(), key=len, default=[])
+
+
+def _groups_of(board: Leaderboard) -> list[dict[str, Any]]:
+    """Return a row for each measure and slice of a board, with its numbers of units and groups; [] before any release.
+
+    They are those of one run: all runs of a board have the same, except with a custom scorer.
+    """
+    runs = board_state.releases_of(board).order_by("-sequence").values("run")
+    scores = Score.objects.filter(run__in=runs if board.phase.scorer_id else runs[:1]).order_by("measure", "slice_key")
+    rows = scores.values_list("measure", "slice_key").annotate(Max("n"), Max("n_groups"))
+    whole = n_groups_of(board.phase, board.gold_version)
+    return [
+        {"measure": measure, "slice": dict(parse_slice_key(key)), "n": n, "n_groups": n_groups or (not key and whole)}
+        for measure, key, n, n_groups in rows
+    ]
+
+
+def _of_plots(board: Leaderboard) -> float:
+    """Return the bits of the plots of one release of a board: of the last that has any."""
+    last = ReleasePlot.objects.filter(release__in=board_state.releases_of(board).order_by().values("pk")).last()
+    if last is None:
         return 0.0
-    board = phase.leaderboards.filter(gold_version=gold, task_version=last.run.task_version).first()
-    if board is None:
-        return 0.0
-    measure_of = board_state.measures_of(board)
-    total = 0.0
-    for name, n_groups in last.run.scores.exclude(n_groups=None).values_list("measure", "n_groups"):
-        measure = measure_of(name)
-        size = ladder.step(measure, n_groups)
-        if size is not None:
-            total += math.log(1 + (measure.high - measure.low) / size)
+    total = sum(bits.of_lattice_path(len(curve["heights"]) - 1) for curve in last.content.get("curves") or ())
+    for grid in last.content.get("grids") or ():
+        counts = [count for column in grid["columns"] for count in column["counts"]]
+        total += _of_counts(sum(counts), len(grid["columns"][0]["counts"]) ** 2)
+    if pairs := last.content.get("pairs"):
+        total += _of_counts(sum(pairs.values()), len(pairs))
     return total
+
+
+def _of_counts(n: int, n_bins: int) -> float:
+    """Return the bits of the numbers of n things in each of some bins."""
+    return bits.of_choice(n + n_bins - 1, n_bins - 1)
+
+
+def _forecast(answers: Sequence[Answer], last: _OfBoard, policy: Policy, by_kind: Mapping[str, float]) -> float:
+    """Return the bits of FORECAST_ANSWERS further answers: those of one more team where all scores are shown.
+
+    Where only improvements are shown, at the present rate. What is shown beside the scores grows in proportion.
+    """
+    own = sum(answer.bits for answer in answers)
+    rate = FORECAST_ANSWERS / max(1, len(answers))
+    rest = (sum(by_kind.values()) - own) * rate
+    if policy.compares_steps(detailed=False):
+        return own * rate + rest
+    n_detailed = min(FORECAST_ANSWERS, policy.detailed_answers or FORECAST_ANSWERS)
+    detailed, overall = (sum(last.bits_of[is_detailed].values()) for is_detailed in (True, False))
+    return n_detailed * detailed + (FORECAST_ANSWERS - n_detailed) * overall + rest
+
+
+def _rounded_up(n: int) -> int:
+    power = 10 ** (len(str(n)) - 1)
+    return next(mantissa * power for mantissa in (1, 2, 5, 10) if mantissa * power >= n)

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from leaderboard.models import Phase, QuotaCharge, Submission, System, Team, User
+from leaderboard.boards.disclosure.policies import policy_of
+from leaderboard.models import Phase, Prediction, QuotaCharge, ReleaseSlice, Submission, System, Team, User
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Quota:
 
     per_day, total: limits for each team. used_today, used_total: submissions of the team. A day is a calendar day in
     UTC; resets_at: the next midnight. of_all: limit for all teams together, None if there is none. used_by_all:
-    submissions of all teams, 0 if there is no limit for all.
+    submissions of all teams, 0 if there is no limit for all. detailed: how many submissions are shown in detail,
+    None if all are; n_sent: those that count towards it; both only with `with_details`.
     """
 
     per_day: int
@@ -31,6 +34,8 @@ class Quota:
     resets_at: datetime
     of_all: int | None = None
     used_by_all: int = 0
+    detailed: int | None = None
+    n_sent: int = 0
 
     @property
     def left_today(self) -> int:
@@ -44,6 +49,10 @@ class Quota:
     @property
     def left_of_all(self) -> int | None:
         return None if self.of_all is None else max(0, self.of_all - self.used_by_all)
+
+    @property
+    def left_detailed(self) -> int | None:
+        return None if self.detailed is None else max(0, self.detailed - self.n_sent)
 
 
 def quota_of(*, phase: Phase, team: Team | None, at: datetime | None = None) -> Quota:
@@ -81,6 +90,34 @@ def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None
         )
         for phase in phases
     }
+
+
+def with_details(quotas: Mapping[int, Quota], *, phases: Sequence[Phase], team: Team | None) -> dict[int, Quota]:
+    """Return a team's quotas with how many submissions were and are shown in detail, in at most three queries.
+
+    They are the team's first predictions in the phase; on a ladder the first that showed scores, of the team or of all.
+    quotas: by the phase's primary key. phases: those of the quotas, with their splits loaded.
+    """
+    ladders = {phase for phase in phases if phase.disclosure == Phase.Disclosure.LADDER}
+    shared = {phase for phase in ladders if phase.scope == Phase.Scope.TASK}
+    sent: dict[int, int] = {}
+    shown = ReleaseSlice.objects.filter(slice_key="", release__submission__system__kind=System.Kind.PARTICIPANT)
+    if shared:
+        sent |= _counted(shown.filter(release__phase__in=shared), "release__phase", "release__submission")
+    if team is not None and ladders - shared:
+        of_team = shown.filter(release__phase__in=ladders - shared, release__submission__system__team=team)
+        sent |= _counted(of_team, "release__phase", "release__submission")
+    if team is not None and set(phases) - ladders:
+        predictions = Prediction.objects.filter(submission__phase__in=set(phases) - ladders, sequence__isnull=False)
+        sent |= _counted(predictions.filter(submission__system__team=team), "submission__phase", "pk")
+    return {
+        phase.pk: replace(quotas[phase.pk], detailed=policy_of(phase).detailed_answers, n_sent=sent.get(phase.pk, 0))
+        for phase in phases
+    }
+
+
+def _counted(rows: QuerySet[Any], phase: str, counted: str) -> dict[int, int]:
+    return dict(rows.order_by().values_list(phase).annotate(Count(counted, distinct=True)))
 
 
 def _used_by_all(phases: Sequence[int]) -> dict[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leaderboard.models import Phase, Team, User
 from leaderboard.submissions.queries import deadlines
-from leaderboard.submissions.queries.quotas import Quota, quota_of, team_of_phase
+from leaderboard.submissions.queries.quotas import Quota, quotas_of, team_of_phase, with_details
 
 Quotas = list[tuple[Team | None, Quota]]
 """(team, its quota in a phase); team None: the team that a user without one gets with the first submission."""
@@ -20,7 +20,11 @@ def quotas_of_person(user: User, phase: Phase) -> Quotas:
     bound = team_of_phase(phase=phase, user=user)
     if bound is not None:
         teams = [team for team in teams if team == bound or (team is not None and hasattr(team, "baselines_of"))]
-    return [(team, quota_of(phase=phase, team=team)) for team in teams]
+    return [(team, _quota(phase, team)) for team in teams]
+
+
+def _quota(phase: Phase, team: Team | None) -> Quota:
+    return with_details(quotas_of(phases=[phase], team=team), phases=[phase], team=team)[phase.pk]
 
 
 def may_submit(phase: Phase, quotas: Quotas, user: User) -> bool:

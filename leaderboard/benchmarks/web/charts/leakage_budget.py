@@ -1,20 +1,18 @@
-"""Chart of a phase's leakage budget: expected inflation of the best shown score by number of scored submissions.
-
-One curve is for full disclosure of all scores, the other for the phase's own disclosure policy.
-"""
+"""Chart of a phase's leakage budget: the bound of what can be known of its hidden labels, by number of submissions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from evaluator.disclosure.bits import USEFUL
 from leaderboard.core.web.scale import Scale, covering
-from leaderboard.scoring.queries.leakage_budget import FORECAST_RESULTS, Budget, Spent, full_disclosure_inflation
+from leaderboard.scoring.queries.leakage_budget import FORECAST_ANSWERS, Budget
 
 HEIGHT = 300
 """Height of the plot area in pixels; the width is the page's."""
-POINTS = 60
+POINTS = 100
 
 Line = tuple[str, float, str, float]
 """A line segment x1, y1, x2, y2. x1 and x2 are SVG lengths, y1 and y2 pixels from the top."""
@@ -22,7 +20,7 @@ Line = tuple[str, float, str, float]
 
 @dataclass(frozen=True)
 class Mark:
-    """A point on the curve of the phase's own policy. is_ahead: True for the forecast, False for the present state."""
+    """A point of the bound. is_ahead: True for the forecast, False for the present state."""
 
     x: str
     y: float
@@ -31,55 +29,44 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class InformationChart:
+class BudgetChart:
     """The drawing of a leakage budget.
 
-    across: scale of the x axis. rungs: (y in pixels, label) of each tick of the y axis. in_full: the curve under full
-    disclosure. own: the curve under the phase's own policy; empty if that is full disclosure. height: in pixels.
+    across: scale of the x axis. rungs: (y in pixels, label) of each tick of the y axis. curve: the bound so far.
+    ahead: from the present bound to the forecast; None if there is no forecast. useful: the height from which on there
+    is no useful bound. height: in pixels.
     """
 
     across: Scale
     rungs: Sequence[tuple[float, str]]
-    in_full: Sequence[Line]
-    own: Sequence[Line]
+    curve: Sequence[Line]
+    ahead: Line | None
+    useful: float
     marks: Sequence[Mark]
     height: int = HEIGHT
 
 
-def information_chart(budget: Budget) -> InformationChart | None:
-    """Return the chart of a leakage budget; None if the gold has no groups.
-
-    The x axis begins at 0. It ends at twice the present number of scored submissions or at the quota of all teams
-    together, whichever is larger, and reaches beyond the forecast.
-    """
-    if not budget.n_groups:
+def budget_chart(budget: Budget) -> BudgetChart | None:
+    """Return the chart of a leakage budget; None before the first answer."""
+    bounds = budget.over_time
+    n_answers = len(bounds) - 1
+    if not n_answers or not budget.n_groups:
         return None
-    current = budget.spent.answers
-    limit = max(current + 2 * FORECAST_RESULTS, 2 * current, budget.phase.quota_everybody or 0)
-    x_scale = covering([0.0, float(limit)])
-    last = int(x_scale.high)
-    y_scale = covering([0.0, full_disclosure_inflation(last, budget.n_groups), budget.rows[1].inflation])
-    is_full_disclosure = budget.phase.disclosure == "full"
-    own_curve = [] if is_full_disclosure else _line(x_scale, y_scale, last, lambda k: budget.inflation(_at(budget, k)))
-    marks = [
-        Mark(x_scale.at(row.answers), _y(y_scale, row.inflation), f"{row.title}: {row.inflation:.3f}", index == 1)
-        for index, row in enumerate(budget.rows)
-    ]
+    last = n_answers + (FORECAST_ANSWERS if budget.may_go_on else 0)
+    x_scale = covering([0.0, float(last)])
+    y_scale = covering([0.0, USEFUL, budget.gained, budget.forecast if budget.may_go_on else 0.0])
+    at_answers = sorted({round(n_answers * point / POINTS) for point in range(POINTS + 1)})
+    ends = [(x_scale.at(float(at)), _y(y_scale, bounds[at])) for at in at_answers]
+    now = Mark(*ends[-1], f"Now: {budget.gained:.3f}", is_ahead=False)
+    marks, ahead = [now], None
+    if budget.may_go_on:
+        y = _y(y_scale, budget.forecast)
+        later = Mark(x_scale.at(float(last)), y, f"After {FORECAST_ANSWERS} more: {budget.forecast:.3f}", is_ahead=True)
+        marks.append(later)
+        ahead = (now.x, now.y, later.x, later.y)
     rungs = [(_y(y_scale, y_scale.low + i * y_scale.step), label) for i, (_, label) in enumerate(y_scale.ticks)]
-    full_curve = _line(x_scale, y_scale, last, lambda k: full_disclosure_inflation(k, budget.n_groups))
-    return InformationChart(x_scale, rungs, full_curve, own_curve, marks)
-
-
-def _at(budget: Budget, answers: int) -> Spent:
-    """Return the state of the budget after `answers` scored submissions, if no further submission reveals a score."""
-    return Spent(answers, min(answers, budget.spent.n_scored), budget.spent.levels)
-
-
-def _line(x_scale: Scale, y_scale: Scale, last: int, value: Callable[[int], float]) -> list[Line]:
-    # Sampled more densely near 0, where the curve is steep.
-    counts = sorted({round(last * (point / POINTS) ** 2) for point in range(POINTS + 1)})
-    ends = [(x_scale.at(float(k)), _y(y_scale, value(k))) for k in counts]
-    return [(x1, y1, x2, y2) for (x1, y1), (x2, y2) in pairwise(ends)]
+    curve = [(x1, y1, x2, y2) for (x1, y1), (x2, y2) in pairwise(ends)]
+    return BudgetChart(x_scale, rungs, curve, ahead, _y(y_scale, USEFUL), marks)
 
 
 def _y(y_scale: Scale, value: float) -> float:

@@ -86,7 +86,7 @@ def test_a_refused_file_costs_nothing_and_reveals_nothing(world: World, client: 
     assert len(messages) == len(refused), "right and wrong answers are refused with the same message"
     assert quota_of(phase=phase, team=world.system.team).left_total == 3
     assert not Submission.objects.exists() and not Run.objects.exists() and not Release.objects.exists()
-    assert budget_of(phase).spent.answers == 0
+    assert budget_of(phase).bits == 0
 
 
 def test_abstaining_reveals_no_label(world: World) -> None:
