@@ -77,6 +77,7 @@ COMMANDS = {
     "split corrupt": "split corrupt {texts} --kind dates --output made",
     "split label-distantly": "split label-distantly {texts} --mentions {mentioned} --graph graph.tsv --output made",
     "audit split": "audit split fact-verification --gold {gold} --inputs {inputs}",
+    "audit disclosure": "audit disclosure fact-verification --gold {gold} --quota 3 --seeds 1",
     "audit symmetric": "audit symmetric {crossed}",
     "audit cues": "audit cues {gold}",
     "audit diff-gold": "audit diff-gold fact-verification {gold} {corrected}",

@@ -165,7 +165,7 @@ def cases(seeds: Iterable[int]) -> list[tuple[str, str, str, int]]:
 
 def tried(case: tuple[str, str, str, int]) -> Learnt | None:
     policy, attack, style, seed = case
-    target = a_target(POLICIES[policy], 400, 40, style=STYLES.get(style, LABELLING), seed=seed)
+    target = a_target(POLICIES[policy], 200, 40, style=STYLES.get(style, LABELLING), seed=seed)
     suits = attacks.suits(attack, target.known)
     return attacked(attack, target, 50, seed=seed) if suits else None
 
@@ -180,7 +180,7 @@ def test_no_attack_learns_more_than_the_stated_bound(policy: str) -> None:
 def test_twenty_seeds_of_each_attack_learn_no_more_than_the_stated_bound(capsys: pytest.CaptureFixture[str]) -> None:
     results = run_all(tried, cases(SEEDS))
     with capsys.disabled():
-        print("\n400 groups, slices of 40, 50 answers of one team; known, shown minus true: mean and most")
+        print("\n200 groups, slices of 40, 50 answers of one team; known, shown minus true: mean and most")
         for (policy, attack, style), learnt in results.items():
             if learnt:
                 print(f"  {policy:30} {attack:24} {style:20} {figures(learnt)}")
@@ -193,8 +193,8 @@ def test_twenty_seeds_of_each_attack_in_a_new_phase(
     teams: int, k: int, first_rung: float | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On all hidden labels, of which the public half is scored, at most .03 is learnt by one team and .05 by twenty."""
-    names = [name for name in ATTACKS if name != "order code"]
-    all_cases = [(name, size, teams, k, first_rung, seed) for name in names for size in (0, 100, 25) for seed in SEEDS]
+    names = ("abstention first", "boosting by slice", "drifting", "climbing")
+    all_cases = [(name, size, teams, k, first_rung, seed) for name in names for size in (0, 100) for seed in SEEDS]
     results = run_all(in_new_phase, all_cases)
     with capsys.disabled():
         print(f"\na new phase, 2,000 public groups, {teams} teams, {k} answers, first rung {first_rung}")
