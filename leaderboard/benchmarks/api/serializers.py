@@ -136,6 +136,19 @@ class PhaseSerializer(RenamedFields):
     gold_subset = serializers.CharField(
         help_text="`public` or `private`: the subset of the gold's groups that is scored; empty: all groups"
     )
+    exact_scores = serializers.BooleanField(help_text="whether scores on hidden gold are shown with all digits")
+    least_groups = serializers.IntegerField(
+        help_text="while the gold is hidden, slices with fewer groups are not shown"
+    )
+    detailed_answers = serializers.IntegerField(
+        allow_null=True,
+        help_text="while the gold is hidden, how many answers of a team (of a ladder: that show a score) have slices, "
+        "intervals and all measures; null: all",
+    )
+    afterwards = serializers.ChoiceField(
+        Phase.Afterwards.choices,
+        help_text="what later answers show: the `overall` score, or only `improvements` of it by a ladder's step",
+    )
     sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is unsealed")
     is_sealed = serializers.BooleanField(help_text="whether nothing is scored yet")
     finals_per_team = serializers.IntegerField(help_text="how many submissions a team may choose in a sealed phase")
@@ -245,7 +258,9 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
     date_names = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
     disclosure_names = ("disclosure", "scope", "sealed_until", "is_sealed", "finals_per_team")
-    names = ("slug", "title", "options", *date_names, *disclosure_names, "takes_predictions", "takes_images", "tracks")
+    shown_names = ("exact_scores", "least_groups", "detailed_answers", "afterwards")
+    taken_names = ("takes_predictions", "takes_images", "tracks")
+    names = ("slug", "title", "options", *date_names, *disclosure_names, *shown_names, *taken_names)
     url_args = (benchmark.slug, phase.slug)
     return {
         **{name: getattr(phase, name) for name in names},

@@ -28,12 +28,14 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
         status = 422 if request.method == "POST" else 200
         return render(request, "benchmarks/manage_phase_kind.html", _context(request, benchmark), status=status)
     initial_split = benchmark.dataset.splits.filter(name=request.GET.get("split", "")).first()
-    initial = {"split": initial_split} if initial_split else {}
+    initial = {"subset": request.GET.get("subset", "")} | ({"split": initial_split} if initial_split else {})
     form = PhaseForm(request.POST or None, dataset=benchmark.dataset, kind=kind, initial=initial)
     refusal, status = None, 422 if request.method == "POST" else 200
     if form.is_valid():
+        fields = form.cleaned_data
+        add = benchmarks.add_phase_on_half if fields.pop("halves", False) else benchmarks.add_phase
         try:
-            phase = benchmarks.add_phase(benchmark=benchmark, by=request.user, **form.cleaned_data)
+            phase = add(benchmark=benchmark, by=request.user, **fields)
         except Refused as refused:
             refusal, status = add_to(form, refused), refused.code.status
         else:

@@ -19,6 +19,7 @@ from leaderboard.models import Release, Run, State, User
 from leaderboard.scoring.actions import runs
 from leaderboard.submissions.actions import submit
 from tests.support.rows.gold_uploads import close_all, uploaded
+from tests.support.rows.tiny_world import EXACT
 
 pytestmark = pytest.mark.django_db
 
@@ -113,6 +114,7 @@ def test_from_gold_to_board(case: Case, sandbox: str, client: Client) -> None:
         quota_per_day=5,
         quota_total=50,
         by=curator,
+        **EXACT,
     )
     benchmarks.publish(benchmark=benchmark, by=curator)
     system = teams.system(team=teams.create(name="Engines", by=ada), name="Bernoulli", by=ada)

@@ -189,5 +189,8 @@ def build(*, quota_per_day: int = 5, quota_total: int = 100, gold_content: bytes
 
 __all__ = ["DRAFT", "LABELS", "World", "build", "gold_lines", "prediction_lines", "published", "uploaded"]
 
-TOLD_IN_FULL = {"disclosure": "full", "scope": "team", "finals_per_team": 1}
+TOLD_IN_FULL = {
+    **{"disclosure": "full", "scope": "team", "finals_per_team": 1},
+    **{"least_groups": 25, "detailed_answers": 10, "afterwards": "overall"},
+}
 """The default disclosure fields in the form of a phase."""
