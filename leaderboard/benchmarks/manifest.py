@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from leaderboard.boards.queries import facts
-from leaderboard.models.benchmark import DETAILED_ANSWERS, LEAST_GROUPS, MAX_GPU_MEMORY_GB, MAX_GPUS
+from leaderboard.models.benchmark import MAX_GPU_MEMORY_GB, MAX_GPUS
 from leaderboard.models.reported_numbers import Value
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -72,9 +72,10 @@ class PhasePart(Part):
     """A phase of the benchmark, with the fields of the model Phase.
 
     split: name of the split that it scores. subset: the groups of the gold that are scored (empty: all groups); the
-    key in the document is `gold_subset`. disclosure: None: a ladder on hidden gold, `full` on public gold. scope: None:
-    `task` for such a ladder, else `team`. gpus: number of GPUs of each container, each with at least `gpu_memory_gb` GB
-    (0: any). The previous release wrote `gpus` into `limits`, which is still accepted.
+    key in the document is `gold_subset`. disclosure: UNSET for a ladder if the gold is hidden, else `full`
+    (`benchmarks.recommended`). Other UNSET keys have the values of `benchmarks.proposed`, or else the model's defaults.
+    gpus: number of GPUs of each container, each with at least `gpu_memory_gb` GB (0: any). The previous release wrote
+    `gpus` into `limits`, which is still accepted.
     """
 
     slug: Slug
@@ -83,18 +84,18 @@ class PhasePart(Part):
     options: Options = {}
     opens_at: Moment | None = None
     closes_at: Moment | None = None
-    quota_per_day: Annotated[int, Meta(ge=1)] = 10
-    quota_total: Annotated[int, Meta(ge=1)] = 50
+    quota_per_day: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    quota_total: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
     quota_everybody: Annotated[int, Meta(ge=1)] | None = None
-    disclosure: Literal["full", "ladder", "sealed"] | None = None
-    scope: Literal["team", "task"] | None = None
+    disclosure: Literal["full", "ladder", "sealed"] | UnsetType = UNSET
+    scope: Literal["team", "task"] | UnsetType = UNSET
     subset: Literal["", "public", "private"] = msgspec.field(default="", name="gold_subset")
+    exact_scores: bool | UnsetType = UNSET
+    least_groups: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    detailed_answers: Annotated[int, Meta(ge=0)] | UnsetType | None = UNSET
+    afterwards: Literal["overall", "improvements"] | UnsetType = UNSET
     sealed_until: Moment | None = None
     finals_per_team: Annotated[int, Meta(ge=1)] = 1
-    exact_scores: bool = False
-    least_groups: Annotated[int, Meta(ge=1)] = LEAST_GROUPS
-    detailed_answers: Annotated[int, Meta(ge=0)] | None = DETAILED_ANSWERS
-    afterwards: Literal["overall", "improvements"] = "overall"
     takes_predictions: bool = True
     takes_images: bool = False
     limits: dict[str, int | float] = {}
@@ -113,6 +114,10 @@ class PhasePart(Part):
                 "of at least 1, or no gpu_memory_gb"
             )
         _check_unique("track", [track.name for track in self.tracks])
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that are not UNSET, by name."""
+        return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not UNSET}
 
 
 class SystemPart(Part):
@@ -213,12 +218,8 @@ class Manifest(Part):
             if download.file in hidden:
                 raise ValueError(f"download {download.name} is hidden gold, {download.file}; expected a public file")
         scorable = {split.name for split in self.splits if split.gold}
-        public = {split.name for split in self.splits if split.gold_public}
         for phase in self.phases:
             _check_known(f"phase {phase.slug}: split", phase.split, scorable, "a split with gold")
-            is_ladder = phase.disclosure is None and phase.split not in public
-            phase.scope = phase.scope or ("task" if is_ladder else "team")
-            phase.disclosure = phase.disclosure or ("ladder" if is_ladder else "full")
         for system in self.systems:
             _check_known(
                 f"system {system.name}: phase",

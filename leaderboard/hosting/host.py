@@ -43,9 +43,8 @@ EDITED = {
 """Keys of a manifest that another release may change, and that organisers edit on pages: they may differ."""
 LATER = ("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks", "time_zone")
 """Fields of a phase that may change after the phase was hosted, so they are not part of the digests."""
-
 FORMER_DEFAULTS = {"disclosure": "full", "scope": "team", "quota_per_day": 5, "quota_total": 100}
-"""Defaults of a phase in the previous release. Digests leave them out, so that those of its sites still match."""
+"""Values of a phase that digests leave out: the defaults of earlier releases, whose digests must still match."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,7 @@ def host(
     dataset = _dataset(manifest, parts, by)
     if AuditEntry.objects.filter(action=ENDED, subject=f"dataset:{dataset.pk}").exists():
         benchmark = dataset.benchmarks.get(slug=manifest.slug)
+        _say_disclosure(benchmark, manifest, say)
         n_opened = _open_to_images(benchmark, manifest, by, say)
         n_tracks = _give_tracks(benchmark, manifest, by, say)
         n_downloads = _downloads(dataset, manifest, folder, by, say)
@@ -122,12 +122,9 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
         whole.pop(name, None)
     for phase, name in product(whole["phases"], LATER):
         phase.pop(name, None)
-    for (phase, part), (name, former_default) in product(
-        zip(whole["phases"], manifest.phases, strict=True), FORMER_DEFAULTS.items()
-    ):
-        phase.pop(name, None)
-        if (value := getattr(part, name)) != former_default:
-            phase[name] = value
+    for phase, (name, value) in product(whole["phases"], FORMER_DEFAULTS.items()):
+        if phase.get(name) == value:
+            del phase[name]
     for phase, (former, present) in product(whole["phases"], FORMER_KEYS.items()):
         if present in phase:
             phase[former] = phase.pop(present)  # the former name, so that digests of the previous release still match
@@ -234,6 +231,21 @@ def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say
     return len({part.name for part in manifest.downloads} - existing)
 
 
+def _say_disclosure(benchmark: Benchmark, manifest: Manifest, say: Callable[[str], None]) -> None:
+    """Report with `say` the phases whose disclosure policy is another than the manifest's.
+
+    The digests do not show it: `full` was the default of earlier releases.
+    """
+    parts = {part.slug: part for part in manifest.phases}
+    for phase in benchmark.phases.filter(slug__in=parts).select_related("split"):
+        policy = parts[phase.slug].disclosure or benchmarks.recommended(phase.split)
+        if phase.disclosure != policy:
+            say(
+                f"{manifest.slug}: the phase {phase.slug} has the disclosure policy {phase.disclosure}; it was not "
+                f"changed to {policy}, which the manifest asks for"
+            )
+
+
 def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
     """Let phases accept container images if the manifest says so; return the number of changed phases.
 
@@ -292,8 +304,10 @@ def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
     )
     names = {split.name: split for split in Split.objects.filter(dataset=dataset)}
     for phase in manifest.phases:
-        fields = msgspec.structs.asdict(phase)
-        fields |= {"split": names[phase.split], "tracks": [msgspec.structs.asdict(track) for track in phase.tracks]}
+        split, fields = names[phase.split], phase.given()
+        policy = fields.get("disclosure") or benchmarks.recommended(split)
+        fields = {"disclosure": policy, **benchmarks.proposed(policy), **fields}
+        fields |= {"split": split, "tracks": [msgspec.structs.asdict(track) for track in phase.tracks]}
         benchmarks.add_phase(benchmark=benchmark, by=by, **fields)
     for row in manifest.reported:
         fields = msgspec.structs.asdict(row)

@@ -24,6 +24,8 @@ MAX_GPU_MEMORY_GB = 1000
 """The most memory in GB of each GPU that a phase may ask for."""
 LEAST_GROUPS, DETAILED_ANSWERS = 25, 10
 """Defaults of a phase on hidden gold; see `evaluator.disclosure.policy.Policy`."""
+LADDER_LEAST_GROUPS = 100
+"""`Phase.least_groups` as proposed for a new ladder on hidden gold."""
 
 FIXED_ONCE_SUBMITTED = (
     *("split", "options", "disclosure", "scope", "subset"),

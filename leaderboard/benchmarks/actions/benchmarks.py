@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -24,7 +22,7 @@ from leaderboard.models import (
     Split,
     User,
 )
-from leaderboard.models.benchmark import DETAILED_ANSWERS, LEAST_GROUPS
+from leaderboard.models.benchmark import LADDER_LEAST_GROUPS
 
 
 @transaction.atomic
@@ -62,81 +60,46 @@ def create(
     return benchmark
 
 
+def recommended(split: Split) -> Phase.Disclosure:
+    """Return the disclosure policy of a new phase whose organiser does not name one: a ladder if the gold is hidden."""
+    return Phase.Disclosure.FULL if split.gold_public else Phase.Disclosure.LADDER
+
+
+def proposed(disclosure: str) -> dict[str, Any]:
+    """Return what is proposed for a new phase with a disclosure policy, where it is not the model's default."""
+    ladder = {"scope": Phase.Scope.TASK, "least_groups": LADDER_LEAST_GROUPS}
+    return ladder if disclosure == Phase.Disclosure.LADDER else {}
+
+
+def add_phase_on_half(*, split: Split, by: User, **fields: Any) -> Phase:
+    """Add a phase that scores the public groups of a split: half of them, drawn at random unless they are divided.
+
+    The groups are divided in the transaction that adds the phase, so that they stay as they are if it is refused.
+    fields: as for `add_phase`. Raises Refused as `add_phase` and `partition_gold.partition` do.
+    """
+    fields |= {"split": split, "by": by, "subset": Phase.Subset.PUBLIC}
+    if PublicPrivatePartition.objects.filter(gold=split.current_gold).exists():
+        return add_phase(**fields)
+    added: list[Phase] = []
+    partition_gold.partition(split=split, by=by, within=lambda _: added.append(add_phase(**fields)))
+    return added[0]
+
+
 @transaction.atomic
-def add_phase(
-    *,
-    benchmark: Benchmark,
-    slug: str,
-    title: str,
-    split: Split,
-    options: dict[str, str],
-    opens_at: datetime | None,
-    closes_at: datetime | None,
-    quota_per_day: int,
-    quota_total: int,
-    by: User,
-    time_zone: str = "UTC",
-    quota_everybody: int | None = None,
-    disclosure: str = Phase.Disclosure.FULL,
-    scope: str = Phase.Scope.TEAM,
-    subset: str = Phase.Subset.WHOLE,
-    sealed_until: datetime | None = None,
-    finals_per_team: int = 1,
-    exact_scores: bool = False,
-    least_groups: int = LEAST_GROUPS,
-    detailed_answers: int | None = DETAILED_ANSWERS,
-    afterwards: str = Phase.Afterwards.OVERALL,
-    keeps_half: bool = False,
-    takes_predictions: bool = True,
-    takes_images: bool = False,
-    limits: dict[str, Any] | None = None,
-    gpus: int = 0,
-    gpu_memory_gb: int = 0,
-    shows_logs: bool | None = None,
-    tracks: Sequence[Mapping[str, object]] = (),
-) -> Phase:
+def add_phase(*, benchmark: Benchmark, split: Split, by: User, **fields: Any) -> Phase:
     """Add a phase on one split of the benchmark's dataset.
 
-    options: options of the task, which take precedence over the split's. limits: container limits that differ from the
-    server's. tracks: dicts {"name", "title", "description"}; a submission declares one of the tracks. keeps_half: True
-    to score only the public groups of the gold, and to keep the private ones for another phase; gold that is not
-    divided yet is divided into halves. A phase accepts predictions files, container images, or both. A sealed phase
-    closes when it is unsealed, unless `closes_at` is earlier. Of the other arguments, which are fields of Phase, None
-    means: no such date, no such limit, or the default of the field. Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE,
-    NAME_TAKEN; NOT_POSSIBLE for a retired split; NOT_READY for a `subset` of gold that has no public/private split yet;
-    and for `keeps_half`, what `partition_gold.partition` raises.
+    fields: other fields of Phase, by name; those left out have the model's defaults. `options` are options of the task,
+    which take precedence over the split's; `limits`, container limits that differ from the server's; `tracks`, dicts
+    {"name", "title", "description"}, of which a submission declares one. A sealed phase closes when it is unsealed,
+    unless `closes_at` is earlier. Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE, NAME_TAKEN; NOT_POSSIBLE for a
+    retired split; NOT_READY for a `subset` of gold that has no public/private split yet.
     """
     check_manages(benchmark, by)
-    phase = Phase(
-        benchmark=benchmark,
-        slug=slug,
-        title=title,
-        split=split,
-        options=options,
-        opens_at=opens_at,
-        closes_at=closes_at or (sealed_until if disclosure == Phase.Disclosure.SEALED else None),
-        time_zone=time_zone,
-        quota_per_day=quota_per_day,
-        quota_total=quota_total,
-        quota_everybody=quota_everybody,
-        disclosure=disclosure,
-        scope=scope,
-        subset=subset,
-        sealed_until=sealed_until,
-        finals_per_team=finals_per_team,
-        exact_scores=exact_scores,
-        least_groups=least_groups,
-        detailed_answers=detailed_answers,
-        afterwards=afterwards,
-        takes_predictions=takes_predictions,
-        takes_images=takes_images,
-        limits=limits or {},
-        gpus=gpus,
-        gpu_memory_gb=gpu_memory_gb,
-        shows_logs=shows_logs,
-        tracks=declared_tracks.validated(tracks),
-        position=benchmark.phases.count(),
-    )
+    phase = Phase(benchmark=benchmark, split=split, position=benchmark.phases.count(), **fields)
+    phase.tracks = declared_tracks.validated(phase.tracks)
+    if phase.disclosure == Phase.Disclosure.SEALED:
+        phase.closes_at = phase.closes_at or phase.sealed_until
     if split.state == Split.State.RETIRED:
         raise Refused(
             Code.NOT_POSSIBLE,
@@ -145,12 +108,8 @@ def add_phase(
             field_name="split",
         )
     check_phase(phase)
-    if keeps_half:
-        if not PublicPrivatePartition.objects.filter(gold=split.current_gold).exists():
-            partition_gold.partition(split=split, by=by)
-        phase.subset = Phase.Subset.PUBLIC
     phase.save(force_insert=True)
-    AuditEntry.record("phase.created", phase, by=by, disclosure=disclosure)
+    AuditEntry.record("phase.created", phase, by=by, disclosure=phase.disclosure)
     return phase
 
 

@@ -138,18 +138,21 @@ class PhaseSerializer(RenamedFields):
         help_text="on a ladder, a score is revealed only if it beats the best revealed score: `team`: of the same "
         "team, `task`: of all teams",
     )
-    exact_scores = serializers.BooleanField(help_text="whether scores on hidden gold have all digits")
-    least_groups = serializers.IntegerField(help_text="groups of the smallest slice that is shown of hidden gold")
-    detailed_answers = serializers.IntegerField(
-        allow_null=True,
-        help_text="submissions of each team on hidden gold that are shown with slices, intervals and all measures; "
-        "null: all",
-    )
-    afterwards = serializers.ChoiceField(
-        Phase.Afterwards.choices, help_text="what is shown of the submissions after these"
-    )
     gold_subset = serializers.CharField(
         help_text="`public` or `private`: the subset of the gold's groups that is scored; empty: all groups"
+    )
+    exact_scores = serializers.BooleanField(help_text="whether scores on hidden gold are shown with all digits")
+    least_groups = serializers.IntegerField(
+        help_text="while the gold is hidden, slices with fewer groups are not shown"
+    )
+    detailed_answers = serializers.IntegerField(
+        allow_null=True,
+        help_text="while the gold is hidden, how many answers of a team (of a ladder: that show a score) have slices, "
+        "intervals and all measures; null: all",
+    )
+    afterwards = serializers.ChoiceField(
+        Phase.Afterwards.choices,
+        help_text="what later answers show: the `overall` score, or only `improvements` of it by a ladder's step",
     )
     sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is unsealed")
     is_sealed = serializers.BooleanField(help_text="whether nothing is scored yet")
@@ -259,11 +262,10 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
     date_names = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
-    disclosure_names = (
-        *("disclosure", "scope", "sealed_until", "is_sealed", "finals_per_team"),
-        *("exact_scores", "least_groups", "detailed_answers", "afterwards"),
-    )
-    names = ("slug", "title", "options", *date_names, *disclosure_names, "takes_predictions", "takes_images", "tracks")
+    disclosure_names = ("disclosure", "scope", "sealed_until", "is_sealed", "finals_per_team")
+    shown_names = ("exact_scores", "least_groups", "detailed_answers", "afterwards")
+    taken_names = ("takes_predictions", "takes_images", "tracks")
+    names = ("slug", "title", "options", *date_names, *disclosure_names, *shown_names, *taken_names)
     url_args = (benchmark.slug, phase.slug)
     return {
         **{name: getattr(phase, name) for name in names},

@@ -118,7 +118,11 @@ FLAGS = {
     "closed": "with an encrypted part",
     "passphrase": "with a passphrase",
 }
-NAMES = {"disclosure": "kind", "number": "version", "sha256": "SHA-256", "inputs_sha256": "SHA-256 of the inputs"}
+NAMES = {
+    **{"disclosure": "kind", "exact_scores": "all digits", "least_groups": "groups of the smallest slice shown"},
+    **{"detailed_answers": "answers shown in detail", "afterwards": "later answers show"},
+    **{"number": "version", "sha256": "SHA-256", "inputs_sha256": "SHA-256 of the inputs"},
+}
 ONLY_IN_CSV = ("parts",)
 DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 

@@ -111,6 +111,12 @@ def _rehearsal(phase: Phase) -> str:
     return "Rehearsals" if phase.rehearsals.exists() else ""
 
 
+def _kept_halves(phases: Sequence[Phase]) -> list[str]:
+    """Return the names of the splits whose public groups a phase scores, and whose private groups none does."""
+    of = {subset: {phase.split.name for phase in phases if phase.subset == subset} for subset in Phase.Subset}
+    return sorted(of[Phase.Subset.PUBLIC] - of[Phase.Subset.PRIVATE])
+
+
 def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
     """Render the management page of a benchmark.
 
@@ -125,6 +131,7 @@ def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None =
         "phases": [(phase, progress_of(phase), outdated_version(phase), _rehearsal(phase)) for phase in phases],
         "why_not": benchmarks.why_not_published(benchmark) if benchmark.state == Benchmark.State.DRAFT else "",
         "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
+        "kept_halves": _kept_halves(phases),
         "scorers_away": _scorers_away(phases),
         "gpus_away": [(phase, why_not) for phase in phases if (why_not := _gpus_away(phase))],
         "n_near_duplicates": NearDuplicate.objects.filter(phase__benchmark=benchmark, dismissed_at=None).count(),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from evaluator.tasks.registry import TASKS
@@ -31,22 +28,18 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
         status = 422 if request.method == "POST" else 200
         return render(request, "benchmarks/manage_phase_kind.html", _context(request, benchmark), status=status)
     initial_split = benchmark.dataset.splits.filter(name=request.GET.get("split", "")).first()
-    initial: dict[str, object] = {"split": initial_split} if initial_split else {}
-    if request.GET.get("subset") in Phase.Subset.values:
-        initial["subset"] = request.GET["subset"]
+    initial = {"subset": request.GET.get("subset", "")} | ({"split": initial_split} if initial_split else {})
     form = PhaseForm(request.POST or None, dataset=benchmark.dataset, kind=kind, initial=initial)
     refusal, status = None, 422 if request.method == "POST" else 200
     if form.is_valid():
+        fields = form.cleaned_data
+        add = benchmarks.add_phase_on_half if fields.pop("halves", False) else benchmarks.add_phase
         try:
-            phase = benchmarks.add_phase(benchmark=benchmark, by=request.user, **form.cleaned_data)
+            phase = add(benchmark=benchmark, by=request.user, **fields)
         except Refused as refused:
             refusal, status = add_to(form, refused), refused.code.status
         else:
             messages.success(request, f"The phase {phase.title} was added.")
-            if form.cleaned_data.get("keeps_half"):
-                messages.info(request, "It scores the public half. Now add the sealed phase on the private half.")
-                query = urlencode({"kind": Phase.Disclosure.SEALED, "split": phase.split.name, "subset": "private"})
-                return redirect(f"{reverse('manage_phase_create', args=[slug])}?{query}")
             return redirect("manage_benchmark", slug)
     context = _context(request, benchmark) | {"form": form, "refusal": refusal, "kind": KINDS[kind]}
     return render(request, "benchmarks/manage_phase_form.html", context, status=status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from decimal import Decimal
 
 from django.db import transaction
@@ -16,14 +17,23 @@ from leaderboard.models import AuditEntry, PublicPrivatePartition, Split, User
 HALF = Decimal("0.5")
 
 
-def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = None) -> PublicPrivatePartition:
+def partition(
+    *,
+    split: Split,
+    by: User,
+    share: Decimal = HALF,
+    seed: int | None = None,
+    within: Callable[[PublicPrivatePartition], None] | None = None,
+) -> PublicPrivatePartition:
     """Divide the groups of the split's current gold at random into public and private; corrections keep the division.
 
     share: fraction of the groups that becomes public, greater than 0 and less than 1. seed: of the random draw, from 0
     to 2**63 - 1; None: chosen at random. The seed is stored and must stay secret, because anybody who knows it and the
-    groups can repeat the draw. Raises Refused: NOT_AN_ORGANISER, NOT_READY for a split without gold or if the gold was
-    corrected meanwhile, ALREADY_EXISTS if the gold is already divided, INVALID_VALUE for an invalid share or seed,
-    INVALID_GOLD if the groups cannot be divided (for example, if there are fewer than two), SANDBOX_UNAVAILABLE.
+    groups can repeat the draw. within: called with the division in the transaction that stores it; an exception from
+    `within` rolls everything back. None: nothing is called. Raises Refused: NOT_AN_ORGANISER, NOT_READY for a split
+    without gold or if the gold was corrected meanwhile, ALREADY_EXISTS if the gold is already divided, INVALID_VALUE
+    for an invalid share or seed, INVALID_GOLD if the groups cannot be divided (for example, if there are fewer than
+    two), SANDBOX_UNAVAILABLE.
     """
     datasets.check_manages(split.dataset, by)
     gold = split.current_gold
@@ -57,6 +67,8 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
         AuditEntry.record(
             "gold.divided", gold, by=by, share=str(share), n_public=partition.n_public, n_private=partition.n_private
         )
+        if within is not None:
+            within(partition)
     return partition
 
 

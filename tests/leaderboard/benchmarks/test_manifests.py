@@ -18,6 +18,7 @@ from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import sandbox_client
 from leaderboard.hosting import host
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
+from leaderboard.models.benchmark import LADDER_LEAST_GROUPS
 from tests.support.rows.gold_uploads import files_of, refusal
 from tests.support.rows.many_groups import gold_of
 from tests.support.rows.module_rows import shared_states
@@ -69,7 +70,7 @@ def curator(sandbox: str) -> User:
     return User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
 
 
-def halved(**subset: Any) -> dict[str, Any]:
+def halved(**subset: str) -> dict[str, Any]:
     """A manifest with one phase on a subset of its gold's groups."""
     splits = [{"name": "test", "kind": "test", "gold": "test.jsonl", "public_share": "0.5"}]
     return manifest(splits=splits, phases=[{"slug": "test", "title": "Test", "split": "test", **subset}])
@@ -85,19 +86,8 @@ class TestFormerKeys:
     def test_a_digest_is_the_one_of_the_previous_release(self, folder: Path) -> None:
         phase = {"half": "public", "slug": "test", "split": "test", "title": "Test"}
         expected = hashlib.sha256(json.dumps([phase], separators=(",", ":")).encode()).hexdigest()
-        its_defaults = {"disclosure": "full", "scope": "team", "quota_per_day": 5, "quota_total": 100}
         for key in ("half", "gold_subset"):
-            assert host._digests(convert(halved(**{key: "public"}, **its_defaults)), folder)["phases"] == expected
-
-    def test_hidden_gold_is_shown_by_a_ladder_unless_the_manifest_says_otherwise(self) -> None:
-        (phase,) = convert(halved(half="public")).phases
-        assert (phase.disclosure, phase.scope) == ("ladder", "task")
-        (phase,) = convert(halved(half="public", disclosure="full")).phases
-        assert (phase.disclosure, phase.scope) == ("full", "team")
-        public = halved()
-        public["splits"][0]["gold_public"] = True
-        (phase,) = convert(public).phases
-        assert (phase.disclosure, phase.scope) == ("full", "team")
+            assert host._digests(convert(halved(**{key: "public"})), folder)["phases"] == expected
 
     def test_both_keys_are_refused(self, tmp_path: Path) -> None:
         document = halved(half="public", gold_subset="public")
@@ -172,6 +162,69 @@ class TestDescribedBenchmark:
         refused = refusal(host.host, manifest=document, folder=folder, by=curator)
         assert (refused.code, "paper url" in str(refused)) == (Code.INVALID_VALUE, True)
         assert not Benchmark.objects.exists()
+
+
+SHOWN = {"exact_scores": True, "least_groups": 3, "detailed_answers": None, "afterwards": "improvements"}
+
+
+def shown(phase: Phase) -> tuple[Any, ...]:
+    return phase.disclosure, phase.scope, phase.least_groups, phase.quota_per_day, phase.quota_total
+
+
+class TestDefaults:
+    """What a phase is without the keys that say it."""
+
+    def phases(self, folder: Path, curator: User, **keys: Any) -> dict[str, Phase]:
+        parts = [{"slug": name, "title": name, "split": name, **keys} for name in ("dev", "test")]
+        hosted = host.host(manifest=manifest(phases=parts), folder=folder, by=curator)
+        return {phase.slug: phase for phase in hosted.benchmark.phases.all()}
+
+    def test_a_phase_on_hidden_gold_is_a_ladder(self, folder: Path, curator: User) -> None:
+        phases = self.phases(folder, curator)
+        usual = Phase()
+        quotas = (usual.quota_per_day, usual.quota_total)
+        assert shown(phases["test"]) == ("ladder", "task", LADDER_LEAST_GROUPS, *quotas)
+        assert shown(phases["dev"]) == ("full", usual.scope, usual.least_groups, *quotas)
+        assert not phases["test"].exact_scores and phases["test"].detailed_answers == usual.detailed_answers
+
+    def test_what_a_manifest_says_is_kept(self, folder: Path, curator: User) -> None:
+        phases = self.phases(folder, curator, disclosure="ladder", scope="team", quota_everybody=9, **SHOWN)
+        for phase in phases.values():
+            assert (phase.disclosure, phase.scope) == ("ladder", "team")
+            assert {name: getattr(phase, name) for name in SHOWN} == SHOWN
+
+    def test_all_of_it_is_written(self, folder: Path, curator: User) -> None:
+        self.phases(folder, curator)
+        written = msgspec.to_builtins(manifest_of.manifest_of(Benchmark.objects.get()))["phases"][1]
+        names = ("disclosure", "scope", "quota_per_day", "quota_total", *SHOWN)
+        phase = Phase.objects.get(slug="test")
+        assert {name: written[name] for name in names} == {name: getattr(phase, name) for name in names}
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [{"disclosure": ""}, {"least_groups": 0}, {"detailed_answers": -1}, {"afterwards": "x"}, {"quota_total": None}],
+    )
+    def test_values_that_no_phase_has(self, wrong: dict[str, Any]) -> None:
+        (phase,) = manifest()["phases"]
+        with pytest.raises(ManifestError, match=f"phases.*{next(iter(wrong))}"):
+            convert(manifest(phases=[{**phase, **wrong}]))
+
+    def test_digests_of_earlier_releases_still_match(self, folder: Path) -> None:
+        """They left out the values that were the defaults then, given or not."""
+        former = {"disclosure": "full", "scope": "team", "quota_per_day": 5, "quota_total": 100}
+        phase = {"slug": "test", "split": "test", "title": "Test"}
+        demonstration = {"quota_per_day": 10, "quota_total": 50, **phase}
+        for document, expected in ((phase, phase), (phase | former, phase), (former | demonstration, demonstration)):
+            digest = hashlib.sha256(json.dumps([expected], separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+            assert host._digests(convert(manifest(phases=[document])), folder)["phases"] == digest
+
+    def test_a_phase_hosted_with_another_policy_is_reported(self, folder: Path, curator: User) -> None:
+        (phase,) = manifest()["phases"]
+        host.host(manifest=manifest(phases=[{**phase, "disclosure": "full"}]), folder=folder, by=curator)
+        messages: list[str] = []
+        assert not host.host(manifest=manifest(), folder=folder, by=curator, say=messages.append).changed
+        assert "test has the disclosure policy full; it was not changed to ladder" in messages[0]
+        assert Phase.objects.get().disclosure == "full"
 
 
 class TestHosting:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,10 +10,11 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.benchmarks.actions import edit_phase
-from leaderboard.benchmarks.web.forms.phase import KINDS, EditPhaseForm
+from leaderboard.benchmarks.web.forms.phase import KINDS, OF_HIDDEN_GOLD, EditPhaseForm
 from leaderboard.boards.actions import tracks
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Final, Phase, PublicPrivatePartition, Submission
+from leaderboard.models import AuditEntry, Final, Phase, Split, Submission
+from leaderboard.models.benchmark import LADDER_LEAST_GROUPS, LEAST_GROUPS
 from leaderboard.submissions.actions import submit
 from tests.support.api_calls import person
 from tests.support.rows.module_rows import shared
@@ -22,8 +22,9 @@ from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
 
 pytestmark = pytest.mark.django_db
-CREATE = "/manage/benchmarks/tiny/phases/create/"
-EDIT = "/manage/benchmarks/tiny/phases/test/edit/"
+MANAGE = "/manage/benchmarks/tiny/"
+CREATE = f"{MANAGE}phases/create/"
+EDIT = f"{MANAGE}phases/test/edit/"
 REASON = {"reason": "A mistake in the announcement."}
 
 world, _django_db_helper = shared(build)
@@ -62,9 +63,9 @@ def test_the_kind_is_asked_first(curator: Client) -> None:
 @pytest.mark.parametrize(
     ("kind", "own", "others"),
     [
-        ("full", set(), {"scope", "sealed_until", "finals_per_team"}),
-        ("ladder", {"scope"}, {"sealed_until", "finals_per_team"}),
-        ("sealed", {"sealed_until", "finals_per_team"}, {"scope"}),
+        ("full", {"afterwards"}, {"scope", "sealed_until", "finals_per_team"}),
+        ("ladder", {"scope"}, {"afterwards", "sealed_until", "finals_per_team"}),
+        ("sealed", {"sealed_until", "finals_per_team"}, {"scope", "afterwards"}),
     ],
 )
 def test_a_kind_has_its_own_fields(curator: Client, kind: str, own: set[str], others: set[str]) -> None:
@@ -76,33 +77,58 @@ def test_a_kind_has_its_own_fields(curator: Client, kind: str, own: set[str], ot
     assert shown | {"disclosure"} == set(fields)
 
 
-@pytest.mark.parametrize("kind", ["full", "ladder"])
-def test_the_defaults_work(curator: Client, world: World, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "least_groups"), [("full", LEAST_GROUPS), ("ladder", LADDER_LEAST_GROUPS)])
+def test_the_defaults_work(curator: Client, world: World, kind: str, least_groups: int) -> None:
     sent = filled(curator, f"{CREATE}?kind={kind}", title="Open Test", split=world.split.pk)
-    sent.pop("keeps_half", None)  # its gold has one group, which cannot be divided
     assert curator.post(f"{CREATE}?kind={kind}", sent).status_code == 302
     phase = Phase.objects.get(slug="open-test")
     assert (phase.disclosure, phase.split, phase.takes_predictions) == (kind, world.split, True)
+    others = {"quota_per_day", "quota_total", "exact_scores", "detailed_answers", "afterwards"}
+    expected = {name: getattr(Phase(), name) for name in others} | {"least_groups": least_groups}
+    assert {name: getattr(phase, name) for name in expected} == expected
 
 
-def test_a_ladder_on_hidden_gold_keeps_a_private_half_for_a_sealed_phase(transactional_db: None, sandbox: str) -> None:
-    labels = {f"c{index}": ("SUPPORTS", "REFUTES")[index % 2] for index in range(20)}
-    lines = [{"id": id_, "claim": id_, "label": label} for id_, label in labels.items()]
-    world = build(gold_content=b"".join(json.dumps(line).encode() + b"\n" for line in lines))
-    client = Client()
-    client.force_login(world.curator)
-    sent = filled(client, f"{CREATE}?kind=ladder", title="Open Test", split=world.split.pk)
-    assert sent["keeps_half"], "it is proposed"
-    answer = client.post(f"{CREATE}?kind=ladder", sent)
-    assert answer.status_code == 302
-    phase = Phase.objects.get(slug="open-test")
-    assert (phase.subset, phase.scope, phase.least_groups) == ("public", "task", 100)
-    partition = PublicPrivatePartition.objects.get(gold=world.gold)
-    assert (partition.n_public, partition.n_private) == (10, 10)
-    next_form = filled(client, answer["Location"], title="Final", sealed_until="2099-01-01T00:00")
-    assert next_form["disclosure"] == "sealed" and next_form["subset"] == "private"
-    assert client.post(CREATE, next_form).status_code == 302
-    assert Phase.objects.get(slug="final").subset == "private"
+def test_an_organiser_chooses_what_is_shown(curator: Client, world: World) -> None:
+    chosen = {"least_groups": "7", "detailed_answers": "", "afterwards": "improvements", "exact_scores": "on"}
+    sent = filled(curator, f"{CREATE}?kind=full", title="Next", split=world.split.pk) | chosen
+    assert curator.post(CREATE, sent).status_code == 302
+    phase = Phase.objects.get(slug="next")
+    shown = (phase.least_groups, phase.detailed_answers, phase.afterwards, phase.exact_scores)
+    assert shown == (7, None, "improvements", True)
+    edited = filled(curator, f"{MANAGE}phases/next/edit/", detailed_answers="3", **REASON)
+    assert edited["exact_scores"] == "on" and "detailed_answers" in edited
+    del edited["exact_scores"]
+    assert curator.post(f"{MANAGE}phases/next/edit/", edited).status_code == 302
+    assert AuditEntry.objects.get(action="phase.edited").detail == {
+        **REASON,
+        "detailed_answers": {"before": None, "after": 3},
+        "exact_scores": {"before": True, "after": False},
+    }
+    page = curator.get(f"{MANAGE}audit-trail/").content.decode()
+    assert "answers shown in detail" in page and "all digits" in page
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_public_gold_has_nothing_to_hide(curator: Client, world: World, kind: str) -> None:
+    address = f"{CREATE}?kind={kind}"
+    assert curator.get(address).context["form"].fields.keys() >= {"least_groups", "detailed_answers", "exact_scores"}
+    Split.objects.update(gold_public=True)
+    for page in (curator.get(address), curator.get(EDIT)):
+        assert not {*OF_HIDDEN_GOLD} & page.context["form"].fields.keys()
+        assert read(page.content.decode()).faults == []
+
+
+def test_the_recommended_kind_is_offered_first(curator: Client) -> None:
+    assert [name for name, kind in KINDS.items() if kind.tag] == ["ladder"] == list(KINDS)[:1]
+    assert KINDS[Phase.Disclosure.LADDER].tag in curator.get(CREATE).content.decode()
+
+
+def test_a_phase_that_becomes_a_ladder_is_one_as_proposed(curator: Client, world: World) -> None:
+    change(world, least_groups=30)
+    address = f"{EDIT}?kind=ladder"
+    assert curator.post(address, filled(curator, address, **REASON)).status_code == 302
+    assert (now(world).disclosure, now(world).scope) == ("ladder", "task")
+    assert now(world).least_groups == LADDER_LEAST_GROUPS
 
 
 @pytest.mark.parametrize(
@@ -113,6 +139,10 @@ def test_a_ladder_on_hidden_gold_keeps_a_private_half_for_a_sealed_phase(transac
         ("full", {"subset": "public"}, "subset"),
         ("full", {"options": "no_such=1"}, "options"),
         ("full", {"takes_predictions": ""}, "takes_predictions"),
+        ("full", {"least_groups": "0"}, "least_groups"),
+        ("full", {"least_groups": ""}, "least_groups"),
+        ("full", {"detailed_answers": "-1"}, "detailed_answers"),
+        ("full", {"afterwards": "nothing"}, "afterwards"),
         ("full", {"slug": "test"}, "slug"),
         ("full", {"title": "测试"}, "slug"),
         ("full", {"opens_at": "2031-01-01T00:00", "closes_at": "2030-01-01T00:00"}, "closes_at"),
@@ -162,12 +192,15 @@ def test_what_scores_depend_on_is_fixed_by_a_submission(curator: Client, world: 
     world.insert_run()
     page = curator.get(EDIT)
     assert "Fixed: the phase has submissions" in page.content.decode() and not page.context["kinds"]
-    assert all(page.context["form"].fields[name].disabled for name in ("split", "options", "subset"))
+    shown = ("least_groups", "detailed_answers", "afterwards", "exact_scores")
+    assert all(page.context["form"].fields[name].disabled for name in ("split", "options", "subset", *shown))
     # A kind in the address, or a value sent by hand, changes nothing.
     sent = filled(curator, EDIT, disclosure="sealed", options="max_evidence=1", **REASON)
     curator.post(f"{EDIT}?kind=ladder", sent)
     assert (now(world).disclosure, now(world).options) == ("full", world.phase.options)
-    for name, value in {"disclosure": "ladder", "options": {"max_evidence": "1"}, "subset": "public"}.items():
+    others = {"disclosure": "ladder", "options": {"max_evidence": "1"}, "subset": "public"}
+    coarser = {"exact_scores": False, "least_groups": 9, "detailed_answers": 9, "afterwards": "improvements"}
+    for name, value in {**others, **coarser}.items():
         with pytest.raises(Refused) as refused:
             change(world, **{name: value})
         assert (refused.value.code, refused.value.field_name) == (Code.NOT_POSSIBLE, name)

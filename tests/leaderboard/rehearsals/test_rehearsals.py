@@ -136,6 +136,7 @@ class TestPath:
     def test_it_has_the_rules_of_its_phase(self, world: World) -> None:
         tracks = [{"name": "a", "title": "A", "description": ""}]
         fields = {"quota_per_day": 2, "quota_total": 3, "disclosure": "ladder", "scope": "task", "tracks": tracks}
+        fields |= {"exact_scores": False, "least_groups": 7, "detailed_answers": 3, "afterwards": "improvements"}
         Phase.objects.update(**fields, opens_at=timezone.now() + timedelta(days=3), options={"max_evidence": "none"})
         world.phase.refresh_from_db()
         phase = copy_of(start_rehearsal(world))

@@ -34,7 +34,7 @@ from leaderboard.models import (
 from leaderboard.scoring.actions.releases import by_slice
 from tests.support.api_calls import ROOT, client_of, error_of, person
 from tests.support.rows.module_rows import shared_states
-from tests.support.rows.tiny_world import TASK, World, build, published
+from tests.support.rows.tiny_world import EXACT, TASK, World, build, published
 
 pytestmark = pytest.mark.django_db
 BENCHMARK = f"{ROOT}/benchmarks/tiny/"
@@ -167,6 +167,12 @@ def test_a_benchmark_has_its_data_phases_and_rules(world):
     assert split["gold"] is None
     (phase,) = body["phases"]
     assert phase["is_open"] and phase["quota_per_day"] == 5 and phase["quota"] is None
+    for shown in (
+        {"exact_scores": False, "least_groups": 7, "detailed_answers": 3, "afterwards": "improvements"},
+        EXACT,
+    ):
+        Phase.objects.update(**shown)
+        assert Client().get(BENCHMARK).json()["phases"][0].items() >= shown.items()
     assert phase["submissions"].endswith("/api/v1/benchmarks/tiny/phases/test/submissions/")
     fetched = Client().get(split["inputs"]["url"])
     content = b"".join(fetched.streaming_content)

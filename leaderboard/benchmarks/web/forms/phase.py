@@ -12,14 +12,14 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from evaluator.disclosure.ladder import format_unit_step
-from leaderboard.benchmarks.actions import edit_phase
+from leaderboard.benchmarks.actions import benchmarks, edit_phase
 from leaderboard.boards.web.forms.tracks import TracksField
 from leaderboard.core import time_zones
 from leaderboard.core.web.local_time_field import read_local
 from leaderboard.core.web.options_field import OptionsField
 from leaderboard.evaluation import container_limits
 from leaderboard.models import Dataset, Phase, PublicPrivatePartition, Split
-from leaderboard.models.benchmark import DETAILED_ANSWERS, LEAST_GROUPS, MAX_GPU_MEMORY_GB, MAX_GPUS
+from leaderboard.models.benchmark import MAX_GPU_MEMORY_GB, MAX_GPUS
 from leaderboard.work_queue import worker_status
 
 LIMIT_FIELDS = {
@@ -29,30 +29,37 @@ LIMIT_FIELDS = {
     "image_mb": ("image_bytes", container_limits.MB),
 }
 """Field of PhaseForm -> (container limit that it sets, number of the limit's units in one unit of the field)."""
+OF_WHICH = {
+    Phase.Disclosure.LADDER: "Of those that show a score",
+    Phase.Disclosure.FULL: "Of each team",
+    Phase.Disclosure.SEALED: "Of each team's finals",
+}
+"""Kind of phase -> among which answers the detailed ones are counted."""
 DATES = ("opens_at", "closes_at", "sealed_until")
-LADDER_LEAST_GROUPS = 100
-"""Proposal of the form for a ladder, whose slices have coarse steps anyway."""
 
 
 class Kind(NamedTuple):
-    """A kind of phase, as described on the page on which organisers choose one."""
+    """A kind of phase, as described on the page on which organisers choose one. tag: for what it is recommended."""
 
     title: str
     text: str
     use: str
+    tag: str = ""
 
 
 KINDS = {
     Phase.Disclosure.LADDER: Kind(
         "Ladder",
-        "A score is shown, rounded, only if it clearly beats the best score shown so far.",
-        "Recommended for hidden gold. Many submissions reveal little of it, also if the phase stays open for years.",
+        "A score is shown, rounded, only if it clearly beats the best score shown so far. Submit a trivial baseline "
+        "first: its score is the ladder's first step.",
+        "For test phases, also those that stay open for years: many submissions reveal little of the gold.",
+        "Recommended for hidden gold",
     ),
     Phase.Disclosure.FULL: Kind(
         "Open",
-        "Every score is shown at once, with its interval and slices. Scores on hidden gold are rounded.",
-        "For development phases on public gold. On hidden gold, each score tells a determined participant a little, "
-        "so it needs a small quota.",
+        "Every score is shown at once, with its interval. A determined participant can learn most of the hidden labels "
+        "from such answers.",
+        "For development, and for test phases whose labels need no protection, or with few teams and few answers.",
     ),
     Phase.Disclosure.SEALED: Kind(
         "Sealed",
@@ -62,13 +69,14 @@ KINDS = {
 }
 ONLY_OF: dict[str, tuple[Phase.Disclosure, ...]] = {
     "scope": (Phase.Disclosure.LADDER,),
-    "keeps_half": (Phase.Disclosure.LADDER,),
-    "detailed_answers": (Phase.Disclosure.FULL, Phase.Disclosure.LADDER),
+    "halves": (Phase.Disclosure.LADDER,),
     "afterwards": (Phase.Disclosure.FULL,),
     "sealed_until": (Phase.Disclosure.SEALED,),
     "finals_per_team": (Phase.Disclosure.SEALED,),
 }
 """Field of PhaseForm -> the kinds that have it. All kinds have the other fields."""
+OF_HIDDEN_GOLD = ("least_groups", "detailed_answers", "afterwards", "exact_scores")
+"""Fields of PhaseForm without effect on public gold."""
 
 
 class Section(NamedTuple):
@@ -80,10 +88,10 @@ class Section(NamedTuple):
 
 
 SECTIONS = (
-    ("", False, ("reason", "title", "slug", "split", "keeps_half", "scope", "sealed_until", "finals_per_team")),
+    ("", False, ("reason", "title", "slug", "split", "halves", "scope", "sealed_until", "finals_per_team")),
     ("Dates", False, ("opens_at", "closes_at", "time_zone")),
     ("Quota", False, ("quota_per_day", "quota_total", "quota_everybody")),
-    ("While the gold is hidden", False, ("detailed_answers", "afterwards", "least_groups", "exact_scores")),
+    ("What is shown", False, OF_HIDDEN_GOLD),
     (
         "Container images",
         True,
@@ -109,6 +117,12 @@ class PhaseForm(forms.Form):
         help_text="Part of the URL: letters, digits, hyphens. Cannot be changed later. Empty: made from the title.",
     )
     split = forms.ModelChoiceField(Split.objects.none(), empty_label=None)
+    halves = forms.BooleanField(
+        required=False,
+        label="Score a public half now, and keep a private half for a sealed phase at the end",
+        help_text="What participants learn from this phase does not help them on the private half. The groups are "
+        "divided at random, once and for good; a ladder's steps on half of them are 1.4 times as large.",
+    )
     scope = forms.ChoiceField(
         label="Ladder compares with",
         widget=forms.RadioSelect,
@@ -116,43 +130,6 @@ class PhaseForm(forms.Form):
             (Phase.Scope.TASK, "the best shown score of all teams"),
             (Phase.Scope.TEAM, "the team's own best shown score"),
         ],
-        initial=Phase.Scope.TASK,
-    )
-    keeps_half = forms.BooleanField(
-        required=False,
-        initial=True,
-        label="Score a public half now, and keep a private half for a sealed phase",
-        help_text="Of hidden gold. What participants learn from scores is about the public half alone, so the final "
-        "scores on the private half are unbiased. You add the sealed phase next.",
-    )
-    detailed_answers = forms.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=1_000_000,
-        initial=DETAILED_ANSWERS,
-        label="Submissions of a team that are shown in detail",
-        help_text="Its first ones, with slices, intervals and all measures; the others show the overall score. Empty: "
-        "all. Each slice tells a determined participant about as much as one more submission.",
-    )
-    afterwards = forms.ChoiceField(
-        label="Of the others, show",
-        widget=forms.RadioSelect,
-        choices=Phase.Afterwards.choices,
-        initial=Phase.Afterwards.OVERALL,
-        help_text="With improvements only, guessing at random shows a determined participant nearly nothing.",
-    )
-    least_groups = forms.IntegerField(
-        min_value=1,
-        max_value=1_000_000,
-        initial=LEAST_GROUPS,
-        label="Smallest slice that is shown, in groups",
-        help_text="The score of a slice of a few groups tells a determined participant most of their labels.",
-    )
-    exact_scores = forms.BooleanField(
-        required=False,
-        label="Show all digits of scores",
-        help_text="A determined participant can read nearly all labels from the digits of some twenty scores. Without "
-        "this, scores are rounded to a quarter of their standard error, and no visible difference is lost.",
     )
     sealed_until = forms.DateTimeField(label="Unsealed on", help_text="Then the finals are scored and shown.")
     finals_per_team = forms.IntegerField(
@@ -169,12 +146,33 @@ class PhaseForm(forms.Form):
         label="Time zone of these dates",
         help_text="Dates are shown in UTC and in this zone. AoE: anywhere on Earth.",
     )
-    quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=10, label="Submissions per team per day")
-    quota_total = forms.IntegerField(
-        min_value=1, max_value=1_000_000, initial=50, label="Submissions per team in total"
-    )
+    quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, label="Submissions per team per day")
+    quota_total = forms.IntegerField(min_value=1, max_value=1_000_000, label="Submissions per team in total")
     quota_everybody = forms.IntegerField(
         min_value=1, max_value=10_000_000, required=False, label="Submissions of all teams together"
+    )
+    least_groups = forms.IntegerField(
+        min_value=1,
+        max_value=1_000_000,
+        label="Groups of the smallest slice shown",
+        help_text="A slice of one group tells the labels of that group, and slices of a few tell theirs after a few "
+        "answers.",
+    )
+    detailed_answers = forms.IntegerField(
+        min_value=0, max_value=1_000_000, required=False, label="Answers shown in detail"
+    )
+    afterwards = forms.ChoiceField(
+        label="Later answers show",
+        widget=forms.RadioSelect,
+        choices=Phase.Afterwards.choices,
+        help_text="An overall score tells with each answer whether changed predictions were right, as soon as they are "
+        "enough for a digit. Improvements alone tell much less.",
+    )
+    exact_scores = forms.BooleanField(
+        required=False,
+        label="Show all digits",
+        help_text="Digits below the noise tell no system from another, but labels to whoever asks for them: one "
+        "average precision with all its digits can tell 32.",
     )
     subset = forms.ChoiceField(
         required=False,
@@ -222,7 +220,9 @@ class PhaseForm(forms.Form):
         kind: Phase.Disclosure,
         initial: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(data, initial={"disclosure": kind, **(initial or {})})
+        super().__init__(data, initial={"disclosure": kind, **benchmarks.proposed(kind), **(initial or {})})
+        for name in ("quota_per_day", "quota_total", *OF_HIDDEN_GOLD):
+            self.fields[name].initial = Phase._meta.get_field(name).get_default()
         for name, kinds in ONLY_OF.items():
             if kind not in kinds:
                 self.fields.pop(name, None)
@@ -234,32 +234,42 @@ class PhaseForm(forms.Form):
             del self.fields["without_gpus"]
         if "scope" in self.fields:
             self.fields["scope"].help_text = _steps_in_words(dataset)
-        if "keeps_half" in self.fields and not _hidden_gold(dataset).exists():
-            del self.fields["keeps_half"]
         if kind == Phase.Disclosure.LADDER:
-            self.fields["least_groups"].initial = LADDER_LEAST_GROUPS
             text = "Empty: no limit. Required if the ladder compares with the team's own best."
         else:
             text = "Empty: no limit."
         self.fields["quota_everybody"].help_text = text
         if kind == Phase.Disclosure.SEALED:
             self.fields["closes_at"].help_text = "Empty: when it is unsealed."
-        self.fields["split"].queryset = _splits_for_phases(dataset)  # type: ignore[attr-defined]
+        self.fields["detailed_answers"].help_text = (
+            f"{OF_WHICH[kind]}, with slices, intervals and all measures. Each slice tells how many predictions in it "
+            "are right. Later answers show at most the overall score. Empty: all are detailed."
+        )
+        self._offer(_splits_for_phases(dataset))
         self.fields["split"].label_from_instance = _split_in_words  # type: ignore[attr-defined]
         self.fields["time_zone"].choices = [(name, name) for name in time_zones.names()]  # type: ignore[attr-defined]
         for name in DATES:
             if name in self.fields:
                 self.fields[name].widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
+    def _offer(self, splits: QuerySet[Split]) -> None:
+        """Offer splits, and leave out the fields that have no effect on any of them."""
+        self.fields["split"].queryset = splits  # type: ignore[attr-defined]
+        if all(split.gold_public for split in splits):
+            for name in OF_HIDDEN_GOLD:
+                self.fields.pop(name, None)
+        if "halves" in self.fields:
+            preselected = self.initial.get("split") or splits.first()
+            self.fields["halves"].initial = preselected is not None and not _why_not_halved(preselected)
+            if all(_why_not_halved(split) for split in splits):
+                del self.fields["halves"]
+
     def clean(self) -> dict[str, Any]:
         """Convert dates from local time to UTC, and collect the container limits in `limits` as a phase stores them."""
         data = super().clean() or {}
         self._clean_slug(data)
         self._clean_dates(data)
-        if data.get("keeps_half"):
-            # Without hidden gold, or where the organisers have chosen the groups, there is nothing to keep.
-            split = data.get("split")
-            data["keeps_half"] = split is not None and not split.gold_public and not data.get("subset")
+        self._check_halves(data)
         limits = {name: data.pop(name, None) for name in LIMIT_FIELDS}
         if self.errors:
             return data
@@ -307,6 +317,16 @@ class PhaseForm(forms.Form):
         for name in ("closes_at", "sealed_until"):
             self._check_is_to_come(name, data.get(name), data["time_zone"])
 
+    def _check_halves(self, data: Mapping[str, Any]) -> None:
+        if not data.get("halves") or "split" not in data:
+            return
+        if why_not := _why_not_halved(data["split"]):
+            self.add_error("halves", f"{why_not} Untick this, or choose another split.")
+        elif data.get("subset") == Phase.Subset.PRIVATE:
+            self.add_error(
+                "subset", "Above, you chose to keep the private half; score the public groups, or untick that."
+            )
+
     def _check_gpus(self, data: dict[str, Any]) -> None:
         """Add form errors for GPUs without images, for GPU memory without GPUs, and for GPUs that no worker has.
 
@@ -344,16 +364,17 @@ class EditPhaseForm(PhaseForm):
 
     reason = forms.CharField(max_length=300, label="Reason for the change", help_text="For the audit trail.")
     seen = forms.CharField(widget=forms.HiddenInput)
-    slug = tracks = keeps_half = None  # type: ignore[assignment]
+    slug = tracks = halves = None  # type: ignore[assignment]
 
     def __init__(self, data: Mapping[str, Any] | None, *, phase: Phase, kind: Phase.Disclosure) -> None:
         fixed = edit_phase.fixed_fields(phase)
-        super().__init__(
-            data, dataset=phase.split.dataset, kind=kind, initial={**_values_of(phase), "disclosure": kind}
-        )
+        values = {**_values_of(phase), "disclosure": kind}
+        if kind != phase.disclosure:
+            values |= benchmarks.proposed(kind)
+        super().__init__(data, dataset=phase.split.dataset, kind=kind, initial=values)
         self.fields["seen"].initial = edit_phase.version_of(phase)
         if "split" in fixed:  # it may be retired by now
-            self.fields["split"].queryset = Split.objects.filter(pk=phase.split_id)  # type: ignore[attr-defined]
+            self._offer(Split.objects.filter(pk=phase.split_id))
         for name, why in fixed.items():
             if name in self.fields:
                 self.fields[name].disabled = True
@@ -364,7 +385,9 @@ class EditPhaseForm(PhaseForm):
         """Return the values that the user has changed, by field of Phase, and those that the phase's kind sets."""
         data, kind = self.cleaned_data, self.cleaned_data["disclosure"]
         columns = {field.name for field in Phase._meta.concrete_fields}
-        changes = {name: data[name] for name in self.changed_data if name in columns}
+        # What is proposed for another kind is a change, too.
+        changed = (*self.changed_data, *benchmarks.proposed(kind))
+        changes = {name: data[name] for name in changed if name in columns & data.keys()}
         if not LIMIT_FIELDS.keys().isdisjoint(self.changed_data):
             others = self.phase.limits.keys() - {limit for limit, _ in LIMIT_FIELDS.values()}
             changes["limits"] = {name: self.phase.limits[name] for name in others} | data["limits"]
@@ -401,8 +424,14 @@ def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:
     return splits.order_by(drafts, "gold_public", "id")
 
 
-def _hidden_gold(dataset: Dataset) -> QuerySet[Split]:
-    return dataset.splits.filter(gold_public=False, gold_versions__isnull=False)
+def _why_not_halved(split: Split) -> str:
+    """Return, as a sentence, why no half of a split's groups can be kept for a later phase; empty: one can be."""
+    gold = split.current_gold
+    if gold is None:
+        return f"{split.name} has no gold yet."
+    if split.gold_public:
+        return f"The gold of {split.name} is public, so nothing is kept by dividing it."
+    return "" if gold.n_groups > 1 else f"{split.name} has only one group."
 
 
 def _split_in_words(split: Split) -> str:
