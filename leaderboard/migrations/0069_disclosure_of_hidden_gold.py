@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0067_standing_by_release'),
+        ('leaderboard', '0068_track_trigger'),
     ]
 
     operations = [
