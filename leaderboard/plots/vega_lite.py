@@ -135,7 +135,7 @@ def tooltip(board: Board, *more: tuple[str, str]) -> list[Spec]:
     return [
         {"field": "system", "title": "System"},
         {"field": "text", "title": measure_title(board)},
-        {"field": "interval", "title": f"{percent()} interval" if board.step is None else "Ladder"},
+        {"field": "interval", "title": f"{percent()} interval" if board.ladder_step is None else "Ladder"},
         *({"field": field, "title": title} for field, title in more),
     ]
 

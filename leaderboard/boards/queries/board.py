@@ -140,15 +140,21 @@ class Board:
         return n_groups_of(self.phase, self.gold)
 
     @property
-    def step(self) -> float | None:
-        """Step to which overall scores are rounded; None if they are not, or if it is unknown.
+    def ladder_step(self) -> float | None:
+        """Step of the ladder for an overall score between 0 and 1; None without a ladder, or if n_groups is unknown."""
+        is_ladder = self.phase.disclosure == Phase.Disclosure.LADDER
+        return 1 / math.sqrt(self.n_groups) if is_ladder and self.n_groups else None
 
-        On a ladder, it is that of a score between 0 and 1; else that of the primary measure.
+    @property
+    def step(self) -> float | None:
+        """Step to which overall scores are rounded: `ladder_step`, or that of the primary measure.
+
+        None if they are not rounded, or if it is unknown.
         """
-        if self.phase.disclosure == Phase.Disclosure.LADDER:
-            return 1 / math.sqrt(self.n_groups) if self.n_groups else None
         measure = self.measure(self.primary)
-        return None if measure is None else step_of(self.phase, measure, self.n_groups)
+        if measure is None or self.phase.disclosure == Phase.Disclosure.LADDER:
+            return self.ladder_step
+        return step_of(self.phase, measure, self.n_groups)
 
     @property
     def is_rounded(self) -> bool:

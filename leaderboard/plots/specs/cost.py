@@ -68,7 +68,7 @@ def cost(board: Board, systems: Sequence[CostedSystem], column: CostColumn) -> S
             "tooltip": tooltips,
         },
     }
-    if board.step is not None:
+    if board.ladder_step is not None:
         intervals, points = [], ranges(board, x, color=color, tooltip=tooltips)
     return spec(
         f"{measure} against {title} of {len(values)} systems. The table has the same numbers.",

@@ -57,7 +57,7 @@ def intervals(board: Board, slice_: Slice = WHOLE) -> Spec | None:
                 "mark": {"type": "rule", "strokeWidth": 2},
                 "encoding": {"x": quantitative("low", measure), "x2": {"field": "high"}, "color": color},
             },
-            *([point] if board.step is None else []),
+            *([point] if board.ladder_step is None else []),
             {
                 "mark": {"type": "text", "align": "left", "baseline": "middle"},
                 "encoding": {"x": {"value": {"expr": "width + 12"}}, "text": {"field": "text"}},

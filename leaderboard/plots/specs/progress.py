@@ -128,7 +128,7 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
         },
         ranges(board, x, color={"value": ACCENT}, tooltip=tooltips),
     ]
-    *steps, targets = points if board.step is None else bands
+    *steps, targets = points if board.ladder_step is None else bands
     return spec(
         f"Best {measure} over time: {len(values)} improvements. The table has the same numbers.",
         values,

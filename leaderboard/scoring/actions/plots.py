@@ -6,44 +6,52 @@ A release is the publication of a run's scores.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
+from evaluator.disclosure.ladder import Scores
 from evaluator.jobs.compare import PlotReport
 from leaderboard.boards.disclosure.policies import reveal_plots, reveals_plots
+from leaderboard.boards.queries.slices import raw_slice_key
 from leaderboard.core import row_locks
 from leaderboard.evaluation import plot_checks, sandbox_client, stored_outcomes
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.evaluation.scorer_of_phase import of_board
-from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot, Run
+from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot
 
 
 class NoPlotDataError(Exception):
     """The sandbox could not compute plot data from stored outcomes. The message says why and reveals no gold."""
 
 
-def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) -> ReleasePlot | None:
+def store_plot_data(
+    release: Release | None, data: plot_checks.PlotData | None, scores: Scores | None = None
+) -> ReleasePlot | None:
     """Store the plot data of a release if the disclosure policy reveals plots (`_may_reveal`); return the new row.
 
     Returns None, and stores nothing, if `release` or `data` is None, if the data are empty, or if the policy reveals
-    none of them. Call in the transaction that creates the release, or with the phase's row locked.
+    none of them. scores: all of the run, with `n_groups`; None: they are read. Call in the transaction that creates the
+    release, or with the phase's row locked.
     """
     if release is None or data is None or data.is_empty or not _may_reveal(release):
         return None
-    content = content_of(release, data)
+    content = content_of(release, data, scores)
     if not content:
         return None
     return ReleasePlot.objects.create(release=release, content=content, created_at=timezone.now())
 
 
-def _groups(run: Run) -> dict[str, int]:
+def _groups(scores: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """Return the number of groups of each slice, by its key; only tasks, which report it, have plot data."""
-    return {
-        key: n_groups or 1 for key, n_groups in run.scores.order_by("n_groups").values_list("slice_key", "n_groups")
-    }
+    groups: dict[str, int] = {}
+    for score in scores:
+        key = raw_slice_key(score["slice"])
+        groups[key] = max(groups.get(key, 1), score["n_groups"] or 1)
+    return groups
 
 
 def _may_reveal(release: Release) -> bool:
@@ -107,12 +115,17 @@ def add_plot_data(release: Release) -> ReleasePlot | None:
         return None
 
 
-def content_of(release: Release, data: plot_checks.PlotData) -> dict[str, Any]:
-    """Return the plot data of a release as `ReleasePlot` stores them: as they are shown; {} if they are not."""
+def content_of(release: Release, data: plot_checks.PlotData, scores: Scores | None = None) -> dict[str, Any]:
+    """Return the plot data of a release as `ReleasePlot` stores them: as they are shown; {} if they are not.
+
+    scores: as for `store_plot_data`.
+    """
     return reveal_plots(
         release.phase,
         msgspec.to_builtins(data),
         scores=release.values,
         primary=release.primary,
-        groups=functools.cache(lambda: _groups(release.run)),
+        groups=functools.cache(
+            lambda: _groups(release.run.scores.values("slice", "n_groups") if scores is None else scores)
+        ),
     )

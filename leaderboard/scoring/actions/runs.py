@@ -244,7 +244,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
             release = releases.publish(
                 phase=phase, run=run, primary=result.primary, scores=with_groups, warnings=warnings, at=at
             )
-            plots.store_plot_data(release, result.plot_data)
+            plots.store_plot_data(release, result.plot_data, with_groups)
             if _competes(run):
                 # The sweep searches for near-duplicates. After a rescoring, there is a check already.
                 check = SimilarityCheck(

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluator.disclosure.ladder import Bounds
+from leaderboard.boards.disclosure.policies import is_detailed
 from leaderboard.boards.queries.ladder_bounds import scores_of_release
 from leaderboard.boards.queries.rows import DECIMALS
 from leaderboard.boards.queries.slices import slice_of
-from leaderboard.models import Release
+from leaderboard.models import Phase, Release
 
 TIMES = " \N{MULTIPLICATION SIGN} "
 
@@ -55,12 +56,14 @@ class Table:
 class Sheet:
     """All revealed scores of one release.
 
-    primary: overall score on the primary measure; None if it is not revealed. whole: all overall scores.
+    primary: overall score on the primary measure; None if it is not revealed. whole: all overall scores. is_brief: the
+    phase shows only the overall score of this answer, because its team was shown others in detail before.
     """
 
     primary: ShownScore | None
     whole: list[ShownScore]
     tables: list[Table]
+    is_brief: bool = False
 
     @property
     def has_intervals(self) -> bool:
@@ -91,7 +94,9 @@ def sheet(release: Release) -> Sheet:
     primary = next((shown for shown in whole if shown.measure == release.primary), None)
     order = [shown.measure for shown in whole]
     tables = [_table(TIMES.join(names), list(rows.values()), order) for names, rows in sliced.items()]
-    return Sheet(primary, whole, tables)
+    is_ladder = release.policy == Phase.Disclosure.LADDER
+    is_brief = primary is not None and not is_ladder and not is_detailed(release.phase, primary)
+    return Sheet(primary, whole, tables, is_brief)
 
 
 def _table(title: str, rows: list[Row], order: list[str]) -> Table:
