@@ -119,8 +119,7 @@ FLAGS = {
     "passphrase": "with a passphrase",
 }
 NAMES = {
-    **{"disclosure": "kind", "exact_scores": "all digits", "least_groups": "groups of the smallest slice shown"},
-    **{"detailed_answers": "answers shown in detail", "afterwards": "later answers show"},
+    **{"disclosure": "kind", "least_groups": "smallest slice shown", "afterwards": "later answers show"},
     **{"number": "version", "sha256": "SHA-256", "inputs_sha256": "SHA-256 of the inputs"},
 }
 ONLY_IN_CSV = ("parts",)

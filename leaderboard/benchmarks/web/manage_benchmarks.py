@@ -25,7 +25,7 @@ from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import container_limits_text
-from leaderboard.models import Benchmark, GoldVersion, HiddenSubmission, NearDuplicate, Phase, User
+from leaderboard.models import Benchmark, GoldVersion, HiddenSubmission, NearDuplicate, Phase, Split, User
 from leaderboard.permissions import is_curator, is_operator, manages_benchmarks
 from leaderboard.rehearsals import actions
 from leaderboard.work_queue import worker_status
@@ -111,10 +111,15 @@ def _rehearsal(phase: Phase) -> str:
     return "Rehearsals" if phase.rehearsals.exists() else ""
 
 
-def _kept_halves(phases: Sequence[Phase]) -> list[str]:
-    """Return the names of the splits whose public groups a phase scores, and whose private groups none does."""
-    of = {subset: {phase.split.name for phase in phases if phase.subset == subset} for subset in Phase.Subset}
-    return sorted(of[Phase.Subset.PUBLIC] - of[Phase.Subset.PRIVATE])
+def _kept_halves(phases: Sequence[Phase]) -> list[tuple[Split, list[Phase]]]:
+    """Return the splits whose public groups a phase scores, and whose private groups no phase scores alone.
+
+    With each split come the phases that score all its groups, and so tell about the private ones.
+    """
+    by_subset = {subset: [phase for phase in phases if phase.subset == subset] for subset in Phase.Subset}
+    scored = {phase.split for phase in by_subset[Phase.Subset.PRIVATE]}
+    kept = dict.fromkeys(phase.split for phase in by_subset[Phase.Subset.PUBLIC] if phase.split not in scored)
+    return [(split, [phase for phase in by_subset[Phase.Subset.WHOLE] if phase.split == split]) for split in kept]
 
 
 def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None = None) -> HttpResponse:

@@ -105,7 +105,7 @@ def test_an_organiser_chooses_what_is_shown(curator: Client, world: World) -> No
         "exact_scores": {"before": True, "after": False},
     }
     page = curator.get(f"{MANAGE}audit-trail/").content.decode()
-    assert "answers shown in detail" in page and "all digits" in page
+    assert "detailed answers" in page and "exact scores" in page
 
 
 @pytest.mark.parametrize("kind", KINDS)

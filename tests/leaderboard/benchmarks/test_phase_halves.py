@@ -67,6 +67,13 @@ def test_the_page_leads_to_a_sealed_phase_on_the_private_half(curator: Client, s
     assert "subset=private" not in curator.get(MANAGE).content.decode()
 
 
+def test_phases_that_tell_about_the_private_half_are_named(curator: Client, world: World, split: Split) -> None:
+    curator.post(LADDER, sent(curator))
+    assert "all groups" not in curator.get(MANAGE).content.decode()
+    Phase.objects.filter(pk=world.phase.pk).update(split=split)
+    assert "But <bdi>Test</bdi> scores all groups" in curator.get(MANAGE).content.decode()
+
+
 def test_groups_that_are_divided_stay_so(curator: Client, world: World, split: Split) -> None:
     partition = partition_gold.partition(split=split, seed=7, by=world.curator)
     assert curator.post(LADDER, sent(curator)).status_code == 302

@@ -29,12 +29,12 @@ LIMIT_FIELDS = {
     "image_mb": ("image_bytes", container_limits.MB),
 }
 """Field of PhaseForm -> (container limit that it sets, number of the limit's units in one unit of the field)."""
-OF_WHICH = {
-    Phase.Disclosure.LADDER: "Of those that show a score",
-    Phase.Disclosure.FULL: "Of each team",
-    Phase.Disclosure.SEALED: "Of each team's finals",
+DETAILED = {
+    Phase.Disclosure.LADDER: "Of those that show a score, with slices and all measures.",
+    Phase.Disclosure.FULL: "Of each team, with slices, intervals and all measures.",
+    Phase.Disclosure.SEALED: "Of each team's finals, with slices, intervals and all measures.",
 }
-"""Kind of phase -> among which answers the detailed ones are counted."""
+"""Kind of phase -> among which answers the detailed ones are counted, and what they show."""
 DATES = ("opens_at", "closes_at", "sealed_until")
 
 
@@ -120,8 +120,9 @@ class PhaseForm(forms.Form):
     halves = forms.BooleanField(
         required=False,
         label="Score a public half now, and keep a private half for a sealed phase at the end",
-        help_text="What participants learn from this phase does not help them on the private half. The groups are "
-        "divided at random, once and for good; a ladder's steps on half of them are 1.4 times as large.",
+        help_text="What participants learn from the public half does not help them on the private one, unless another "
+        "phase scores all groups. The groups are divided at random, once and for good. On half of them, the ladder's "
+        "steps are 1.4 times as large.",
     )
     scope = forms.ChoiceField(
         label="Ladder compares with",
@@ -154,25 +155,23 @@ class PhaseForm(forms.Form):
     least_groups = forms.IntegerField(
         min_value=1,
         max_value=1_000_000,
-        label="Groups of the smallest slice shown",
-        help_text="A slice of one group tells the labels of that group, and slices of a few tell theirs after a few "
-        "answers.",
+        label="Smallest slice shown, in groups",
+        help_text="A slice of one group tells that group's labels at once; slices of a few groups tell theirs after a "
+        "few answers.",
     )
-    detailed_answers = forms.IntegerField(
-        min_value=0, max_value=1_000_000, required=False, label="Answers shown in detail"
-    )
+    detailed_answers = forms.IntegerField(min_value=0, max_value=1_000_000, required=False, label="Detailed answers")
     afterwards = forms.ChoiceField(
         label="Later answers show",
         widget=forms.RadioSelect,
         choices=Phase.Afterwards.choices,
-        help_text="An overall score tells with each answer whether changed predictions were right, as soon as they are "
-        "enough for a digit. Improvements alone tell much less.",
+        help_text="An overall score tells with each answer whether the changed predictions were right, if they are "
+        "enough to change a digit. Improvements alone tell much less.",
     )
     exact_scores = forms.BooleanField(
         required=False,
-        label="Show all digits",
-        help_text="Digits below the noise tell no system from another, but labels to whoever asks for them: one "
-        "average precision with all its digits can tell 32.",
+        label="Exact scores",
+        help_text="With all digits. Those below the noise do not tell systems apart, but a participant can read labels "
+        "from them: 32 from one average precision.",
     )
     subset = forms.ChoiceField(
         required=False,
@@ -221,8 +220,9 @@ class PhaseForm(forms.Form):
         initial: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(data, initial={"disclosure": kind, **benchmarks.proposed(kind), **(initial or {})})
+        usual = Phase()
         for name in ("quota_per_day", "quota_total", *OF_HIDDEN_GOLD):
-            self.fields[name].initial = Phase._meta.get_field(name).get_default()
+            self.fields[name].initial = getattr(usual, name)
         for name, kinds in ONLY_OF.items():
             if kind not in kinds:
                 self.fields.pop(name, None)
@@ -242,8 +242,8 @@ class PhaseForm(forms.Form):
         if kind == Phase.Disclosure.SEALED:
             self.fields["closes_at"].help_text = "Empty: when it is unsealed."
         self.fields["detailed_answers"].help_text = (
-            f"{OF_WHICH[kind]}, with slices, intervals and all measures. Each slice tells how many predictions in it "
-            "are right. Later answers show at most the overall score. Empty: all are detailed."
+            f"{DETAILED[kind]} Each slice tells how many predictions in it are right. Later answers show at most the "
+            "overall score. Empty: all are detailed."
         )
         self._offer(_splits_for_phases(dataset))
         self.fields["split"].label_from_instance = _split_in_words  # type: ignore[attr-defined]
