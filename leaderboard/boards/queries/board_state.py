@@ -122,11 +122,13 @@ def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float |
     Disqualified systems count, and so do releases that do not represent their system: a revealed score cannot be taken
     back. The database returns one row, however many releases there are.
     """
-    shown = _shown_to_participants(board, primary, team)
-    ordered = shown.order_by("-shown_value" if direction(board, primary) > 0 else "shown_value")
-    best = ordered.values_list("scores", flat=True).first()
-    # Parsed from the stored JSON: databases differ in how they convert digits.
-    return None if best is None else float(best[primary][0])
+    return _first(_shown_to_participants(board, primary, team), primary, descending=direction(board, primary) > 0)
+
+
+def weakest_baseline(board: Leaderboard, primary: str) -> float | None:
+    """Return the worst overall primary value that a board has revealed for systems that do not compete, or None."""
+    baselines = _shown(board, primary).exclude(release__submission__system__kind=System.Kind.PARTICIPANT)
+    return _first(baselines, primary, descending=direction(board, primary) < 0)
 
 
 def n_shown(board: Leaderboard, primary: str, *, team: int | None) -> int:
@@ -138,6 +140,11 @@ def n_shown(board: Leaderboard, primary: str, *, team: int | None) -> int:
 
 
 def _shown_to_participants(board: Leaderboard, primary: str, team: int | None) -> models.QuerySet[ReleaseSlice]:
+    slices = _shown(board, primary).filter(release__submission__system__kind=System.Kind.PARTICIPANT)
+    return slices if team is None else slices.filter(release__submission__system__team=team)
+
+
+def _shown(board: Leaderboard, primary: str) -> models.QuerySet[ReleaseSlice]:
     """Return the overall scores that a board has revealed; `shown_value` is the value of the primary measure."""
     slices = ReleaseSlice.objects.filter(
         slice_key="",
@@ -145,13 +152,18 @@ def _shown_to_participants(board: Leaderboard, primary: str, team: int | None) -
         release__primary=primary,
         release__run__gold_version=board.gold_version_id,
         release__run__task_version=board.task_version,
-        release__submission__system__kind=System.Kind.PARTICIPANT,
     )
-    if team is not None:
-        slices = slices.filter(release__submission__system__team=team)
     # SQLite returns JSON null as the text "null".
     text = NullIf(KeyTextTransform("0", KeyTransform(primary, "scores")), Value("null"))
     return slices.annotate(shown_value=Cast(text, FloatField())).exclude(shown_value=None)
+
+
+def _first(shown: models.QuerySet[ReleaseSlice], primary: str, *, descending: bool) -> float | None:
+    """Return the largest (`descending`) or smallest value of the primary measure in `_shown`; None: there is none."""
+    ordered = shown.order_by("-shown_value" if descending else "shown_value")
+    scores = ordered.values_list("scores", flat=True).first()
+    # Parsed from the stored JSON: databases differ in how they convert digits.
+    return None if scores is None else float(scores[primary][0])
 
 
 def primary_of(board: Leaderboard) -> str:

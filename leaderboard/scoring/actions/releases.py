@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
 from evaluator.disclosure.ladder import PUBLISHED, Scores
-from evaluator.disclosure.policy import Kind
+from evaluator.disclosure.policy import Kind, Policy
 from evaluator.scoring.score import Score
 from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure import costs
@@ -261,7 +261,7 @@ def _release(
             scores=scores,
             primary=primary,
             measure_of=board_state.measures_of(board),
-            best=board_state.best_shown(board, primary, team=ladder) if compares else None,
+            best=_to_beat(board, policy, primary, ladder) if compares else None,
             n_earlier=n_earlier,
             competes=competes,
         ),
@@ -271,6 +271,24 @@ def _release(
     )
     ReleaseSlice.objects.bulk_create(by_slice(release), batch_size=1000)
     return release
+
+
+def _to_beat(board: Leaderboard, policy: Policy, primary: str, ladder: int | None) -> float | None:
+    """Return the value that an answer must beat by a step to be shown; None: any value is shown.
+
+    It is the best shown one of the participants on the ladder or, if better, that of the weakest baseline: otherwise a
+    file without answers would be the first rung, and a ladder has many steps between it and the first useful system.
+    Phases with exact scores compare with participants alone. ladder: as `scope` returns it.
+    """
+    best = board_state.best_shown(board, primary, team=ladder)
+    if policy.exact:
+        return best
+    return better(best, board_state.weakest_baseline(board, primary), sign=board_state.direction(board, primary))
+
+
+def better(a: float | None, b: float | None, *, sign: int) -> float | None:
+    """Return the better of two values, either of which may be None. sign: 1 if higher is better, else -1."""
+    return max((value for value in (a, b) if value is not None), key=lambda value: sign * value, default=None)
 
 
 def _n_earlier(run: Run, board: Leaderboard, primary: str, ladder: int | None) -> int:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from evaluator.disclosure import ladder
 from evaluator.disclosure.ladder import Scores
-from leaderboard.boards.disclosure.policies import reveal, reveal_warnings
+from leaderboard.boards.disclosure.policies import policy_of, reveal, reveal_warnings
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, ranked, represented
 from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Release, System
@@ -50,11 +49,13 @@ def as_rebuilt(board: Leaderboard) -> Document:
     lines: list[Document] = []
     revealed: list[tuple[Release, Scores]] = []
     best: dict[tuple[int | None, str], float | None] = {}
+    weakest: dict[str, float | None] = {}
     n_shown: Counter[tuple[int | None, str]] = Counter()
-    is_ladder = phase.disclosure == Phase.Disclosure.LADDER
+    is_ladder, is_exact = phase.disclosure == Phase.Disclosure.LADDER, policy_of(phase).exact
     for release in _releases(board):
         system = release.submission.system
         rung = releases.scope(phase, system.team_id), release.primary
+        sign = board_state.direction(board, release.primary)
         competes = system.kind == System.Kind.PARTICIPANT
         scores = releases.stored_scores(release.run, board)
         values = reveal(
@@ -62,7 +63,7 @@ def as_rebuilt(board: Leaderboard) -> Document:
             scores=scores,
             primary=release.primary,
             measure_of=measure_of,
-            best=best.get(rung),
+            best=releases.better(best.get(rung), weakest.get(release.primary), sign=sign),
             n_earlier=n_shown[rung] if is_ladder else n_earlier.get(release.run.prediction_id, 0),
             competes=competes,
         )
@@ -73,8 +74,9 @@ def as_rebuilt(board: Leaderboard) -> Document:
         value = _primary(values, release.primary)
         if value is not None and competes:
             n_shown[rung] += 1
-            shown = best.get(rung)
-            best[rung] = value if ladder.beats(value, shown, measure=measure_of(release.primary)) else shown
+            best[rung] = releases.better(best.get(rung), value, sign=sign)
+        elif value is not None and not is_exact:
+            weakest[release.primary] = releases.better(weakest.get(release.primary), value, sign=-sign)
     return {"releases": lines, "standings": _standings(board, revealed)}
 
 

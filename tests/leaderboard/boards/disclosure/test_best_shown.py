@@ -24,14 +24,15 @@ def world() -> World:
     return build()
 
 
-def values_by_reading_all(board: Leaderboard, *, team: int | None) -> list[float]:
+def values_by_reading_all(board: Leaderboard, *, team: int | None, competing: bool = True) -> list[float]:
     """The revealed values among all releases of the board."""
     telling = Release.objects.filter(
         phase=board.phase_id,
         run__gold_version=board.gold_version_id,
         run__task_version=board.task_version,
-        submission__system__kind=System.Kind.PARTICIPANT,
     ).exclude(values=[])
+    kind = {"submission__system__kind": System.Kind.PARTICIPANT}
+    telling = telling.filter(**kind) if competing else telling.exclude(**kind)
     if team is not None:
         telling = telling.filter(submission__system__team=team)
     return [value for release in telling if (value := board_state.primary_value(release)) is not None]
@@ -64,10 +65,12 @@ def test_it_equals_reading_all_releases(world: World, seed: int, sign: int, monk
     monkeypatch.setattr(board_state, "direction", lambda *_: sign)
     team_ids = [None, *Team.objects.values_list("pk", flat=True)]
     best_values = [board_state.best_shown(board, "accuracy", team=team) for team in team_ids]
-    best = max if sign > 0 else min
+    best, worst = (max, min) if sign > 0 else (min, max)
     by_team = [values_by_reading_all(board, team=team) for team in team_ids]
     assert best_values == [best(values, default=None) for values in by_team]
     assert [board_state.n_shown(board, "accuracy", team=team) for team in team_ids] == list(map(len, by_team))
+    others = values_by_reading_all(board, team=None, competing=False)
+    assert board_state.weakest_baseline(board, "accuracy") == worst(others, default=None)
     assert len(set(best_values)) > 1 and best_values[0] is not None
 
 
@@ -75,7 +78,9 @@ def test_without_revealed_values_there_is_no_best(world: World) -> None:
     stand(world, "Bernoulli", [])
     stand(world, "Given", [score("accuracy", 0.9)], kind="baseline")
     stand(world, "Valueless", [score("accuracy", None)])
-    assert board_state.best_shown(Leaderboard.objects.get(), "accuracy", team=None) is None
+    board = Leaderboard.objects.get()
+    assert board_state.best_shown(board, "accuracy", team=None) is None
+    assert board_state.weakest_baseline(board, "accuracy") == 0.9
 
 
 def test_another_board_of_the_phase_is_ignored(world: World) -> None:

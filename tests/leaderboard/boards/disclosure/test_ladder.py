@@ -168,18 +168,21 @@ def test_the_first_answers_that_show_scores_are_shown_in_detail(world: World, sp
     assert not differences(Leaderboard.objects.get(phase=phase))
 
 
-def test_a_baseline_is_shown_and_raises_the_ladder_for_nobody(world: World, split: Any) -> None:
+def test_the_weakest_baseline_is_the_first_rung(world: World, split: Any) -> None:
     phase = a_phase(world, split)
     baseline = teams.system(team=world.system.team, name="Best", by=world.researcher)
     System.objects.filter(pk=baseline.pk).update(kind=System.Kind.BASELINE)
     submissions = [
-        send(world, phase, answers(LABELS, 40)),
+        send(world, phase, answers(LABELS, 80)),
         send(world, phase, answers(LABELS, 3), system=baseline),
         send(world, phase, answers(LABELS, 25)),
         send(world, phase, answers(LABELS, 50), system=baseline),
+        send(world, phase, answers(LABELS, 45)),
+        send(world, phase, answers(LABELS, 25)),
     ]
     score_all()
-    assert [primary(submission) for submission in submissions] == [0.6, 0.9, 0.7, 0.5]
+    assert [primary(submission) for submission in submissions] == [0.2, 0.9, None, 0.5, None, 0.7]
+    assert not differences(Leaderboard.objects.get(phase=phase))
 
 
 def test_a_corrected_gold_starts_the_ladder_anew_in_order_of_receipt(world: World, split: Any) -> None:
