@@ -67,7 +67,7 @@ def recommended(split: Split) -> Phase.Disclosure:
 
 def proposed(disclosure: str) -> dict[str, Any]:
     """Return what is proposed for a new phase with a disclosure policy, where it is not the model's default."""
-    ladder = {"scope": Phase.Scope.TASK, "least_groups": LADDER_LEAST_GROUPS}
+    ladder = {"scope": Phase.Scope.TASK, "least_groups": LADDER_LEAST_GROUPS, "detailed_answers": 0}
     return ladder if disclosure == Phase.Disclosure.LADDER else {}
 
 

@@ -14,7 +14,7 @@ from leaderboard.benchmarks.web.forms.phase import KINDS, OF_HIDDEN_GOLD, EditPh
 from leaderboard.boards.actions import tracks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Final, Phase, Split, Submission
-from leaderboard.models.benchmark import LADDER_LEAST_GROUPS, LEAST_GROUPS
+from leaderboard.models.benchmark import DETAILED_ANSWERS, LADDER_LEAST_GROUPS, LEAST_GROUPS
 from leaderboard.submissions.actions import submit
 from tests.support.api_calls import person
 from tests.support.rows.module_rows import shared
@@ -44,7 +44,7 @@ def filled(client: Client, address: str, **changes: Any) -> dict[str, Any]:
     for name, value in values.items():
         if isinstance(value, datetime):
             values[name] = f"{value:%Y-%m-%dT%H:%M}"
-    sent = {name: value for name, value in values.items() if value not in (None, False)}
+    sent = {name: value for name, value in values.items() if value is not None and value is not False}
     return {**{name: "on" if value is True else value for name, value in sent.items()}, **changes}
 
 
@@ -77,14 +77,17 @@ def test_a_kind_has_its_own_fields(curator: Client, kind: str, own: set[str], ot
     assert shown | {"disclosure"} == set(fields)
 
 
-@pytest.mark.parametrize(("kind", "least_groups"), [("full", LEAST_GROUPS), ("ladder", LADDER_LEAST_GROUPS)])
-def test_the_defaults_work(curator: Client, world: World, kind: str, least_groups: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "least_groups", "detailed"),
+    [("full", LEAST_GROUPS, DETAILED_ANSWERS), ("ladder", LADDER_LEAST_GROUPS, 0)],
+)
+def test_the_defaults_work(curator: Client, world: World, kind: str, least_groups: int, detailed: int) -> None:
     sent = filled(curator, f"{CREATE}?kind={kind}", title="Open Test", split=world.split.pk)
     assert curator.post(f"{CREATE}?kind={kind}", sent).status_code == 302
     phase = Phase.objects.get(slug="open-test")
     assert (phase.disclosure, phase.split, phase.takes_predictions) == (kind, world.split, True)
-    others = {"quota_per_day", "quota_total", "exact_scores", "detailed_answers", "afterwards"}
-    expected = {name: getattr(Phase(), name) for name in others} | {"least_groups": least_groups}
+    expected = {name: getattr(Phase(), name) for name in ("quota_per_day", "quota_total", "exact_scores", "afterwards")}
+    expected |= {"least_groups": least_groups, "detailed_answers": detailed}
     assert {name: getattr(phase, name) for name in expected} == expected
 
 
@@ -128,7 +131,7 @@ def test_a_phase_that_becomes_a_ladder_is_one_as_proposed(curator: Client, world
     address = f"{EDIT}?kind=ladder"
     assert curator.post(address, filled(curator, address, **REASON)).status_code == 302
     assert (now(world).disclosure, now(world).scope) == ("ladder", "task")
-    assert now(world).least_groups == LADDER_LEAST_GROUPS
+    assert (now(world).least_groups, now(world).detailed_answers) == (LADDER_LEAST_GROUPS, 0)
 
 
 @pytest.mark.parametrize(
