@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -118,24 +120,35 @@ def ordered_labels(value: float, b: int, positives: int, n: int) -> Numbers:
     up to each rank i, the value times `positives` is the sum of y c / i, and (positives - those in the code) times the
     share of positives.
     """
+    by_count, second, (right, slope, more) = _halves(b)
+    found = []
+    for count, (first, left) in enumerate(by_count):
+        wanted = value * positives - right - count * slope - (positives - count - more) * positives / n
+        tolerance = _EXACT * positives
+        near = np.flatnonzero((wanted >= left[0] - tolerance) & (wanted <= left[-1] + tolerance))
+        begin, end = (np.searchsorted(left, wanted[near] + sign * tolerance) for sign in (-1, 1))
+        for at in np.flatnonzero(end > begin).tolist():
+            found += [np.concatenate([first[row], second[near[at]]]) for row in range(begin[at], end[at])]
+    return np.array(found).reshape(-1, b)
+
+
+@lru_cache(maxsize=4)
+def _halves(b: int) -> tuple[list[tuple[Numbers, Numbers]], Numbers, Numbers]:
+    """Return what `ordered_labels` needs of the labellings of each half of a code of b labels.
+
+    Of the first half: for each number of labels 1, the labellings and their sums of y c / i, ascending. Of the second:
+    the labellings, and three rows: the same sums with c counted from the half, the sums of y / i, numbers of labels 1.
+    """
     half = b // 2
     first, second = _patterns(half), _patterns(b - half)
     ranks = np.arange(1, b + 1)
-    counts = first.sum(axis=1).astype(np.int64)
+    counts = first.sum(axis=1)
     left = (first * np.cumsum(first, axis=1) / ranks[:half]).sum(axis=1)
+    order = np.lexsort((left, counts))
+    edges = np.searchsorted(counts[order], np.arange(half + 2))
+    by_count = [(first[order[begin:end]], left[order[begin:end]]) for begin, end in pairwise(edges.tolist())]
     right = (second * np.cumsum(second, axis=1) / ranks[half:]).sum(axis=1)
-    slope = (second / ranks[half:]).sum(axis=1)
-    more = second.sum(axis=1)
-    found = []
-    for count in range(half + 1):
-        rows = np.flatnonzero(counts == count)
-        rows = rows[np.argsort(left[rows])]
-        wanted = value * positives - right - count * slope - (positives - count - more) * positives / n
-        tolerance = _EXACT * positives
-        begin, end = (np.searchsorted(left[rows], wanted + sign * tolerance) for sign in (-1, 1))
-        for other in np.flatnonzero(end > begin).tolist():
-            found += [np.concatenate([first[rows[at]], second[other]]) for at in range(begin[other], end[other])]
-    return np.array(found).reshape(-1, b)
+    return by_count, second, np.array([right, (second / ranks[half:]).sum(axis=1), second.sum(axis=1)])
 
 
 def elected(votes: Numbers, random: np.random.Generator) -> Numbers:

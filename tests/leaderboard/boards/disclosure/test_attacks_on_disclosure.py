@@ -18,7 +18,7 @@ import pytest
 from evaluator.curation.audit.disclosure import STYLES
 from evaluator.disclosure import attacks
 from evaluator.disclosure.attacks import ATTACKS, Learnt, reach
-from evaluator.disclosure.attacks.target import LABELLING, Style, Target
+from evaluator.disclosure.attacks.target import LABELLING, Known, Style, Target
 from evaluator.disclosure.bits import most_gained
 from evaluator.disclosure.policy import Afterwards, Kind, Policy
 from leaderboard.boards.disclosure.policies import policy_of
@@ -47,9 +47,10 @@ def test_an_exact_answer_of_average_precision_tells_thirty_two_labels() -> None:
 
 @pytest.mark.slow
 def test_nineteen_exact_answers_of_average_precision_tell_nearly_all_labels() -> None:
-    for seed in SEEDS:
-        learnt = attacked("order code", a_target(EXACT, 1080, 540, style=CLAIMS, seed=seed), 19, seed=seed)
-        assert learnt.known + 0.5 >= 1053 / 1080
+    targets = [a_target(EXACT, 1080, 540, style=CLAIMS, seed=seed) for seed in SEEDS]
+    known = [attacked("order code", target, 19, seed=seed).known for target, seed in zip(targets, SEEDS, strict=True)]
+    assert np.mean(known) + 0.5 >= 1053 / 1080
+    assert min(known) >= 0.46
 
 
 @pytest.mark.parametrize(
@@ -71,16 +72,24 @@ def test_exact_intervals_are_fingerprints_if_the_seed_and_the_order_of_groups_ar
     assert secret.known == without.known < known.known
 
 
-def test_a_rounded_interval_is_no_fingerprint() -> None:
-    asked = a_target(ROUNDED, 300, 100, resamples=1000, knows_seed=True)
-    assert attacked("what fits the digits", asked, 2).known <= 0.05
+@pytest.mark.parametrize("believes", [ROUNDED, EXACT])
+def test_a_rounded_interval_is_no_fingerprint(believes: Policy) -> None:
+    """Whether the attack takes the numbers for rounded ones, or looks for an interval with exactly these ends."""
+    target = a_target(ROUNDED, 300, 100, resamples=1000, knows_seed=True)
+    assert known_after(target, replace(target.known, policy=believes)) <= 0.05
 
 
 @pytest.mark.parametrize(("size", "least"), [(1, 0.5), (3, 0.2)])
 def test_slices_of_few_groups_on_a_ladder_tell_their_labels_at_once(size: int, least: float) -> None:
-    everything = Policy(Kind.LADDER)
-    assert attacked("what fits the digits", a_target(everything, 300, size), 2).known >= least
-    assert attacked("what fits the digits", a_target(default_policy(), 300, size), 2).known <= 0.1, "they are not shown"
+    everything = a_target(Policy(Kind.LADDER), 300, size)
+    assert known_after(everything, everything.known) >= least
+    assert known_after(a_target(default_policy(), 300, size), everything.known) <= 0.1, "they are not shown"
+
+
+def known_after(target: Target, known: Known) -> float:
+    """Return what an attack learns by one answer that is told so much of the gold and the policy."""
+    believed = ATTACKS["what fits the digits"](target, 2, np.random.default_rng(1), known)
+    return float(np.mean(believed == target.labels)) - 0.5
 
 
 @pytest.mark.parametrize(("size", "least"), [(250, 0.032), (100, 0.09), (25, 0.196)])
