@@ -32,6 +32,7 @@ def set_up() -> None:
         return
     try:
         import sentry_sdk
+        from sentry_sdk.integrations.atexit import AtexitIntegration
         from sentry_sdk.integrations.excepthook import ExcepthookIntegration
         from sentry_sdk.integrations.logging import LoggingIntegration
     except ImportError as error:
@@ -47,6 +48,8 @@ def set_up() -> None:
         integrations=[
             LoggingIntegration(level=None, event_level=logging.ERROR, sentry_logs_level=None),
             ExcepthookIntegration(),
+            # Waits until the report of the error that ends the process is sent; the SDK would say so on stderr.
+            AtexitIntegration(callback=lambda pending, timeout: None),
         ],
         before_send=report,
         send_default_pii=False,
