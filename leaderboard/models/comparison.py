@@ -66,7 +66,7 @@ class Comparison(models.Model):
     n_permutations = models.PositiveIntegerField(help_text="number of permutations behind p")
     n_groups = models.PositiveIntegerField()
     resamples = models.PositiveIntegerField(help_text="bootstrap resamples behind the interval")
-    seed = models.PositiveIntegerField()
+    seed = models.PositiveBigIntegerField()
 
     class Meta:
         constraints = [

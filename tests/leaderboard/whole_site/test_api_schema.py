@@ -49,7 +49,7 @@ def test_the_schema_names_every_operation():
         *("benchmark_list", "benchmark", "benchmark_croissant", "split_inputs"),
         *("leaderboard", "leaderboard_comparisons", "leaderboard_csv", "submit", "submission_list", "submission"),
         *("leaderboard_latex", "leaderboard_markdown", "leaderboard_bibtex", "leaderboard_canonical"),
-        *("submission_scores", "submission_predictions", "submission_hide", "submission_unhide"),
+        *("submission_scores", "submission_predictions", "submission_hide", "submission_unhide", "exact_scores"),
         *("system_list", "system_rename"),
         *("image_upload", "image_upload_state", "image_upload_chunk", "image_upload_discard", "image_submit"),
         *("image_reference", "scorer_upload", "leaderboard_plots", "leaderboard_plot", "leaderboard_drawings"),

@@ -13,7 +13,7 @@ from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.models import Phase, Release, Run, Split, State, Submission, System
 from leaderboard.scoring.actions import runs
-from tests.support.rows.tiny_world import World, uploaded
+from tests.support.rows.tiny_world import EXACT, World, uploaded
 
 LABELS = ("SUPPORTS", "REFUTES")
 KINDS = ("city", "film", "person", "river")
@@ -79,7 +79,9 @@ def a_phase(world: World, split: Split, **changes: Any) -> Phase:
         "disclosure": "ladder",
         "scope": "task",
     }
-    return benchmarks.add_phase(benchmark=world.benchmark, split=split, by=world.curator, **{**fields, **changes})
+    return benchmarks.add_phase(
+        benchmark=world.benchmark, split=split, by=world.curator, **{**EXACT, **fields, **changes}
+    )
 
 
 def send(world: World, phase: Phase, labels: dict[str, str], *, system: System | None = None) -> Submission:
