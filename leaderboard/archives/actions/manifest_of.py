@@ -96,5 +96,10 @@ def _split(split: Split) -> SplitPart:
 
 
 def _phase(phase: Phase) -> PhasePart:
-    fields: dict[str, Any] = {name: getattr(phase, name) for name in OF_A_PHASE}
+    fields: dict[str, Any] = {name: _sorted(getattr(phase, name)) for name in OF_A_PHASE}
     return PhasePart(split=phase.split.name, tracks=[TrackPart(**track) for track in phase.tracks], **fields)
+
+
+def _sorted(value: Any) -> Any:
+    """Return an object of a phase with its keys in order, in which not every database keeps them."""
+    return dict(sorted(value.items())) if isinstance(value, dict) else value
