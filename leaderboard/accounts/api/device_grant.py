@@ -105,7 +105,10 @@ class DeviceTokenView(_GrantView):
     """View that issues the API token of a log-in by the browser."""
 
     @extend_schema(
-        operation_id="device_token", request=DeviceTokenRequest, responses={200: DeviceToken, **errors(415)}, auth=[]
+        operation_id="device_token",
+        request=DeviceTokenRequest,
+        responses={200: DeviceToken, **errors(415, 422)},
+        auth=[],
     )
     def post(self, request: Request) -> Response:
         """Issue the API token of a log-in by the browser (RFC 8628).
