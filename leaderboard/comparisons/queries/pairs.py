@@ -26,9 +26,9 @@ class RankedPair:
     """Comparison of two ranked systems, of which `a` has the better rank or the same. Numbers are None if undefined.
 
     difference: a - b on the overall primary measure. low, high: ends of its confidence interval. p: two-sided p-value.
-    p_holm: p, Holm-corrected (see `PairFamily.p_pairwise`). significant: by the exact p_holm. n_permutations:
-    permutations behind p. n_groups: resampled groups of gold units. The numbers are those that the phase shows: they
-    are rounded, and None if one of the two answers is not shown in detail.
+    p_holm: p, Holm-corrected (see `PairFamily.p_pairwise`). significant: by the exact p_holm, if the shown values
+    differ. n_permutations: permutations behind p. n_groups: resampled groups of gold units. The numbers are those that
+    the phase shows: they are rounded, and None if one of the two answers is not shown in detail.
     """
 
     a: Row
@@ -124,7 +124,9 @@ class RankedPairs(Sequence[RankedPair]):
             )
             numbers = {name: shown[name] for name in ("difference", "low", "high")}
             numbers |= {name: reveal_p(phase, exact[name]) for name in ("p", "p_holm")}
-        significant = exact["p_holm"] is not None and exact["p_holm"] <= ALPHA
+        # As for rank ranges, systems that are shown as equal do not differ significantly.
+        differ = primaries[0].value != primaries[1].value
+        significant = differ and exact["p_holm"] is not None and exact["p_holm"] <= ALPHA
         counts = {name: exact[name] for name in ("n_permutations", "n_groups")}
         return RankedPair(a, b, **numbers, **counts, significant=significant)
 

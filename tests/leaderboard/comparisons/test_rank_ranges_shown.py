@@ -12,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 
 from evaluator.statistics.holm import holm
 from leaderboard.boards import queries
+from leaderboard.boards.actions import boards
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.models import Comparison, Leaderboard, Phase, PublicPrivatePartition, Ranking, Run
+from leaderboard.models import Comparison, Leaderboard, Phase, PublicPrivatePartition, Ranking, ReleaseSlice, Run
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.systems.actions import systems
 from tests.support.rows.tiny_world import World
@@ -102,6 +103,17 @@ def test_every_pair_has_its_corrected_p_value(world: World) -> None:
     assert [pair["a"]["system"] for pair in second["results"]] == ["Good"] and second["count"] == 3
     assert Client().get(f"{PAIRS}?page=0").status_code == 400
     assert Client().get(f"{PAIRS}?page=3&page_size=2").status_code == 404
+
+
+def test_systems_that_are_shown_as_equal_do_not_differ_significantly(world: World) -> None:
+    rank_ranges.WORK.run(board_of(world).pk)
+    Comparison.objects.update(p=1e-6)
+    assert all(pair["significant"] for pair in body(PAIRS)["results"])
+    for row in ReleaseSlice.objects.filter(slice_key=""):
+        row.scores["accuracy"][0] = 0.5
+        ReleaseSlice.objects.filter(pk=row.pk).update(scores=row.scores)
+    boards.revise(Leaderboard.objects.all())
+    assert not any(pair["significant"] for pair in body(PAIRS)["results"])
 
 
 def test_an_unchanged_answer_is_not_sent_again(world: World) -> None:
