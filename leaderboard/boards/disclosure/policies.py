@@ -165,6 +165,14 @@ def reveal_p(phase: Phase, p: float | None) -> float | None:
     return p if p is None or policy_of(phase).exact else rounding.p_value(p)
 
 
+def reveal_n_permutations(phase: Phase, n: int) -> int | None:
+    """Return the number of permutations behind a p-value; None where p-values are rounded.
+
+    Permutations end when enough of them reach the observed difference, so that p follows from their number.
+    """
+    return n if policy_of(phase).exact else None
+
+
 def reveal_counts(*, phase: Phase, counts: Mapping[str, int], n_groups: int) -> dict[str, int]:
     """Return numbers of units of several kinds, all units together, as they are shown: as rounded shares of all.
 
