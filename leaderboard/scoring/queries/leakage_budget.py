@@ -130,6 +130,16 @@ class Budget:
         return sum(answer.competes for answer in self.answers)
 
     @property
+    def reader(self) -> str:
+        """Who knows all that was shown, in the words of the page."""
+        if not self.answers:
+            return "whoever read what other phases on the same groups have shown"
+        if not self.n_competing:
+            return "whoever read the scores of the baselines"
+        answers = "the only submission" if self.n_competing == 1 else f"all {self.n_competing:,} submissions"
+        return f"whoever sent {answers} so far"
+
+    @property
     def n_labels(self) -> int:
         """The bound as a number of groups whose labels are known beyond guessing, rounded up."""
         return math.ceil(self.gained * self.n_groups)
