@@ -179,11 +179,16 @@ class Budget:
 
         Other phases count from the beginning. What is shown beside the scores counts by the number of answers so far.
         """
-        rest = self.own_bits - sum(answer.bits for answer in self.answers)
         before = self.bits - self.own_bits
+        return [bits.most_gained(before + own, self.n_groups) for own in self.own_over_time]
+
+    @cached_property
+    def own_over_time(self) -> Sequence[float]:
+        """The bits that this phase had shown after each answer, the first entry before any; as in `over_time`."""
+        rest = self.own_bits - sum(answer.bits for answer in self.answers)
         totals = accumulate((answer.bits for answer in self.answers), initial=0.0)
         n = max(1, len(self.answers))
-        return [bits.most_gained(before + own + rest * at / n, self.n_groups) for at, own in enumerate(totals)]
+        return [own + rest * at / n for at, own in enumerate(totals)]
 
     @cached_property
     def learnt(self) -> Learnt:
