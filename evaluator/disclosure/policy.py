@@ -145,10 +145,13 @@ class _Difference:
     higher_is_better: bool | None = None
 
 
-def rounded_count(count: int, *, n: int, n_groups: int) -> int:
-    """Return how many of n units it is about, of some kind: their share is rounded as a score in n_groups groups is."""
+def rounded_count(count: int, *, n: int, n_groups: int, is_slice: bool = False) -> int:
+    """Return how many of n units it is about, of some kind: their share is rounded as a score in n_groups groups is.
+
+    is_slice: n is itself not shown exactly; then it is the rounded share of the rounded n.
+    """
     size = rounding.step(_Difference(0.0, 1.0), n_groups) or 1.0
-    return round(rounding.nearest(count / n, size) * n) if n else 0
+    return round(rounding.nearest(count / n, size) * (rounding.count(n) if is_slice else n)) if n else 0
 
 
 def step_of(score: Mapping[str, Any], measure: Bounded) -> float:

@@ -166,6 +166,7 @@ def render_text(report: Mapping[str, Any]) -> str:
     head = (
         f"{report['task']}: {count_noun(report['labels'], 'label')} in {count_noun(report['groups'], 'group')}, {shown}"
     )
+    head += f"\n{settings_in_words(report)}"
     if not report["attacks"]:
         return f"{head}\n\n{sentence(report)}"
     lines = [f"{'attack':24}{'answers':>9}{'learnt':>9}{'shown - true':>14}{'bound':>8}"]
@@ -174,6 +175,21 @@ def render_text(report: Mapping[str, Any]) -> str:
         for row in report["attacks"]
     ]
     return f"{head}\n\n" + "\n".join(lines) + f"\n\n{sentence(report)}"
+
+
+def settings_in_words(report: Mapping[str, Any]) -> str:
+    """Return the settings under which the attacks ran, as in `full, rounded scores, slices of 25 groups or more`."""
+    policy = report["policy"]
+    detailed = "all answers" if policy["detailed_answers"] is None else count_noun(policy["detailed_answers"], "answer")
+    return ", ".join(
+        (
+            policy["kind"],
+            "exact scores" if policy["exact"] else "rounded scores",
+            f"slices of {count_noun(policy['least_groups'], 'group')} or more",
+            f"{detailed} in detail",
+            f"{count_noun(report['teams'], 'team')} with {count_noun(report['answers'], 'answer')} each",
+        )
+    )
 
 
 def sentence(report: Mapping[str, Any]) -> str:

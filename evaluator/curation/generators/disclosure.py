@@ -23,6 +23,8 @@ _SETTINGS = {
     "quota": ("quota_total", 50),
 }
 """Argument -> (key of a phase in benchmark.json, its default)."""
+_OF_NEW_LADDER = {"least_groups": 100, "detailed_answers": 0}
+"""Defaults of a new ladder, where they differ."""
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,17 +36,27 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--phase", metavar="SLUG", help="the phase of the benchmark, whose settings the following arguments replace")
     add("--disclosure", dest="kind", choices=[kind.value for kind in Kind], help="the policy (default: ladder)")
     add("--exact", action="store_true", default=None, help="scores have all digits")
-    add("--least-groups", type=positive, metavar="N", help="smallest slice that is shown, in groups (default: 25)")
-    add("--detailed-answers", type=_number_or_all, metavar="N", help="of each team, or `all` (default: 10)")
+    add(
+        "--least-groups",
+        type=positive,
+        metavar="N",
+        help="smallest slice that is shown, in groups (default: 25; on a ladder 100)",
+    )
+    add(
+        "--detailed-answers",
+        type=_number_or_all,
+        metavar="N",
+        help="of each team, or `all` (default: 10; on a ladder 0)",
+    )
     add("--afterwards", choices=[each.value for each in Afterwards], help="what later answers show (default: overall)")
     add("--quota", type=positive, metavar="N", help="answers of each team in all (default: 50)")
     add("--teams", type=positive, default=1, metavar="N", help="teams that act together (default: 1)")
     add(
         "--public-share",
         type=_share,
-        default=1.0,
         metavar="SHARE",
-        help="share of the groups that are scored, where the others are kept for a sealed phase (default: 1)",
+        help="share of the groups that are scored, where the others are kept for a sealed phase (default: that of the "
+        "phase, or 1)",
     )
     add("--seeds", type=positive, default=3, metavar="N", help="test sets with random labels (default: 3)")
 
@@ -54,16 +66,21 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     from evaluator.tasks.registry import find_task
 
     phase: dict[str, Any] = {}
+    public_share = args.public_share or 1.0
     task_name, path, texts = args.task, args.gold, parse_options(args.option)
     if args.benchmark is not None:
         if args.task or args.gold or not args.phase:
             raise UsageError("expected either TASK and --gold, or --benchmark and --phase")
-        task_name, path, phase = _phase_of(bench, args.benchmark, args.phase)
+        task_name, path, phase, share = _phase_of(bench, args.benchmark, args.phase)
+        public_share = args.public_share or share
         texts = {**phase.get("options", {}), **texts}
     elif not task_name or path is None or args.phase:
         raise UsageError("expected either TASK and --gold, or --benchmark and --phase")
+    kind = args.kind or phase.get(*_SETTINGS["kind"])
     settings = {
-        name: phase.get(key, default) if getattr(args, name) is None else getattr(args, name)
+        name: phase.get(key, _OF_NEW_LADDER.get(name, default) if kind == Kind.LADDER else default)
+        if getattr(args, name) is None
+        else getattr(args, name)
         for name, (key, default) in _SETTINGS.items()
     }
     if settings["detailed_answers"] == "all":
@@ -80,7 +97,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         policy=policy,
         answers=quota,
         teams=args.teams,
-        public_share=args.public_share,
+        public_share=public_share,
         seeds=args.seeds,
         seed=args.seed,
     )
@@ -89,15 +106,23 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     return GeneratorResult(report, render_text(report))
 
 
-def _phase_of(bench: Workspace, file: Path, slug: str) -> tuple[str, Path, dict[str, Any]]:
-    """Return (task, gold, phase) of a phase of benchmark.json. Raises UsageError if there is none."""
+def _phase_of(bench: Workspace, file: Path, slug: str) -> tuple[str, Path, dict[str, Any], float]:
+    """Return (task, gold, phase, share of the groups that it scores) of a phase of benchmark.json.
+
+    Raises UsageError if there is none, or if its gold is public.
+    """
     try:
         benchmark = json.loads(bench.input("benchmark", file).read())
         (phase,) = (phase for phase in benchmark["phases"] if phase["slug"] == slug)
         (split,) = (split for split in benchmark["splits"] if split["name"] == phase["split"])
-        return benchmark["task"], file.parent / split["gold"], phase
+        share = float(split.get("public_share") or 0.5)
+        share = {"": 1.0, "public": share, "private": 1 - share}[phase.get("gold_subset", "")]
+        task, path = benchmark["task"], file.parent / split["gold"]
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{shown(str(file))} has no phase {shown(slug)} with a split whose gold it names") from None
+    if split.get("gold_public"):
+        raise UsageError(f"the gold of phase {shown(slug)} is public, so there is nothing to disclose")
+    return task, path, phase, share
 
 
 def _number_or_all(text: str) -> int | str:

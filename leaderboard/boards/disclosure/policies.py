@@ -7,6 +7,7 @@ them (`tests/test_architecture.py`). Only organisers see the exact values.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from evaluator.disclosure import ladder, policy, rounding
@@ -165,15 +166,26 @@ def reveal_p(phase: Phase, p: float | None) -> float | None:
     return p if p is None or policy_of(phase).exact else rounding.p_value(p)
 
 
-def reveal_counts(*, phase: Phase, counts: Mapping[str, int], n_groups: int) -> dict[str, int]:
+def reveal_n_permutations(phase: Phase, n: int) -> int | None:
+    """Return the number of permutations behind a p-value; None where p-values are rounded.
+
+    Permutations end when enough of them reach the observed difference, so that p follows from their number.
+    """
+    return n if policy_of(phase).exact else None
+
+
+def reveal_counts(*, phase: Phase, counts: Mapping[str, int], n_groups: int, is_slice: bool = False) -> dict[str, int]:
     """Return numbers of units of several kinds, all units together, as they are shown: as rounded shares of all.
 
-    n_groups: number of groups of the units.
+    n_groups: number of groups of the units. is_slice: they are the units of a slice, whose number is shown rounded.
     """
     if policy_of(phase).exact:
         return dict(counts)
     n = sum(counts.values())
-    return {name: policy.rounded_count(count, n=n, n_groups=max(1, n_groups)) for name, count in counts.items()}
+    return {
+        name: policy.rounded_count(count, n=n, n_groups=max(1, n_groups), is_slice=is_slice)
+        for name, count in counts.items()
+    }
 
 
 def reveal_plots(
@@ -197,10 +209,8 @@ def reveal_plots(
     }
     for grid in shown.get("grids", ()):
         n, n_groups = sum(sum(column["counts"]) for column in grid["columns"]), groups()[raw_slice_key(grid["slice"])]
-        grid["columns"] = [
-            {**column, "counts": [policy.rounded_count(count, n=n, n_groups=n_groups) for count in column["counts"]]}
-            for column in grid["columns"]
-        ]
+        about = partial(policy.rounded_count, n=n, n_groups=n_groups, is_slice=bool(grid["slice"]))
+        grid["columns"] = [{**column, "counts": list(map(about, column["counts"]))} for column in grid["columns"]]
     pairs = content.get("pairs")
     return {**shown, "pairs": reveal_counts(phase=phase, counts=pairs, n_groups=groups()[""])} if pairs else shown
 

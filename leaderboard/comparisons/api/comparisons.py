@@ -46,7 +46,9 @@ class ComparisonSerializer(RenamedFields):
     )
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
     n_permutations = serializers.IntegerField(
-        help_text="permutations behind p, which is at least 1 / (n_permutations + 1)"
+        allow_null=True,
+        help_text="permutations behind p, which is at least 1 / (n_permutations + 1); null where p is rounded, because "
+        "all its digits follow from them",
     )
     n_groups = serializers.IntegerField(help_text="groups that were permuted for p, and resampled for the interval")
 

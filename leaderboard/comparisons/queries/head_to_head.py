@@ -145,7 +145,8 @@ def head_to_head_table(board: Board, a: Row, b: Row, stored: HeadToHead | None) 
         for row in report.get("counts", ()):
             key = slice_key(row)
             kinds = {name: row[name] for name in ("both", "a_only", "b_only", "neither")}
-            shown = reveal_counts(phase=phase, counts=kinds, n_groups=comparisons[key]["n_groups"])
+            n_groups = comparisons[key]["n_groups"]
+            shown = reveal_counts(phase=phase, counts=kinds, n_groups=n_groups, is_slice=bool(row["slice"]))
             counted[key] = Counts(shown["both"], shown[sides[0]], shown[sides[1]], shown["neither"])
     if reveals_items(phase):
         for row in report.get("items", ()):

@@ -13,7 +13,12 @@ from django.db.models import QuerySet
 from evaluator.measures.base import Measure
 from evaluator.statistics.holm import ALPHA
 from evaluator.statistics.rank_ranges import Indices
-from leaderboard.boards.disclosure.policies import is_detailed, reveal_difference, reveal_p
+from leaderboard.boards.disclosure.policies import (
+    is_detailed,
+    reveal_difference,
+    reveal_n_permutations,
+    reveal_p,
+)
 from leaderboard.boards.queries import Board, Ranges, Row, by_primary
 from leaderboard.comparisons.queries.rank_ranges import PairFamily, stored
 from leaderboard.models import Comparison, Phase
@@ -27,8 +32,9 @@ class RankedPair:
 
     difference: a - b on the overall primary measure. low, high: ends of its confidence interval. p: two-sided p-value.
     p_holm: p, Holm-corrected (see `PairFamily.p_pairwise`). significant: by the exact p_holm, if the shown values
-    differ. n_permutations: permutations behind p. n_groups: resampled groups of gold units. The numbers are those that
-    the phase shows: they are rounded, and None if one of the two answers is not shown in detail.
+    differ. n_permutations: permutations behind p, None where p is rounded. n_groups: resampled groups of gold units.
+    The numbers are those that the phase shows: they are rounded, and None if one of the two answers is not shown in
+    detail.
     """
 
     a: Row
@@ -38,7 +44,7 @@ class RankedPair:
     high: float | None
     p: float | None
     p_holm: float | None
-    n_permutations: int
+    n_permutations: int | None
     n_groups: int
     significant: bool
 
@@ -127,8 +133,9 @@ class RankedPairs(Sequence[RankedPair]):
         # As for rank ranges, systems that are shown as equal do not differ significantly.
         differ = primaries[0].value != primaries[1].value
         significant = differ and exact["p_holm"] is not None and exact["p_holm"] <= ALPHA
-        counts = {name: exact[name] for name in ("n_permutations", "n_groups")}
-        return RankedPair(a, b, **numbers, **counts, significant=significant)
+        n_permutations = reveal_n_permutations(phase, exact["n_permutations"])
+        n_groups = exact["n_groups"]
+        return RankedPair(a, b, **numbers, n_permutations=n_permutations, n_groups=n_groups, significant=significant)
 
 
 def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:

@@ -38,7 +38,7 @@ GROUPS = {
     "leaderboards": ("Leaderboards", r"/leaderboard"),
     "images": ("Container images", r"{phase}/image|^/api/v1/image-uploads/"),
     "teams": ("Teams and systems", r"/teams/|/invitations/|/systems/"),
-    "organisers": ("Hosting a benchmark", r"/raw-|/scorers/"),
+    "organisers": ("Hosting a benchmark", r"/raw-|/scorers/|/exact-scores"),
     "other": ("Other", r""),
 }
 """Groups of calls by the name of their page: the title, and a pattern of paths. The first that matches counts."""

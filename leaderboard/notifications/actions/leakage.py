@@ -12,11 +12,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
+from django.db.models import Q
 from django.urls import reverse
 
+from evaluator.disclosure import bits
 from evaluator.disclosure.bits import USEFUL
 from leaderboard.core.text.plain_text import one_line
-from leaderboard.models import Notice, Phase, Release
+from leaderboard.models import Benchmark, Notice, Phase, Release
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 from leaderboard.scoring.queries.leakage_budget import Budget, budget_of
@@ -34,8 +36,8 @@ _MAY_COME_LATE = 100
 def write(since: datetime, at: datetime) -> int:
     """Queue notices of levels that phases have exceeded since `since`, for the organisers of their benchmark.
 
-    at: the present time. Returns the number of notices written. Only phases with releases since the last call are
-    counted again.
+    at: the present time. Returns the number of notices written. Only phases with releases since the last call, and
+    those on the same splits, are counted again.
     """
     newest = Release.objects.order_by("-pk").values_list("pk", flat=True).first()
     seen = cache.get(_SEEN)
@@ -45,7 +47,10 @@ def write(since: datetime, at: datetime) -> int:
     if seen is not None:
         releases = releases.filter(pk__gt=seen - _MAY_COME_LATE)
     hidden = Phase.objects.filter(split__gold_public=False, exact_scores=False, benchmark__organisers__isnull=False)
-    phases = hidden.filter(pk__in=releases.order_by().values("phase")).distinct().order_by("pk")
+    # What a phase shows counts for the other phases on its split, too; rehearsals are told of their own answers alone.
+    own = Q(pk__in=releases.order_by().values("phase"))
+    of_others = Q(split__in=releases.order_by().values("phase__split")) & ~Q(benchmark__state=Benchmark.State.REHEARSAL)
+    phases = hidden.filter(own | of_others).distinct().order_by("pk")
     related = phases.select_related("benchmark", "split").prefetch_related("benchmark__organisers__webhooks")
     passed = {}
     for phase in related:
@@ -94,8 +99,11 @@ def words(notice: Notice) -> tuple[str, str]:
 
 def _passed_since(budget: Budget, since: datetime) -> float | None:
     """Return the highest level that the bound has exceeded since a time; None if it has exceeded none."""
-    n_before = budget.phase.releases.filter(released_at__lte=since).count()
-    before = budget.over_time[min(n_before, len(budget.answers))]
+    shown = 0.0
+    for each in (budget, *budget.others):
+        n_before = each.phase.releases.filter(released_at__lte=since).count()
+        shown += each.own_over_time[min(n_before, len(each.answers))]
+    before = bits.most_gained(shown, budget.n_groups)
     return next((level for level in LEVELS if before <= level < budget.gained), None)
 
 

@@ -130,6 +130,16 @@ class Budget:
         return sum(answer.competes for answer in self.answers)
 
     @property
+    def reader(self) -> str:
+        """Who knows all that was shown, in the words of the page."""
+        if not self.answers:
+            return "whoever read what other phases on the same groups have shown"
+        if not self.n_competing:
+            return "whoever read the scores of the baselines"
+        answers = "the only submission" if self.n_competing == 1 else f"all {self.n_competing:,} submissions"
+        return f"whoever sent {answers} so far"
+
+    @property
     def n_labels(self) -> int:
         """The bound as a number of groups whose labels are known beyond guessing, rounded up."""
         return math.ceil(self.gained * self.n_groups)
@@ -169,11 +179,16 @@ class Budget:
 
         Other phases count from the beginning. What is shown beside the scores counts by the number of answers so far.
         """
-        rest = self.own_bits - sum(answer.bits for answer in self.answers)
         before = self.bits - self.own_bits
+        return [bits.most_gained(before + own, self.n_groups) for own in self.own_over_time]
+
+    @cached_property
+    def own_over_time(self) -> Sequence[float]:
+        """The bits that this phase had shown after each answer, the first entry before any; as in `over_time`."""
+        rest = self.own_bits - sum(answer.bits for answer in self.answers)
         totals = accumulate((answer.bits for answer in self.answers), initial=0.0)
         n = max(1, len(self.answers))
-        return [bits.most_gained(before + own + rest * at / n, self.n_groups) for at, own in enumerate(totals)]
+        return [own + rest * at / n for at, own in enumerate(totals)]
 
     @cached_property
     def learnt(self) -> Learnt:

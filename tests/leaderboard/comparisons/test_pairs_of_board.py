@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from leaderboard.boards.queries import Board, board_of
 from leaderboard.comparisons.queries.pairs import RankedPairs, ranked_pairs
-from leaderboard.models import Comparison, Leaderboard, Phase, Ranking
+from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Split
 from tests.support.all_pairs_ranking import correct_and_rank
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.module_rows import shared_states
@@ -119,3 +119,11 @@ def test_there_are_no_pairs_until_ranges_are_ready(world: World) -> None:
     Ranking.objects.update(changes=2)
     board = board_of(Phase.objects.select_related("benchmark__dataset", "split", "scorer").get())
     assert len(ranked_pairs(board)) == 0
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_digits_of_p_do_not_follow_from_the_number_of_permutations(world: World, exact: bool) -> None:
+    Split.objects.filter(pk=world.split.pk).update(gold_public=False)
+    Phase.objects.update(exact_scores=exact)
+    pairs = ranked_pairs(compared_board(world))
+    assert len(pairs) and {pair.n_permutations for pair in pairs} == {999 if exact else None}

@@ -68,6 +68,16 @@ def test_a_phase_that_passes_both_at_once_has_one_notice(world: World) -> None:
     assert sent(world, a_hidden_phase(world, disclosure="full", least_groups=1), 100, 50) == [False]
 
 
+def test_what_another_phase_shows_of_the_same_groups_passes_a_level_too(world: World) -> None:
+    phase = a_hidden_phase(world)
+    assert sent(world, phase, 100) == [True]
+    another = a_phase(world, phase.split, slug="another", disclosure="full")
+    Phase.objects.filter(pk=another.pk).update(exact_scores=True)
+    assert sent(world, Phase.objects.get(pk=another.pk), 50) == [True, False]
+    assert {notice.body["phase"] for notice in Notice.objects.filter(body__event=leakage.EVENT)} == {phase.slug}
+    assert sent(world, phase, 0) == [True, False]
+
+
 def test_what_was_passed_long_ago_is_not_repeated(world: World) -> None:
     phase = a_hidden_phase(world)
     assert sent(world, phase, 100) == [True]

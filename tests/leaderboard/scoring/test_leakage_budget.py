@@ -124,6 +124,26 @@ def test_phases_on_the_same_groups_are_added(world: World, client: Client) -> No
     assert "Other phases on the same groups" in page(world, phase, client)
 
 
+@pytest.mark.parametrize("disclosure", ["ladder", "sealed"])
+def test_a_phase_without_answers_says_first_what_others_have_shown(
+    world: World, client: Client, disclosure: str
+) -> None:
+    split = a_split(world, LABELS)
+    dates = {"closes_at": soon(), "sealed_until": soon()} if disclosure == "sealed" else {}
+    phase = a_phase(world, split, slug="later", disclosure=disclosure, **dates)
+    sent(world, a_phase(world, split, slug="before", disclosure="full"), 60)
+    expected = "There is no useful bound: whoever read what other phases on the same groups have shown might know more"
+    shown = page(world, phase, client)
+    assert f'<p class="lede">{expected}' in shown and "Nothing has been shown" not in shown
+
+
+def test_scores_of_baselines_alone_count(world: World, client: Client) -> None:
+    phase = a_phase(world, a_split(world, LABELS))
+    System.objects.update(kind=System.Kind.BASELINE)
+    assert sent(world, phase, 60).bits > 0
+    assert "hoever read the scores of the baselines" in page(world, phase, client)
+
+
 def test_a_sealed_phase_shows_nothing_until_it_is_opened(world: World, client: Client) -> None:
     split = a_split(world, LABELS)
     phase = a_phase(world, split, disclosure="sealed", closes_at=soon(), sealed_until=soon())

@@ -83,3 +83,28 @@ def test_nothing_is_said_where_all_answers_are_detailed(world: World, client: Cl
     assert quota(phase, world.system.team).left_detailed is None
     client.force_login(world.researcher)
     assert "Later ones show" not in text(client.get(f"/benchmarks/tiny/{phase.slug}/submit/"))
+
+
+@pytest.mark.parametrize(
+    ("disclosure", "detailed_answers", "expected"),
+    [
+        ("full", 2, "after its first 2 submissions a team is shown the overall score"),
+        ("full", 1, "after its first 1 submission a team is shown the overall score"),
+        ("full", 0, "· submissions show the overall score ·"),
+        ("ladder", 0, "Submissions show the overall score alone, if it is better by a step."),
+    ],
+)
+def test_a_board_says_it_too_and_why_slices_are_missing(
+    world: World, client: Client, disclosure: str, detailed_answers: int, expected: str
+) -> None:
+    phase = detailed_phase(world, detailed_answers, disclosure=disclosure)
+    phase.least_groups = 101
+    phase.save()
+    send(world, phase, answers(LABELS, 50))
+    score_all()
+    page = text(client.get(f"/benchmarks/tiny/{phase.slug}/"))
+    assert expected in page and "first 0" not in page
+    assert page.count("the overall score") == 1
+    by_kind = text(client.get(f"/benchmarks/tiny/{phase.slug}/by/kind/"))
+    assert "are shown while the gold is hidden: slices of few groups are left out" in by_kind
+    assert "scorer gives no scores" not in by_kind
