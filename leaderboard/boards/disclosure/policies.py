@@ -161,9 +161,15 @@ def step_of(phase: Phase, measure: Bounded, n_groups: int | None) -> float | Non
     return None if policy_of(phase).exact or not n_groups else rounding.step(measure, n_groups)
 
 
-def reveal_p(phase: Phase, p: float | None) -> float | None:
-    """Return a p-value as it is shown. It is rounded up, so that it is significant at 5 % if and only if p is."""
-    return p if p is None or policy_of(phase).exact else rounding.p_value(p)
+def reveal_p(phase: Phase, p: float | None, *, difference: float | None) -> float | None:
+    """Return a p-value as it is shown. It is rounded up, so that it is significant at 5 % if and only if p is.
+
+    difference: as it is shown. Where it is rounded to 0 there is no p: that of two systems that differ in two groups
+    would tell whether both changes are for the better.
+    """
+    if p is None or policy_of(phase).exact:
+        return p
+    return rounding.p_value(p) if difference else None
 
 
 def reveal_n_permutations(phase: Phase, n: int) -> int | None:

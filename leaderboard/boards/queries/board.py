@@ -209,7 +209,8 @@ class Board:
         if self.scoring.scorer is None or not reveals_comparisons(self.phase):
             return False
         scores = (score for row in self.rows for (measure, _), score in row.scores.items() if measure == self.primary)
-        return any(score.value is not None and score.low is None for score in scores)
+        lack = [score.low is None for score in scores if score.value is not None]
+        return bool(lack) and all(lack)  # answers that are not shown in detail have no intervals either
 
     def measure(self, name: str) -> Measure | None:
         return next((measure for measure in self.measures if measure.name == name), None)

@@ -89,7 +89,8 @@ class HeadToHeadTable:
         return self._shown(self._exact(title, measure, slice_))
 
     def _shown(self, line: Line) -> Line:
-        return replace(line, p=reveal_p(self.phase, line.p), p_holm=reveal_p(self.phase, line.p_holm))
+        p, p_holm = (reveal_p(self.phase, each, difference=line.difference) for each in (line.p, line.p_holm))
+        return replace(line, p=p, p_holm=p_holm)
 
     def _exact(self, title: str, measure: str, slice_: Slice) -> Line:
         key = (measure, slice_)

@@ -129,7 +129,9 @@ class RankedPairs(Sequence[RankedPair]):
                 values=[score.value for score in primaries],
             )
             numbers = {name: shown[name] for name in ("difference", "low", "high")}
-            numbers |= {name: reveal_p(phase, exact[name]) for name in ("p", "p_holm")}
+            numbers |= {
+                name: reveal_p(phase, exact[name], difference=numbers["difference"]) for name in ("p", "p_holm")
+            }
         # As for rank ranges, systems that are shown as equal do not differ significantly.
         differ = primaries[0].value != primaries[1].value
         significant = differ and exact["p_holm"] is not None and exact["p_holm"] <= ALPHA

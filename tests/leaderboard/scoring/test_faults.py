@@ -79,6 +79,7 @@ def test_a_worker_killed_before_it_writes_is_replaced(world: World, faulty, stac
     assert assert_one_result(submission).attempt == 2
 
 
+@pytest.mark.slow
 @on_postgresql
 def test_others_publish_while_a_publisher_is_frozen(world: World, faulty, stack_later, monkeypatch) -> None:
     """PostgreSQL ends its transaction, which has locked the phase, long before its lease ends."""

@@ -137,6 +137,15 @@ def test_a_phase_without_answers_says_first_what_others_have_shown(
     assert f'<p class="lede">{expected}' in shown and "Nothing has been shown" not in shown
 
 
+@pytest.mark.parametrize("scope", ["task", "team"])
+def test_the_page_says_that_the_attacks_share_a_ladder_where_teams_do_not(
+    world: World, client: Client, scope: str
+) -> None:
+    phase = a_phase(world, a_split(world, LABELS), scope=scope, quota_everybody=100)
+    sent(world, phase, 60)
+    assert ("with one ladder for all teams" in page(world, phase, client)) == (scope == "team")
+
+
 def test_scores_of_baselines_alone_count(world: World, client: Client) -> None:
     phase = a_phase(world, a_split(world, LABELS))
     System.objects.update(kind=System.Kind.BASELINE)
