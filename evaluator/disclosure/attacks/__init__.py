@@ -78,7 +78,7 @@ def reach(
     slices: Sequence[int],
     answers: int,
     teams: int = 1,
-    first_rung: float | None = None,
+    baseline_value: float | None = None,
     seeds: int = 3,
 ) -> Learnt:
     """Return what the best attack reaches against a policy: the means over the seeds, of the attack that learns most.
@@ -89,7 +89,7 @@ def reach(
 
     n_groups: of the hidden test set, at least 2. slices: the numbers of groups of slices that share no groups, such as
     those of one dimension; those below the policy's `least_groups` may be among them. answers: the number of answers of
-    all teams together, which the teams take in turn. first_rung: the accuracy that the first file on a
+    all teams together, which the teams take in turn. baseline_value: the accuracy that the first file on a
     ladder must beat by a step, such as that of a trivial baseline; None: no baseline is shown.
     """
     nothing = Learnt("", 0, 0.0, 0.0)
@@ -103,7 +103,7 @@ def reach(
         runs = []
         for seed in range(seeds if n_groups * k <= _MOST_WORK else 1):
             target = _simulated(policy, n_groups, slices, seed)
-            target.teams, target.first_rung = teams, first_rung
+            target.teams, target.baseline_value = teams, baseline_value
             if suits(name, target.known):
                 runs.append(run(name, target, k, np.random.default_rng([seed, k])))
         if not runs:

@@ -120,20 +120,20 @@ def ordered_labels(value: float, b: int, positives: int, n: int) -> Numbers:
     up to each rank i, the value times `positives` is the sum of y c / i, and (positives - those in the code) times the
     share of positives.
     """
-    by_count, second, (right, slope, more) = _halves(b)
+    by_count, second, (right, slope, more) = _both_parts(b)
     found = []
     for count, (first, left) in enumerate(by_count):
-        wanted = value * positives - right - count * slope - (positives - count - more) * positives / n
+        rest = value * positives - right - count * slope - (positives - count - more) * positives / n
         tolerance = _EXACT * positives
-        near = np.flatnonzero((wanted >= left[0] - tolerance) & (wanted <= left[-1] + tolerance))
-        begin, end = (np.searchsorted(left, wanted[near] + sign * tolerance) for sign in (-1, 1))
+        near = np.flatnonzero((rest >= left[0] - tolerance) & (rest <= left[-1] + tolerance))
+        begin, end = (np.searchsorted(left, rest[near] + sign * tolerance) for sign in (-1, 1))
         for at in np.flatnonzero(end > begin).tolist():
             found += [np.concatenate([first[row], second[near[at]]]) for row in range(begin[at], end[at])]
     return np.array(found).reshape(-1, b)
 
 
 @lru_cache(maxsize=4)
-def _halves(b: int) -> tuple[list[tuple[Numbers, Numbers]], Numbers, Numbers]:
+def _both_parts(b: int) -> tuple[list[tuple[Numbers, Numbers]], Numbers, Numbers]:
     """Return what `ordered_labels` needs of the labellings of each half of a code of b labels.
 
     Of the first half: for each number of labels 1, the labellings and their sums of y c / i, ascending. Of the second:
@@ -287,7 +287,7 @@ def _fit_interval(known: Known, measure: Measure, block: _Block, coding: Guess, 
     assert known.seed is not None
     weights = np.concatenate(list(group_weights(known.n_groups, known.resamples, known.seed)), axis=1)[groups]
     inside = np.searchsorted(items, block.labels)
-    drawn = weights.sum(axis=0)
+    n_resampled = weights.sum(axis=0)
     size = 0.0 if known.policy.exact else rounding.step(measure, len(groups)) or 0.0
     for begin in range(0, len(left), _MOST_FINGERPRINTS):
         batch = left[begin : begin + _MOST_FINGERPRINTS]
@@ -295,7 +295,7 @@ def _fit_interval(known: Known, measure: Measure, block: _Block, coding: Guess, 
         correct = known.style.columns(coding[: block.b], patterns)  # one row a labelling
         right = np.asarray(next(value for name, value in correct.items() if name in _numerators(measure)))
         with np.errstate(invalid="ignore", divide="ignore"):
-            values = (right @ weights[inside]) / drawn
+            values = (right @ weights[inside]) / n_resampled
         replicates = BootstrapReplicates(right.sum(axis=1) / len(items), len(items), known.resamples)
         replicates.add(list(values), weights)
         low, high = replicates.intervals()

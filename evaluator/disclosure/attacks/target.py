@@ -160,7 +160,7 @@ class Target:
 
     labels: 0 or 1. groups: the group of each label. dimensions: they cut the labels into slices. cross: the dimensions
     of two-way slices. resamples: of intervals; 0: none. seed: of the resamples. knows_seed: attacks know it, and the
-    order of the groups. first_rung: the primary value of a baseline, which files on a ladder must beat.
+    order of the groups. baseline_value: the primary value of a baseline, which files on a ladder must beat.
 
     best: the best value of the primary measure that was shown; excess: by how much it exceeds the value that its file
     is expected to have on new labels. shown: what was shown of each file, and whether in detail.
@@ -176,7 +176,7 @@ class Target:
     resamples: int = 0
     seed: int = 0
     knows_seed: bool = False
-    first_rung: float | None = None
+    baseline_value: float | None = None
     best: float | None = None
     excess: float = 0.0
     n_calls: int = 0
@@ -275,7 +275,7 @@ class Target:
             self.scores(guess, detailed=detailed),
             primary=self.style.primary,
             measure_of=self.style.measure,
-            best=max((value for value in (self.best, self.first_rung) if value is not None), default=None),
+            best=max((value for value in (self.best, self.baseline_value) if value is not None), default=None),
             n_earlier=n_earlier,
         )
         self.n_calls += 1

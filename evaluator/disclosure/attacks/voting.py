@@ -102,14 +102,14 @@ def abstention(ask: Ask, k: int, random: np.random.Generator, known: Known) -> G
         chosen = np.zeros(known.n, dtype=np.bool_)
         for key, items in parts.items():
             chosen[random.choice(items, said[key], replace=False)] = True
-        drawn = chosen & (random.random(known.n) < at_random)
-        labels = np.where(drawn, random.integers(0, 2, known.n), elected(votes, random))
+        is_random = chosen & (random.random(known.n) < at_random)
+        labels = np.where(is_random, random.integers(0, 2, known.n), elected(votes, random))
         answer = ask(np.where(chosen, known.style.file(labels), nothing))
         if (known.style.primary, ()) not in answer:
             failed += 1
             continue
         failed, best, shown = 0, _primary(answer, known), shown + 1
-        signs = np.where(drawn, 2 * labels - 1, 0.0)
+        signs = np.where(is_random, 2 * labels - 1, 0.0)
         for key, items in _shown_parts(answer, known).items():
             value = _shown(answer, known, key)
             if value is not None:
@@ -126,12 +126,12 @@ def drifting(ask: Ask, k: int, random: np.random.Generator, known: Known, share:
     votes = np.zeros(known.n)
     n_shown = 0
     for asked in range(1, k):
-        drawn = random.random(known.n) < share
-        labels = np.where(drawn, random.integers(0, 2, known.n), elected(votes, random))
+        is_random = random.random(known.n) < share
+        labels = np.where(is_random, random.integers(0, 2, known.n), elected(votes, random))
         answer = ask(known.style.file(labels))
         is_shown = (known.style.primary, ()) in answer
         n_shown += is_shown
-        signs = np.where(drawn, 2 * labels - 1, 0.0)
+        signs = np.where(is_random, 2 * labels - 1, 0.0)
         votes += signs * (is_shown - n_shown / asked)
         for key, items in known.parts.items():
             value = _shown(answer, known, key)
@@ -140,13 +140,13 @@ def drifting(ask: Ask, k: int, random: np.random.Generator, known: Known, share:
     return _said(ask, known, elected(votes, random))
 
 
-def _say_more(said: dict[Key, int], wanted: float, known: Known) -> bool:
-    """Raise the numbers of labels said in slices until they are `wanted` together; False if there are not so many.
+def _say_more(said: dict[Key, int], n_labels: float, known: Known) -> bool:
+    """Raise the numbers of labels said in slices until they are `n_labels` together; False if there are not so many.
 
     Where fewest are said, more are first.
     """
     parts = known.parts or {(): np.arange(known.n)}
-    while sum(said.values()) < wanted:
+    while sum(said.values()) < n_labels:
         left = [key for key in parts if said[key] < len(parts[key])]
         if not left:
             return False

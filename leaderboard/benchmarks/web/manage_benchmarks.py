@@ -111,15 +111,15 @@ def _rehearsal(phase: Phase) -> str:
     return "Rehearsals" if phase.rehearsals.exists() else ""
 
 
-def _kept_halves(phases: Sequence[Phase]) -> list[tuple[Split, list[Phase]]]:
+def _unscored_private(phases: Sequence[Phase]) -> list[tuple[Split, list[Phase]]]:
     """Return the splits whose public groups a phase scores, and whose private groups no phase scores alone.
 
     With each split come the phases that score all its groups, and so tell about the private ones.
     """
     by_subset = {subset: [phase for phase in phases if phase.subset == subset] for subset in Phase.Subset}
     scored = {phase.split for phase in by_subset[Phase.Subset.PRIVATE]}
-    kept = dict.fromkeys(phase.split for phase in by_subset[Phase.Subset.PUBLIC] if phase.split not in scored)
-    return [(split, [phase for phase in by_subset[Phase.Subset.WHOLE] if phase.split == split]) for split in kept]
+    unscored = dict.fromkeys(phase.split for phase in by_subset[Phase.Subset.PUBLIC] if phase.split not in scored)
+    return [(split, [phase for phase in by_subset[Phase.Subset.WHOLE] if phase.split == split]) for split in unscored]
 
 
 def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
@@ -136,7 +136,7 @@ def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None =
         "phases": [(phase, progress_of(phase), outdated_version(phase), _rehearsal(phase)) for phase in phases],
         "why_not": benchmarks.why_not_published(benchmark) if benchmark.state == Benchmark.State.DRAFT else "",
         "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
-        "kept_halves": _kept_halves(phases),
+        "unscored_private": _unscored_private(phases),
         "scorers_away": _scorers_away(phases),
         "gpus_away": [(phase, why_not) for phase in phases if (why_not := _gpus_away(phase))],
         "n_near_duplicates": NearDuplicate.objects.filter(phase__benchmark=benchmark, dismissed_at=None).count(),

@@ -33,7 +33,7 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
     refusal, status = None, 422 if request.method == "POST" else 200
     if form.is_valid():
         fields = form.cleaned_data
-        add = benchmarks.add_phase_on_half if fields.pop("halves", False) else benchmarks.add_phase
+        add = benchmarks.add_phase_on_half if fields.pop("keeps_private", False) else benchmarks.add_phase
         try:
             phase = add(benchmark=benchmark, by=request.user, **fields)
         except Refused as refused:

@@ -54,7 +54,7 @@ def as_rebuilt(board: Leaderboard) -> Document:
     is_ladder, is_exact = phase.disclosure == Phase.Disclosure.LADDER, policy_of(phase).exact
     for release in _releases(board):
         system = release.submission.system
-        rung = releases.scope(phase, system.team_id), release.primary
+        ladder_key = releases.scope(phase, system.team_id), release.primary
         sign = board_state.direction(board, release.primary)
         competes = system.kind == System.Kind.PARTICIPANT
         scores = releases.stored_scores(release.run, board)
@@ -63,8 +63,8 @@ def as_rebuilt(board: Leaderboard) -> Document:
             scores=scores,
             primary=release.primary,
             measure_of=measure_of,
-            best=releases.better(best.get(rung), weakest.get(release.primary), sign=sign),
-            n_earlier=n_shown[rung] if is_ladder else n_earlier.get(release.run.prediction_id, 0),
+            best=releases.better(best.get(ladder_key), weakest.get(release.primary), sign=sign),
+            n_earlier=n_shown[ladder_key] if is_ladder else n_earlier.get(release.run.prediction_id, 0),
             competes=competes,
         )
         revealed.append((release, values))
@@ -73,8 +73,8 @@ def as_rebuilt(board: Leaderboard) -> Document:
         lines.append(_line(release, values, warnings))
         value = _primary(values, release.primary)
         if value is not None and competes:
-            n_shown[rung] += 1
-            best[rung] = releases.better(best.get(rung), value, sign=sign)
+            n_shown[ladder_key] += 1
+            best[ladder_key] = releases.better(best.get(ladder_key), value, sign=sign)
         elif value is not None and not is_exact:
             weakest[release.primary] = releases.better(weakest.get(release.primary), value, sign=-sign)
     return {"releases": lines, "standings": _standings(board, revealed)}

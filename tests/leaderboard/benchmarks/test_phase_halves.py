@@ -47,7 +47,7 @@ def sent(client: Client, **changes: Any) -> dict[str, Any]:
 def test_by_default_a_ladder_scores_a_public_half(curator: Client, split: Split) -> None:
     assert read(curator.get(LADDER).content.decode()).faults == []
     form = sent(curator)
-    assert form["halves"] == "on"
+    assert form["keeps_private"] == "on"
     assert curator.post(LADDER, form).status_code == 302
     phase, partition = Phase.objects.get(slug="ladder"), PublicPrivatePartition.objects.get()
     assert (phase.split, phase.subset, phase.disclosure, phase.scope) == (split, "public", "ladder", "task")
@@ -83,7 +83,7 @@ def test_groups_that_are_divided_stay_so(curator: Client, world: World, split: S
 
 def test_without_the_tick_all_groups_are_scored(curator: Client) -> None:
     form = sent(curator)
-    del form["halves"]
+    del form["keeps_private"]
     assert curator.post(LADDER, form).status_code == 302
     assert Phase.objects.get(slug="ladder").subset == "" and not PublicPrivatePartition.objects.exists()
 
@@ -147,9 +147,9 @@ def test_without_the_sandbox_nothing_is_added(curator: Client, monkeypatch: pyte
 
 def test_it_is_offered_only_where_something_can_be_kept(curator: Client, world: World, split: Split) -> None:
     other = curator.post(LADDER, sent(curator, split=world.split.pk))
-    assert other.status_code == 422 and "only one group" in other.context["form"].errors["halves"][0]
-    assert curator.get(f"{CREATE}?kind=ladder&split=test").context["form"]["halves"].value() is False
+    assert other.status_code == 422 and "only one group" in other.context["form"].errors["keeps_private"][0]
+    assert curator.get(f"{CREATE}?kind=ladder&split=test").context["form"]["keeps_private"].value() is False
     for kind in ("full", "sealed"):
-        assert "halves" not in curator.get(f"{CREATE}?kind={kind}").context["form"].fields
+        assert "keeps_private" not in curator.get(f"{CREATE}?kind={kind}").context["form"].fields
     Split.objects.filter(pk=split.pk).update(gold_public=True)
-    assert "halves" not in curator.get(LADDER).context["form"].fields
+    assert "keeps_private" not in curator.get(LADDER).context["form"].fields

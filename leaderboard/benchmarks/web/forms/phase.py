@@ -69,7 +69,7 @@ KINDS = {
 }
 ONLY_OF: dict[str, tuple[Phase.Disclosure, ...]] = {
     "scope": (Phase.Disclosure.LADDER,),
-    "halves": (Phase.Disclosure.LADDER,),
+    "keeps_private": (Phase.Disclosure.LADDER,),
     "afterwards": (Phase.Disclosure.FULL,),
     "sealed_until": (Phase.Disclosure.SEALED,),
     "finals_per_team": (Phase.Disclosure.SEALED,),
@@ -88,7 +88,7 @@ class Section(NamedTuple):
 
 
 SECTIONS = (
-    ("", False, ("reason", "title", "slug", "split", "halves", "scope", "sealed_until", "finals_per_team")),
+    ("", False, ("reason", "title", "slug", "split", "keeps_private", "scope", "sealed_until", "finals_per_team")),
     ("Dates", False, ("opens_at", "closes_at", "time_zone")),
     ("Quota", False, ("quota_per_day", "quota_total", "quota_everybody")),
     ("What is shown", False, OF_HIDDEN_GOLD),
@@ -117,7 +117,7 @@ class PhaseForm(forms.Form):
         help_text="Part of the URL: letters, digits, hyphens. Cannot be changed later. Empty: made from the title.",
     )
     split = forms.ModelChoiceField(Split.objects.none(), empty_label=None)
-    halves = forms.BooleanField(
+    keeps_private = forms.BooleanField(
         required=False,
         label="Score a public half now, and keep a private half for a sealed phase at the end",
         help_text="What participants learn from the public half does not help them on the private one, unless another "
@@ -258,18 +258,18 @@ class PhaseForm(forms.Form):
         if all(split.gold_public for split in splits):
             for name in OF_HIDDEN_GOLD:
                 self.fields.pop(name, None)
-        if "halves" in self.fields:
+        if "keeps_private" in self.fields:
             preselected = self.initial.get("split") or splits.first()
-            self.fields["halves"].initial = preselected is not None and not _why_not_halved(preselected)
+            self.fields["keeps_private"].initial = preselected is not None and not _why_not_halved(preselected)
             if all(_why_not_halved(split) for split in splits):
-                del self.fields["halves"]
+                del self.fields["keeps_private"]
 
     def clean(self) -> dict[str, Any]:
         """Convert dates from local time to UTC, and collect the container limits in `limits` as a phase stores them."""
         data = super().clean() or {}
         self._clean_slug(data)
         self._clean_dates(data)
-        self._check_halves(data)
+        self._check_divisible(data)
         limits = {name: data.pop(name, None) for name in LIMIT_FIELDS}
         if self.errors:
             return data
@@ -317,11 +317,11 @@ class PhaseForm(forms.Form):
         for name in ("closes_at", "sealed_until"):
             self._check_is_to_come(name, data.get(name), data["time_zone"])
 
-    def _check_halves(self, data: Mapping[str, Any]) -> None:
-        if not data.get("halves") or "split" not in data:
+    def _check_divisible(self, data: Mapping[str, Any]) -> None:
+        if not data.get("keeps_private") or "split" not in data:
             return
         if why_not := _why_not_halved(data["split"]):
-            self.add_error("halves", f"{why_not} Untick this, or choose another split.")
+            self.add_error("keeps_private", f"{why_not} Untick this, or choose another split.")
         elif data.get("subset") == Phase.Subset.PRIVATE:
             self.add_error(
                 "subset", "Above, you chose to keep the private half; score the public groups, or untick that."
@@ -364,7 +364,7 @@ class EditPhaseForm(PhaseForm):
 
     reason = forms.CharField(max_length=300, label="Reason for the change", help_text="For the audit trail.")
     seen = forms.CharField(widget=forms.HiddenInput)
-    slug = tracks = halves = None  # type: ignore[assignment]
+    slug = tracks = keeps_private = None  # type: ignore[assignment]
 
     def __init__(self, data: Mapping[str, Any] | None, *, phase: Phase, kind: Phase.Disclosure) -> None:
         fixed = edit_phase.fixed_fields(phase)

@@ -127,7 +127,7 @@ def with_two_ways(target: Target) -> Target:
 def test_a_new_phase_on_hidden_gold_is_attacked_in_vain() -> None:
     for attack in ("boosting by slice", "abstention first", "drifting"):
         for teams, k in ((1, 50), (20, 1000)):
-            target = a_target(default_policy(), 2000, 100, teams=teams, first_rung=0.5)
+            target = a_target(default_policy(), 2000, 100, teams=teams, baseline_value=0.5)
             learnt = attacked(attack, target, k)
             assert max(learnt.known, learnt.excess) <= 0.06
 
@@ -197,26 +197,26 @@ def test_twenty_seeds_of_each_attack_learn_no_more_than_the_stated_bound(capsys:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("teams", "k"), [(1, 50), (20, 1000)])
-@pytest.mark.parametrize("first_rung", [0.5, None])
+@pytest.mark.parametrize("baseline_value", [0.5, None])
 def test_twenty_seeds_of_each_attack_in_a_new_phase(
-    teams: int, k: int, first_rung: float | None, capsys: pytest.CaptureFixture[str]
+    teams: int, k: int, baseline_value: float | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On all hidden labels, of which the public half is scored, at most .03 is learnt by one team and .05 by twenty."""
     names = ("abstention first", "boosting by slice", "drifting", "climbing")
-    all_cases = [(name, size, teams, k, first_rung, seed) for name in names for size in (0, 100) for seed in SEEDS]
+    all_cases = [(name, size, teams, k, baseline_value, seed) for name in names for size in (0, 100) for seed in SEEDS]
     results = run_all(in_new_phase, all_cases)
     with capsys.disabled():
-        print(f"\na new phase, 2,000 public groups, {teams} teams, {k} answers, first rung {first_rung}")
+        print(f"\na new phase, 2,000 public groups, {teams} teams, {k} answers, first rung {baseline_value}")
         for case, learnt in results.items():
             print(f"  {case[0]:24} slices of {case[1] or 'none':4} {figures(learnt)}")
     for case, learnt in results.items():
-        if first_rung is not None:
+        if baseline_value is not None:
             assert np.mean([each.known for each in learnt]) / 2 <= (0.03 if teams == 1 else 0.05), case
 
 
 def in_new_phase(case: tuple[str, int, int, int, float | None, int]) -> Learnt:
-    name, size, teams, k, first_rung, seed = case
-    target = a_target(default_policy(), 2000, size, seed=seed, teams=teams, first_rung=first_rung)
+    name, size, teams, k, baseline_value, seed = case
+    target = a_target(default_policy(), 2000, size, seed=seed, teams=teams, baseline_value=baseline_value)
     return attacked(name, target, k, seed=seed)
 
 
@@ -260,6 +260,6 @@ def test_what_the_suite_reaches_is_quick_and_the_same_each_time() -> None:
 
 
 def test_the_bound_is_of_use_in_a_new_phase() -> None:
-    target = a_target(default_policy(), 2000, 100, first_rung=0.5)
+    target = a_target(default_policy(), 2000, 100, baseline_value=0.5)
     attacks.run("boosting by slice", target, 50, np.random.default_rng(1))
     assert target.bound() == most_gained(target.bits(), 2000) < 0.25
