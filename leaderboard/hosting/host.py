@@ -41,8 +41,12 @@ EDITED = {
     *("main_phase", "access", "asks_agreement", "teams_may_hide", "facts"),
 }
 """Keys of a manifest that another release may change, and that organisers edit on pages: they may differ."""
-LATER = ("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks", "time_zone")
-"""Fields of a phase that may change after the phase was hosted, so they are not part of the digests."""
+LATER = (
+    *("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks", "time_zone"),
+    *("exact_scores", "least_groups", "detailed_answers", "afterwards"),
+)
+"""Fields of a phase that may change after the phase was hosted, or that phases of earlier releases lack. They are not
+part of the digests."""
 FORMER_DEFAULTS = {"disclosure": "full", "scope": "team", "quota_per_day": 5, "quota_total": 100}
 """Values of a phase that digests leave out: the defaults of earlier releases, whose digests must still match."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.boards.disclosure.policies import reveal_counts, reveal_plots
+from leaderboard.boards.disclosure.policies import reveal_counts, reveal_p, reveal_plots
 from leaderboard.boards.queries.slices import raw_slice_key
 from leaderboard.models import Phase, Split
 
@@ -35,3 +35,10 @@ def test_counts_of_a_plot_on_a_slice_are_shares_of_its_rounded_number(phase: Pha
         groups=lambda: {"": 200, raw_slice_key(SLICE): 100},
     )
     assert sum(shown["grids"][0]["columns"][0]["counts"]) == 240
+
+
+def test_systems_that_are_shown_as_equal_have_no_p_value(phase: Phase) -> None:
+    assert reveal_p(phase, 0.81, difference=0.02) == 0.9
+    assert reveal_p(phase, 0.81, difference=0.0) is None
+    phase.exact_scores = True
+    assert reveal_p(phase, 0.81, difference=0.0) == 0.81
