@@ -351,7 +351,12 @@ def _groups_of(board: Leaderboard) -> list[dict[str, Any]]:
     rows = scores.values_list("measure", "slice_key").annotate(Max("n"), Max("n_groups"))
     whole = n_groups_of(board.phase, board.gold_version)
     return [
-        {"measure": measure, "slice": dict(parse_slice_key(key)), "n": n, "n_groups": n_groups or (not key and whole)}
+        {
+            "measure": measure,
+            "slice": dict(parse_slice_key(key)),
+            "n": n,
+            "n_groups": n_groups or (None if key else whole),
+        }
         for measure, key, n, n_groups in rows
     ]
 
@@ -385,7 +390,7 @@ def _forecast(answers: Sequence[Answer], last: _OfBoard, policy: Policy, by_kind
     rest = (sum(by_kind.values()) - own) * rate
     if policy.compares_steps(detailed=False):
         return own * rate + rest
-    n_detailed = min(FORECAST_ANSWERS, policy.detailed_answers or FORECAST_ANSWERS)
+    n_detailed = sum(map(policy.is_detailed, range(FORECAST_ANSWERS)))
     detailed, overall = (sum(last.bits_of[is_detailed].values()) for is_detailed in (True, False))
     return n_detailed * detailed + (FORECAST_ANSWERS - n_detailed) * overall + rest
 

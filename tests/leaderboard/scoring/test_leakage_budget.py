@@ -92,6 +92,13 @@ def test_where_all_scores_are_shown_answers_cost_alike_until_details_end(world: 
     assert budget.forecast_bits > 2 * detailed + (FORECAST_ANSWERS - 2) * later
 
 
+def test_the_forecast_of_a_phase_without_details_has_none(world: World) -> None:
+    split = a_split(world, LABELS)
+    briefly = sent(world, a_phase(world, split, slug="brief", disclosure="full", detailed_answers=0), 50)
+    in_detail = sent(world, a_phase(world, split, slug="long", disclosure="full", detailed_answers=None), 50)
+    assert 0 < briefly.forecast_bits < in_detail.forecast_bits / 2
+
+
 def test_each_team_has_its_own_details(world: World) -> None:
     phase = a_phase(world, a_split(world, LABELS), disclosure="full", detailed_answers=1)
     sent(world, phase, 60, 50)
