@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -103,6 +104,30 @@ def test_every_pair_has_its_corrected_p_value(world: World) -> None:
     assert [pair["a"]["system"] for pair in second["results"]] == ["Good"] and second["count"] == 3
     assert Client().get(f"{PAIRS}?page=0").status_code == 400
     assert Client().get(f"{PAIRS}?page=3&page_size=2").status_code == 404
+
+
+def test_on_hidden_gold_pairs_are_rounded_and_those_of_brief_answers_have_no_numbers(world: World) -> None:
+    rank_ranges.WORK.run(board_of(world).pk)
+    exact = body(PAIRS)["results"]
+    Phase.objects.update(exact_scores=False)
+    boards.revise(Leaderboard.objects.all())
+    # A quarter of the largest standard error of the mean of 40 differences, from -1 to 1, is .0395.
+    rounded = body(PAIRS)["results"]
+    assert [pair["difference"] for pair in rounded] == [0.02, 0.62, 0.6], "multiples of .02"
+    for before, shown in zip(exact, rounded, strict=True):
+        low, high = (round(50 * before[name], 6) for name in ("low", "high"))
+        assert [50 * shown[name] for name in ("low", "high")] == pytest.approx([math.floor(low), math.ceil(high)])
+        assert before["p"] <= shown["p"] <= 2 * before["p"] and shown["n_permutations"] is None
+        assert len(f"{shown['p']:g}".strip("0.")) == 1, "one digit"
+    best = ReleaseSlice.objects.get(slice_key="", release__submission__system__name="Best")
+    best.scores["accuracy"][1:3] = [None, None]
+    ReleaseSlice.objects.filter(pk=best.pk).update(scores=best.scores)
+    boards.revise(Leaderboard.objects.all())
+    brief, also_brief, detailed = body(PAIRS)["results"]
+    assert detailed == rounded[2]
+    for pair in (brief, also_brief):
+        assert [pair[name] for name in ("difference", "low", "high", "p", "p_holm")] == [None] * 5
+    assert [pair["significant"] for pair in (brief, also_brief, detailed)] == [False, True, True]
 
 
 def test_systems_that_are_shown_as_equal_do_not_differ_significantly(world: World) -> None:

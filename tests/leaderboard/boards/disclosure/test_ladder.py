@@ -168,8 +168,13 @@ def test_the_first_answers_that_show_scores_are_shown_in_detail(world: World, sp
     assert not differences(Leaderboard.objects.get(phase=phase))
 
 
-def test_the_weakest_baseline_is_the_first_rung(world: World, split: Any) -> None:
-    phase = a_phase(world, split, exact_scores=False)
+@pytest.mark.parametrize(
+    ("exact", "expected"), [(False, [0.2, 0.9, None, 0.5, None, 0.7]), (True, [0.2, 0.9, 0.7, 0.5, None, None])]
+)
+def test_the_weakest_baseline_is_the_first_step_but_not_where_baselines_were_promised_not_to_count(
+    world: World, split: Any, exact: bool, expected: list[float | None]
+) -> None:
+    phase = a_phase(world, split, exact_scores=exact)
     baseline = teams.system(team=world.system.team, name="Best", by=world.researcher)
     System.objects.filter(pk=baseline.pk).update(kind=System.Kind.BASELINE)
     submissions = [
@@ -181,7 +186,7 @@ def test_the_weakest_baseline_is_the_first_rung(world: World, split: Any) -> Non
         send(world, phase, answers(LABELS, 25)),
     ]
     score_all()
-    assert [primary(submission) for submission in submissions] == [0.2, 0.9, None, 0.5, None, 0.7]
+    assert [primary(submission) for submission in submissions] == expected
     assert not differences(Leaderboard.objects.get(phase=phase))
 
 
