@@ -118,7 +118,7 @@ def test_on_hidden_gold_pairs_are_rounded_and_those_of_brief_answers_have_no_num
         low, high = (round(50 * before[name], 6) for name in ("low", "high"))
         assert [50 * shown[name] for name in ("low", "high")] == pytest.approx([math.floor(low), math.ceil(high)])
         assert before["p"] <= shown["p"] <= 2 * before["p"] and shown["n_permutations"] is None
-        assert len(f"{shown['p']:g}".strip("0.")) == 1, "one digit"
+        assert float(f"{shown['p']:.0e}") == shown["p"], "one digit"
     best = ReleaseSlice.objects.get(slice_key="", release__submission__system__name="Best")
     best.scores["accuracy"][1:3] = [None, None]
     ReleaseSlice.objects.filter(pk=best.pk).update(scores=best.scores)
