@@ -22,6 +22,7 @@ from leaderboard.models import (
     Phase,
     QuotaCharge,
     Reason,
+    ReleaseSlice,
     Run,
     Scorer,
     State,
@@ -314,6 +315,11 @@ def test_a_board_with_outcomes_requests_ranges(world: World) -> None:
     scored_run(world, 0.75, "Napier", outcomes=True)
     board = board_of(world.phase)
     assert (board.lacks_outcomes, board.ranges) == (False, Ranges.COMPUTING)
+    # An answer that is not shown in detail has no interval, and takes those of the others from nobody.
+    brief = ReleaseSlice.objects.filter(slice_key="").latest("pk")
+    brief.scores["strict_accuracy"][1:3] = [None, None]
+    ReleaseSlice.objects.filter(pk=brief.pk).update(scores=brief.scores)
+    assert not board_of(world.phase).lacks_outcomes
 
 
 def test_a_scorers_measures_are_public_once_it_scores(world: World) -> None:
