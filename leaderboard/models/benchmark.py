@@ -263,14 +263,11 @@ class Phase(models.Model):
     disclosure = models.CharField(max_length=10, choices=Disclosure.choices, default=Disclosure.FULL)
     scope = models.CharField(max_length=10, choices=Scope.choices, default=Scope.TEAM, help_text="of a ladder")
     subset = models.CharField(max_length=10, choices=Subset.choices, default=Subset.WHOLE, blank=True)
-    # The `db_default` of the next four is what phases promised before they had these fields: code that is older than
-    # the fields, and runs beside newer code during an upgrade, inserts such phases. For `detailed_answers` it is null.
     exact_scores = models.BooleanField(
-        default=False, db_default=True, help_text="scores on hidden gold have all digits, from which labels can be read"
+        default=False, help_text="scores on hidden gold have all digits, from which labels can be read"
     )
     least_groups = models.PositiveIntegerField(
         default=LEAST_GROUPS,
-        db_default=1,
         validators=[MinValueValidator(1)],
         help_text="smallest number of groups of a slice that is shown while the gold is hidden",
     )
@@ -284,7 +281,6 @@ class Phase(models.Model):
         max_length=12,
         choices=Afterwards.choices,
         default=Afterwards.OVERALL,
-        db_default=Afterwards.OVERALL,
         help_text="what is shown of the answers after the detailed ones",
     )
     sealed_until = models.DateTimeField(

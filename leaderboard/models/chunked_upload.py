@@ -41,9 +41,7 @@ class ChunkedUpload(models.Model):
     bytes = models.PositiveBigIntegerField(help_text="announced")
     sha256 = models.CharField(max_length=64, blank=True, help_text="announced, if the sender knows it")
     received = models.PositiveBigIntegerField(default=0)
-    metadata = models.TextField(
-        blank=True, default="", db_default="", help_text="the header Upload-Metadata, as it was sent"
-    )
+    metadata = models.TextField(blank=True, default="", help_text="the header Upload-Metadata, as it was sent")
     began_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(auto_now=True)
 

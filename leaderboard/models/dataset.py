@@ -145,7 +145,7 @@ class Split(models.Model):
 class GoldVersion(models.Model):
     """One immutable version of a split's gold, identified by its sha256. A correction creates the next version.
 
-    The database refuses updates of these rows (migration `0002_immutable_rows`).
+    The database refuses updates of these rows (`leaderboard/migrations/_operations.py`).
     """
 
     split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="gold_versions")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 from django.core.exceptions import ValidationError
 from django.db import models
 from simple_history.models import HistoricalRecords
@@ -51,32 +48,7 @@ class ReportedResult(models.Model):
     def numbers(self, *, task: str) -> list[reported_numbers.Value]:
         """Return `values` as objects. They are validated again, because a row may have been stored without validation.
 
-        task: name of the benchmark's task; other measures than the task's are invalid. NaN stands for a missing value
-        in an older row, which tables show as a dash. Raises ValueError for invalid values; the message says what was
-        found and expected.
+        task: name of the benchmark's task; other measures than the task's are invalid. Raises ValueError for invalid
+        values; the message says what was found and expected.
         """
-        values = self._summary()
-        dashes = [index for index, value in enumerate(values) if _is_dash(value)] if isinstance(values, list) else []
-        numbers = reported_numbers.check(
-            [{**v, "value": 0.0} if _is_dash(v) else v for v in values] if dashes else values, task=task
-        )
-        for index in dashes:
-            numbers[index].value = math.nan
-        return numbers
-
-    def _summary(self) -> Any:
-        """Return `values`; an entry that lacks `shown`, the number as printed in the paper, gets the number as text.
-
-        Rows of earlier releases may lack `shown`.
-        """
-        if not isinstance(self.values, list):
-            return self.values
-        return [_with_shown(value) if isinstance(value, dict) else value for value in self.values]
-
-
-def _is_dash(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("value", ...) is None and value["shown"] != "None"
-
-
-def _with_shown(value: dict[str, Any]) -> dict[str, Any]:
-    return {**value, "shown": value.get("shown") or str(value.get("value"))}
+        return reported_numbers.check(self.values, task=task)

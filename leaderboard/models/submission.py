@@ -62,10 +62,10 @@ class Submission(models.Model):
     received_at = models.DateTimeField(help_text="the server's receipt time decides deadlines and quotas")
     # Not in archives: clients repeat requests to the server that they sent them to.
     idempotency_key = models.CharField(
-        max_length=255, blank=True, editable=False, serialize=False, default="", db_default="", help_text="empty: none"
+        max_length=255, blank=True, editable=False, serialize=False, default="", help_text="empty: none"
     )
     idempotency_digest = models.CharField(
-        max_length=64, blank=True, editable=False, serialize=False, default="", db_default="", help_text="SHA-256"
+        max_length=64, blank=True, editable=False, serialize=False, default="", help_text="SHA-256"
     )
 
     objects = SubmissionQuerySet.as_manager()

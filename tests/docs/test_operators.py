@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,9 +17,9 @@ from tests.conftest import ROOT
 from tests.docs.blocks import blocks_of, indented_code, walk_of
 from tests.docs.conftest import copy_project, free_port
 from tests.docs.shell import shell
+from tests.upgrade.compare_commits import Site
 
 PAGE = ROOT / "docs" / "operators.md"
-OLDER = Path(__file__).parent / "older" / "site-0015.tgz"
 RUN_HERE = {"one-machine", "archive", "postgresql", "recovery", "s3", "upgrade"}
 RUN_IN_CONTAINERS = {"compose"}
 
@@ -45,9 +44,9 @@ def test_one_machine_and_its_archive_on_another(project: Path, tmp_path: Path, n
             second_terminal.run(block)
 
 
-def test_upgrade_of_an_earlier_release(project: Path, needs: Callable[..., None]) -> None:
+def test_upgrade(project: Path, needs: Callable[..., None]) -> None:
     needs("sqlite3")
-    _as_it_was(project)
+    _fill(project)
     with shell(project, {"8000": str(free_port())}) as terminal:
         for block in walk_of(PAGE, "upgrade"):
             terminal.run(block)
@@ -55,23 +54,18 @@ def test_upgrade_of_an_earlier_release(project: Path, needs: Callable[..., None]
 
 def test_postgresql(project: Path, postgres: str, needs: Callable[..., None]) -> None:
     needs("pg_dump", "pg_restore", "psql")
-    _as_it_was(project)
-    python = [str(project / ".venv" / "bin" / "python"), "manage.py"]
+    _fill(project)
     (project / "var" / "secret_key").write_text("kept from before " * 4)
     with shell(project, {"holdout@127.0.0.1:5432": postgres}, **activated(project)) as terminal:
-        # The site that is moved to PostgreSQL must be of this release.
-        subprocess.run([*python, "migrate", "--verbosity", "0"], cwd=project, env=terminal.environment, check=True)
         for block in walk_of(PAGE, "postgresql"):
             terminal.run(block)
 
 
 def test_files_in_buckets(project: Path, s3: str, needs: Callable[..., None]) -> None:
     needs("rclone")
-    _as_it_was(project)
-    python = [str(project / ".venv" / "bin" / "python"), "manage.py"]
+    _fill(project)
     keys = {"AWS_ACCESS_KEY_ID": "one", "AWS_SECRET_ACCESS_KEY": "two", "AWS_DEFAULT_REGION": "us-east-1"}
     with shell(project, {"127.0.0.1:9000": s3}, **keys, **activated(project)) as terminal:
-        subprocess.run([*python, "migrate", "--verbosity", "0"], cwd=project, env=terminal.environment, check=True)
         moved, backup, restored = walk_of(PAGE, "s3")
         terminal.run(moved)
         # Now only the buckets have the files.
@@ -92,11 +86,13 @@ def _empty(endpoint: str, *buckets: str) -> None:
         assert store.Bucket(bucket).objects.all().delete()
 
 
-def _as_it_was(project: Path) -> None:
-    """Unpack the data folder of a small site of an earlier release: a benchmark, two boards, eleven submissions."""
+def _fill(project: Path) -> None:
+    """Make the data folder of a small site: one benchmark of the demonstration."""
     (project / "var").mkdir(mode=0o700)
-    with tarfile.open(OLDER) as archive:
-        archive.extractall(project / "var")
+    shutil.copytree(ROOT / "fixtures" / "mirror-claims", project / "small" / "mirror-claims")
+    site = Site(project, project / "var")
+    with site.serving():
+        site.run("manage.py", "seed", "--fixtures", project / "small", "--no-images")
 
 
 def activated(project: Path) -> dict[str, str]:

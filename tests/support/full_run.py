@@ -232,12 +232,11 @@ TESTS = (
     "containers/test_container_faults.py::test_the_same_message_delivered_ten_times",
     "containers/test_container_faults.py::test_a_wiped_queue_is_enqueued_again",
     "containers/test_scorer_faults.py::test_a_worker_killed_at_each_point_is_replaced",
-    "comparisons/test_large_boards_upgraded.py::test_only_large_boards_are_ranked_again",  # a landed migration
     "whole_site/test_installed_task.py::test_the_site_hosts_it",
     "curation/test_baselines_at_once.py::test_one_of_several_simultaneous_presses_submits",
     "docs/test_curators.py::test_guide_from_raw_file_to_public_board",
     "docs/test_operators.py::test_one_machine_and_its_archive_on_another",
-    "docs/test_operators.py::test_upgrade_of_an_earlier_release",
+    "docs/test_operators.py::test_upgrade",
     "docs/test_operators.py::test_files_in_buckets",
     "operations/test_serve.py::test_it_leaves_no_process_and_restarts_over_a_stale_socket",
     "systems/test_loading.py::test_two_equal_layers",

@@ -95,8 +95,8 @@ class Site:
         """Start a process of the site; its output is appended to a log next to the data folder."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
         ours = {"DATA": str(self.data), "DATABASE_URL": self.database_url, "BASE_URL": "http://localhost"}
-        # E-mails and containers are not compared. NOTICES: the former name, which both commits know.
-        ours |= {"NOTICES": "off", "SYSTEMS": "off", "LOG_LEVEL": "WARNING"}
+        # E-mails and containers are not compared.
+        ours |= {"NOTIFICATIONS": "off", "SYSTEMS": "off", "LOG_LEVEL": "WARNING"}
         with self.log.open("a") as log:
             return subprocess.Popen(
                 [sys.executable, *map(str, command)],
@@ -123,13 +123,19 @@ class Site:
 
     def fill(self, fixtures: Path) -> None:
         """Create the history while the whole site runs."""
+        with self.serving():
+            self.run(HISTORY, "fill", fixtures)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Start the whole site without the demonstration, and stop it."""
         served = self.start("manage.py", "serve", "--port", "0", "--no-seed")
         try:
             while "holdout: ready" not in self.log.read_text():
                 if served.poll() is not None:
                     raise SystemExit(f"the site did not start:\n{self.tail()}")
                 time.sleep(0.5)
-            self.run(HISTORY, "fill", fixtures)
+            yield
         finally:
             served.terminate()
             served.wait(60)

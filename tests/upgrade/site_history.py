@@ -53,9 +53,9 @@ def with_history(fixtures: Path) -> None:
     quotas = {"split": "test", "quota_per_day": 50, "quota_total": 1000}
     phases = [
         {"slug": "full", "disclosure": "full", "options": {"cross": "contrast,origin"}},
-        {"slug": "ladder", "disclosure": "ladder", "half": "public", "scope": "task"},
-        {"slug": "sealed", "disclosure": "sealed", "half": "private", "sealed_until": LATER},
-        {"slug": "still-sealed", "disclosure": "sealed", "half": "private", "sealed_until": LATER},
+        {"slug": "ladder", "disclosure": "ladder", "gold_subset": "public", "scope": "task"},
+        {"slug": "sealed", "disclosure": "sealed", "gold_subset": "private", "sealed_until": LATER},
+        {"slug": "still-sealed", "disclosure": "sealed", "gold_subset": "private", "sealed_until": LATER},
     ]
     systems = [system for system in plan["systems"] if system["phase"] == "test" and "predictions" in system]
     plan |= {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from leaderboard.benchmarks.manifest import (
@@ -68,7 +67,7 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
                 same_split=row.same_split,
                 track=row.track,
                 note=row.note,
-                values=[number for number in numbers if not math.isnan(number.value)],
+                values=numbers,
             )
             for row, numbers in valid_results(benchmark)
         ],

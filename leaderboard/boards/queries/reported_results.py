@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -128,8 +127,5 @@ def _reported(result: ReportedResult, values: Iterable[Value]) -> ReportedRow:
         same_split=result.same_split,
         track=result.track,
         note=result.note,
-        values={
-            (value.measure, slice_of(value.slice)): (None if math.isnan(value.value) else value.value, value.shown)
-            for value in values
-        },
+        values={(value.measure, slice_of(value.slice)): (value.value, value.shown) for value in values},
     )

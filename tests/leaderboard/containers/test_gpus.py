@@ -5,13 +5,11 @@ from __future__ import annotations
 import html
 import re
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from django.apps import apps
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
@@ -37,7 +35,6 @@ from tests.support.rows.tiny_world import World
 from tests.support.strict_html import read
 
 pytestmark = pytest.mark.django_db
-migration = import_module("leaderboard.migrations.0034_gpus")
 
 
 world, _django_db_helper = shared_states(world=tiny_world.build)
@@ -66,14 +63,6 @@ def offer(n: int = 2, memory_gb: int = 24, **changes: Any) -> WorkerReport:
 def test_the_database_refuses_impossible_requests(world: World, asked: dict[str, int]) -> None:
     with pytest.raises(IntegrityError, match="phase_gpus_in_range"), transaction.atomic():
         Phase.objects.update(**asked)
-
-
-@pytest.mark.parametrize(("before", "after"), [(3, 3), (40, 16), (0, 0)])
-def test_gpus_move_out_of_the_limits(world: World, before: int, after: int) -> None:
-    Phase.objects.update(limits={"gpus": before, "cpus": 2})
-    migration.move_out_of_limits(apps, None)
-    phase = Phase.objects.get()
-    assert (phase.gpus, phase.gpu_memory_gb, phase.limits) == (after, 0, {"cpus": 2})
 
 
 @pytest.mark.parametrize(
@@ -341,11 +330,6 @@ def test_gpus_go_into_archives_and_rehearsals(world: World) -> None:
     rehearsal = rehearsals.begin(phase=Phase.objects.get(), testers=[], ends_at=None, by=world.curator)
     copy = rehearsal.benchmark.phases.get()
     assert (copy.gpus, copy.gpu_memory_gb) == (2, 24)
-
-
-def test_the_previous_place_of_gpus_in_a_manifest() -> None:
-    part = manifest(takes_images=True, limits={"gpus": 2, "cpus": 4}).phases[0]
-    assert (part.gpus, part.limits) == (2, {"cpus": 4})
 
 
 @pytest.mark.parametrize("asked", [{"gpus": 17}, {"gpus": -1}, {"gpus": 1.5}, {"gpu_memory_gb": 8}])

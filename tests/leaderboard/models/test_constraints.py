@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
+from leaderboard.migrations._operations import IMMUTABLE, allow_updates, refuse_updates
 from leaderboard.models import (
     AuditEntry,
     GoldVersion,
@@ -118,7 +119,6 @@ def test_gold_needs_units_and_a_number(world):
 
 def test_no_migration_has_dropped_a_trigger():
     """On SQLite, a migration that alters a table copies it, without its triggers."""
-    laid = import_module("leaderboard.migrations.0001_squashed_0027_standard_names").IMMUTABLE
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
@@ -126,7 +126,7 @@ def test_no_migration_has_dropped_a_trigger():
             else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
         )
         present = {name for (name,) in cursor.fetchall()}
-    assert present == {"leaderboard_submission_track", *(f"{table}_immutable" for table in laid)}
+    assert present == {"leaderboard_submission_track", *(f"{table}_immutable" for table in IMMUTABLE)}
 
 
 def test_a_declared_track_is_immutable(world):
@@ -159,3 +159,13 @@ def test_immutable_tables_reject_changes(world, table):
         rows, change = Release.objects.filter(pk=release.pk), {"values": [1]}
     with pytest.raises(DatabaseError), transaction.atomic():
         rows.update(**change)
+
+
+def test_a_migration_may_change_immutable_rows_and_forbid_it_again(world):
+    rows, editor = GoldVersion.objects.filter(pk=world.gold.pk), connection.SchemaEditorClass(connection)
+    allow_updates("leaderboard_goldversion").code(apps, editor)
+    assert rows.update(reason="rewritten") == 1
+    for _ in range(2):  # as a migration on SQLite, and PostgreSQL, which has kept it
+        refuse_updates("leaderboard_goldversion").code(apps, editor)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        rows.update(reason="again")

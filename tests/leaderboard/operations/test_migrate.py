@@ -43,7 +43,7 @@ def unsafe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrate.Command, "_needed", lambda *_: {"leaderboard.9999_later": LATER})
 
 
-def report(host: str, *, age: float = 0.0, newest: str = "0053_similarity_checks") -> None:
+def report(host: str, *, age: float = 0.0, newest: str = "0002_token_details") -> None:
     values = {"ready": True, "seen_at": db_clock.read() - timedelta(seconds=age)}
     detail = {process_reports.MIGRATIONS: {"leaderboard": newest}}
     WorkerReport.objects.update_or_create(queue="web", host=host, defaults={**values, "detail": detail})

@@ -19,7 +19,7 @@ from django.utils import timezone
 from leaderboard.archives.actions import manifest_of, tables
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.boards.queries import reported_results
-from leaderboard.models import Benchmark, Phase, ReportedResult, User, reported_numbers
+from leaderboard.models import Phase, ReportedResult, User, reported_numbers
 from leaderboard.rehearsals import actions
 from tests.support.api_calls import person
 from tests.support.crawler import crawl
@@ -183,14 +183,6 @@ def test_archives_and_rehearsals_leave_it_out(world: World) -> None:
     world.phase.refresh_from_db()
     rehearsal = actions.begin(phase=world.phase, testers=[], ends_at=None, by=world.curator)
     assert [row.system for row in rehearsal.benchmark.reported_results.all()] == ["Sound row"]
-
-
-def test_a_row_without_printed_text_shows_its_number(world: World) -> None:
-    store(world, "Older row", '[{"measure": "accuracy", "value": 0.583}]')
-    (older_row,) = [
-        row for row in reported_results.reported_of(Benchmark.objects.get()).rows if row.system == "Older row"
-    ]
-    assert dict(older_row.values) == {("accuracy", ()): (0.583, "0.583")}
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\0b"])
