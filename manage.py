@@ -4,19 +4,8 @@
 import os
 import sys
 
-FORMER_COMMANDS = {
-    "compare": "compute_rank_ranges",
-    "divide": "partition_split",
-    "draw": "compute_plots",
-    "tidy": "cleanup",
-}
-"""Former name of a command -> its name; they still work, with a warning."""
-
 
 def main() -> None:
-    if len(sys.argv) > 1 and sys.argv[1] in FORMER_COMMANDS:
-        former, sys.argv[1] = sys.argv[1], FORMER_COMMANDS[sys.argv[1]]
-        sys.stderr.write(f"{sys.argv[0]} {former} is deprecated: use {sys.argv[1]}\n")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError

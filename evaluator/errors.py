@@ -108,14 +108,13 @@ class ProblemGroup:
 def group_problems(problems: Iterable[Mapping[str, Any]]) -> list[ProblemGroup]:
     """Group problems by file and description, in the order in which the descriptions first occur.
 
-    problems: as `Problem.as_dict` serializes them; those stored by earlier versions may lack `count`.
+    problems: as `Problem.as_dict` serializes them.
     """
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for problem in problems:
         groups.setdefault((problem["file"], problem["what"]), []).append(problem)
     return [
-        ProblemGroup(what, max(len(rows), *(row.get("count", 1) for row in rows)), rows)
-        for (_, what), rows in groups.items()
+        ProblemGroup(what, max(len(rows), *(row["count"] for row in rows)), rows) for (_, what), rows in groups.items()
     ]
 
 

@@ -7,7 +7,7 @@ from leaderboard.benchmarks.api import benchmarks, tasks
 from leaderboard.boards.api import boards, exports, plots
 from leaderboard.comparisons.api import comparisons
 from leaderboard.containers.api import images
-from leaderboard.core.api import reference, renamed, schema
+from leaderboard.core.api import reference, schema
 from leaderboard.curation.api import raw_files
 from leaderboard.plots.api import specs
 from leaderboard.submissions.api import submissions
@@ -15,7 +15,7 @@ from leaderboard.systems.api import systems
 
 PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
 
-PRESENT = [
+urlpatterns = [
     path("auth/tokens/", tokens.TokensView.as_view(), name="api_tokens"),
     path("auth/tokens/current/", tokens.CurrentTokenView.as_view(), name="api_token"),
     path("auth/device/", device_grant.DeviceCodeView.as_view(), name="api_device_code"),
@@ -37,19 +37,14 @@ PRESENT = [
     path(f"{PHASE}/leaderboard.json", exports.CanonicalView.as_view(), name="api_leaderboard_canonical"),
     path(f"{PHASE}/exact-scores.csv", submissions.ExactScoresView.as_view(), name="api_exact_scores"),
     path(f"{PHASE}/submissions/", submissions.SubmitView.as_view(), name="api_submit"),
-    path(f"{PHASE}/images/", images.ImagesView.as_view(), name="api_images"),
     path(f"{PHASE}/image-uploads/", images.ImageUploadsView.as_view(), name="api_image_uploads"),
     path(f"{PHASE}/images/references/", images.ReferencesView.as_view(), name="api_image_references"),
-    path("benchmarks/<slug:slug>/scorers/images/", images.ScorerImagesView.as_view(), name="api_scorer_images"),
     path(
         "benchmarks/<slug:slug>/scorers/image-uploads/", images.ScorerUploadsView.as_view(), name="api_scorer_uploads"
     ),
     path("benchmarks/<slug:slug>/raw-uploads/", raw_files.RawUploadsView.as_view(), name="api_raw_uploads"),
-    path("benchmarks/<slug:slug>/raw-files/", raw_files.RawFilesView.as_view(), name="api_raw_files"),
     path("raw-uploads/<uuid:pk>/", raw_files.RawUploadView.as_view(), name="api_raw_upload"),
-    path("raw-uploads/<uuid:pk>/chunks/", raw_files.RawChunksView.as_view(), name="api_raw_chunks"),
     path("image-uploads/<uuid:pk>/", images.UploadView.as_view(), name="api_image_upload"),
-    path("image-uploads/<uuid:pk>/chunks/", images.ChunksView.as_view(), name="api_image_chunks"),
     path("image-uploads/<uuid:pk>/submission/", images.UploadSubmissionView.as_view(), name="api_image_submit"),
     path("teams/", teams.TeamsView.as_view(), name="api_teams"),
     path("teams/<int:pk>/", teams.TeamView.as_view(), name="api_team"),
@@ -69,10 +64,5 @@ PRESENT = [
     path("docs/", reference.reference, name="api_docs"),
     path("docs/try/", schema.DocsView.as_view(), name="api_try"),
     path("docs/<slug:name>/", reference.reference, name="api_group"),
-]
-
-urlpatterns = [
-    *PRESENT,
-    *renamed.former_routes(PRESENT),
     re_path(r"^(?P<rest>.*)$", schema.NothingView.as_view(), name="api_nothing"),
 ]

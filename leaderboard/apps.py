@@ -32,17 +32,6 @@ def check_task_packages(**_: Any) -> list[CheckMessage]:
     return [Warning(str(problem), id="leaderboard.W001") for problem in TASKS.problems]
 
 
-@register
-def check_former_variables(**_: Any) -> list[CheckMessage]:
-    """Return a warning for each environment variable that is set under its former name."""
-    from leaderboard.environment import former_names
-
-    return [
-        Warning(f"{former} is the former name of {name}.", hint=f"Set {name} instead.", id="leaderboard.W002")
-        for former, name in former_names().items()
-    ]
-
-
 @register(Tags.database)
 def check_database_timeouts(databases: Collection[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Return an error for each PostgreSQL timeout that the site needs and that is switched off.

@@ -1,7 +1,6 @@
 """Typed environment variables of the site.
 
-The site does not start if a variable is unknown or malformed, or has different values under its current and its former
-name.
+The site does not start if a variable is unknown or malformed.
 """
 
 from __future__ import annotations
@@ -22,16 +21,11 @@ OTHERS = {"HOLDOUT_TOKEN"}
 
 @dataclass(frozen=True)
 class Variable:
-    """An environment variable: its type (a django-environ cast), its default, and its description.
-
-    former: the variable's name in the previous release, which is still read and reported by a system check; empty: the
-    variable was not renamed.
-    """
+    """An environment variable: its type (a django-environ cast), its default, and its description."""
 
     cast: Any
     default: Any
     doc: str
-    former: str = ""
 
 
 VARIABLES = {
@@ -93,7 +87,6 @@ VARIABLES = {
         True,
         "users are notified on the site, and if they wish by mail and webhook, of finished submissions, lost ranks, "
         "announcements and deadlines",
-        former="NOTICES",
     ),
     "PLOT_PICTURES": Variable(
         bool, True, "workers render the plots of public boards as pictures, for pages without scripts and link previews"
@@ -201,14 +194,6 @@ VARIABLES = {
     "LOG_FORMAT": Variable(str, "text", "text: keys and values; json: one JSON object a line"),
 }
 
-FORMER = {variable.former: name for name, variable in VARIABLES.items() if variable.former}
-"""Renamed variables: former name -> present name, both without the prefix. Each is removed one release later."""
-
-
-def former_names() -> dict[str, str]:
-    """Return former name -> current name, both with HOLDOUT_, of renamed variables set under the former name."""
-    return {PREFIX + former: PREFIX + name for former, name in FORMER.items() if PREFIX + former in os.environ}
-
 
 class Environment:
     """Typed view of os.environ: calling it with a variable's name, without HOLDOUT_, returns the variable's value.
@@ -218,11 +203,10 @@ class Environment:
 
     def __init__(self) -> None:
         self._env = environ.Env()
-        known = VARIABLES.keys() | FORMER.keys()
         unknown = sorted(
             name
             for name in os.environ
-            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known and name not in OTHERS
+            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in VARIABLES and name not in OTHERS
         )
         if unknown:
             raise ImproperlyConfigured(
@@ -231,20 +215,7 @@ class Environment:
             )
 
     def __call__(self, name: str) -> Any:
-        variable = VARIABLES[name]
-        value = self._value(PREFIX + name, variable)
-        former = PREFIX + variable.former
-        if not variable.former or former not in os.environ:
-            return value
-        former_value = self._value(former, variable)
-        if PREFIX + name in os.environ and former_value != value:
-            raise ImproperlyConfigured(
-                f"{PREFIX}{name} is {os.environ[PREFIX + name]!r} and {former}, its former name, is "
-                f"{os.environ[former]!r}, expected the same value or {PREFIX}{name} alone; remove {former}"
-            )
-        return former_value
-
-    def _value(self, key: str, variable: Variable) -> Any:
+        variable, key = VARIABLES[name], PREFIX + name
         try:
             return self._env.get_value(key, cast=variable.cast, default=variable.default)
         except (ValueError, TypeError) as error:

@@ -12,7 +12,7 @@ import structlog
 from celery.exceptions import Reject
 from celery.signals import beat_init, worker_ready, worker_shutting_down
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import DatabaseError
 
 from leaderboard.celery import app
 
@@ -26,7 +26,7 @@ from leaderboard.curation.actions import run_dry_run, run_generator
 from leaderboard.datasets.actions import audits, corrections, gold_diffs, gold_uploads
 from leaderboard.near_duplicates.actions import detect
 from leaderboard.notifications.actions import deliver as notices
-from leaderboard.operations import disk_alarm, periodic
+from leaderboard.operations import disk_alarm
 from leaderboard.operations import sweep as housekeeping
 from leaderboard.plots.actions import pictures
 from leaderboard.rehearsals import actions as rehearsals
@@ -67,15 +67,14 @@ SWEEPS: tuple[Part, ...] = (
 
 
 def register(parts: Iterable[Part]) -> None:
-    """Register a Celery task for each Work in `parts`, also under the name that it had in the previous release.
+    """Register a Celery task for each Work in `parts`.
 
     The task's argument is the primary key of the row to work on.
     """
     kinds = sorted((part for part in parts if isinstance(part, Work)), key=lambda kind: kind.urgency)
     for part in kinds:
         part.peers = tuple(kind for kind in kinds if kind.queue == part.queue)
-        for name in filter(None, (part.name, part.former_name)):
-            app.task(_task(part), name=task_name(name), bind=True)
+        app.task(_task(part), name=task_name(part.name), bind=True)
 
 
 def _task(work: Work) -> Callable[[Any, str], None]:
@@ -120,21 +119,6 @@ def steps() -> dict[str, Callable[[], object]]:
         )
         for part in SWEEPS
     }
-
-
-@app.task(name=task_name("sweep"))
-def sweep() -> None:
-    """Run all steps of a sweep. An error in one does not stop the others; an unavailable database stops all of them.
-
-    Only the process `beat` of the previous release sends this task; the current `beat` runs the steps itself.
-    """
-    for name, step in steps().items():
-        try:
-            step()
-        except (InterfaceError, OperationalError):
-            raise
-        except Exception as error:  # noqa: BLE001  (logged at each sweep; the other steps must run too)
-            periodic.log_failure(name, error)
 
 
 @beat_init.connect

@@ -465,10 +465,6 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "leaderboard.core.api.renamed.deprecate_addresses",
-    ],
     "ENUM_NAME_OVERRIDES": {
         "BenchmarkState": "leaderboard.models.Benchmark.State",
         "SubmissionState": "leaderboard.models.State",

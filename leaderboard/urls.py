@@ -10,7 +10,6 @@ from django.views.decorators.debug import sensitive_post_parameters
 from leaderboard.accounts.web.social_adapter import links_account
 from leaderboard.core.web.reauthentication import is_change, reauthentication_required
 from leaderboard.operations import metrics
-from leaderboard.web_urls.moved import urlpatterns as moved
 from leaderboard.web_urls.people import urlpatterns as people
 from leaderboard.web_urls.public import urlpatterns as public
 
@@ -42,7 +41,6 @@ ACCOUNTS = list(asking(entry for entry in allauth_patterns if not str(entry.patt
 urlpatterns = [
     *public,
     *people,
-    *moved,
     path("metrics", metrics.metrics, name="metrics"),
     path("accounts/", include(ACCOUNTS)),
     path("admin/", admin.site.urls),

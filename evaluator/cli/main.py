@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 try:  # imports take a moment; an interrupt meanwhile should print no traceback
     import evaluator.blas  # noqa: F401  - before the first import of NumPy
     from evaluator import __version__
-    from evaluator.cli import arguments, deprecated_names
+    from evaluator.cli import arguments
     from evaluator.cli.output import printable_lines
     from evaluator.errors import SandboxError, UsageError
     from evaluator.exit_codes import DONE, INTERNAL_ERROR, INTERRUPTED, WRONG_USAGE
@@ -45,8 +45,7 @@ class _Parser(Parser):
 def main(words: Sequence[str]) -> int:
     """Run the command of the command line `words`, and return its exit status."""
     try:
-        current = deprecated_names.replace(words)
-        args = _parse(current)
+        args = _parse(words)
         status = _command(args)
         sys.stdout.flush()  # flushed here, where BrokenPipeError is still handled
         return status

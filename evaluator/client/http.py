@@ -204,7 +204,7 @@ def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:
         payload = json.loads(error.read(_MOST_BYTES))
         refusal = RefusedError(
             error.code,
-            str(payload.get("new_code") or payload["code"]),
+            str(payload["code"]),
             str(payload["message"]),
             list(payload.get("problems", [])),
             int(payload.get("more", 0)),

@@ -50,8 +50,7 @@ def wait_until_finished(
 
 
 def _status_text(submission: dict[str, Any]) -> str:
-    # A server of the previous version has the former name only.
-    position = submission.get("queue_position", submission.get("place_in_queue"))
+    position = submission["queue_position"]
     waiting = f", {position} ahead of it" if submission["state"] == "queued" and position is not None else ""
     stage = f", {submission['stage']}" if submission.get("stage") else ""
     return f"{submission['state']}{waiting}{stage}"

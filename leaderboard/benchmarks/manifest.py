@@ -74,8 +74,7 @@ class PhasePart(Part):
     split: name of the split that it scores. subset: the groups of the gold that are scored (empty: all groups); the
     key in the document is `gold_subset`. disclosure: UNSET for a ladder if the gold is hidden, else `full`
     (`benchmarks.recommended`). Other UNSET keys have the values of `benchmarks.proposed`, or else the model's defaults.
-    gpus: number of GPUs of each container, each with at least `gpu_memory_gb` GB (0: any). The previous release wrote
-    `gpus` into `limits`, which is still accepted.
+    gpus: number of GPUs of each container, each with at least `gpu_memory_gb` GB (0: any).
     """
 
     slug: Slug
@@ -106,8 +105,6 @@ class PhasePart(Part):
     tracks: list[TrackPart] = []
 
     def __post_init__(self) -> None:
-        if "gpus" in self.limits:
-            self.gpus = min(int(self.limits.pop("gpus")), MAX_GPUS)
         if self.gpu_memory_gb and not self.gpus:
             raise ValueError(
                 f"phase {self.slug} has gpu_memory_gb {self.gpu_memory_gb} but no gpus; expected gpus "
@@ -239,10 +236,6 @@ class Manifest(Part):
             _check_track(f"reported {row.system}: track", row.track, all_tracks | {""})
 
 
-FORMER_KEYS = {"half": "gold_subset"}
-"""Renamed keys of a phase: former name -> present name. Former names are accepted until the next release."""
-
-
 class ManifestError(Exception):
     """Error: a manifest is invalid. The message says where and why."""
 
@@ -253,7 +246,7 @@ def read(path: Path) -> Manifest:
     Raises ManifestError for a file that cannot be read or is not a valid manifest.
     """
     try:
-        return msgspec.convert(_with_present_keys(msgspec.json.decode(path.read_bytes())), Manifest)
+        return msgspec.convert(msgspec.json.decode(path.read_bytes()), Manifest)
     except (OSError, msgspec.MsgspecError) as error:
         raise ManifestError(f"{path}: {error}") from error
 
@@ -261,31 +254,9 @@ def read(path: Path) -> Manifest:
 def convert(document: dict[str, Any]) -> Manifest:
     """Convert decoded JSON to a manifest. Raises ManifestError for an invalid document."""
     try:
-        return msgspec.convert(_with_present_keys(document), Manifest)
+        return msgspec.convert(document, Manifest)
     except msgspec.ValidationError as error:
         raise ManifestError(f"manifest: {error}") from error
-
-
-def _with_present_keys(document: Any) -> Any:
-    """Return a decoded manifest with the former names of phase keys replaced by the present ones.
-
-    Raises ValidationError if a phase has a key under both its former and its present name.
-    """
-    phases = document.get("phases") if isinstance(document, dict) else None
-    if not isinstance(phases, list):
-        return document
-    return {**document, "phases": [_phase_with_present_keys(phase) for phase in phases]}
-
-
-def _phase_with_present_keys(phase: Any) -> Any:
-    if not isinstance(phase, dict):
-        return phase
-    for former, present in FORMER_KEYS.items():
-        if former in phase and present in phase:
-            raise msgspec.ValidationError(
-                f"phase {phase.get('slug')} has {present} and {former}, its former name; expected {present} alone"
-            )
-    return {FORMER_KEYS.get(name, name): value for name, value in phase.items()}
 
 
 def json_schema(address: str) -> dict[str, Any]:
@@ -296,10 +267,6 @@ def json_schema(address: str) -> dict[str, Any]:
     (schema,), parts = msgspec.json.schema_components([Manifest], ref_template="#/$defs/{name}")
     parts["SplitPart"]["oneOf"] = _either("gold", "inputs")
     parts["SystemPart"]["oneOf"] = _either("predictions", "image")
-    phase = parts["PhasePart"]
-    for former, present in FORMER_KEYS.items():
-        phase["properties"][former] = {**phase["properties"][present], "deprecated": True}
-        phase.setdefault("allOf", []).append({"not": {"required": [former, present]}})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": address,

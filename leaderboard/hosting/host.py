@@ -19,7 +19,7 @@ from django.core.files import File
 from django.db import transaction
 
 from leaderboard.benchmarks.actions import benchmarks, edit
-from leaderboard.benchmarks.manifest import FORMER_KEYS, Manifest, ManifestError, SplitPart, convert, text
+from leaderboard.benchmarks.manifest import Manifest, ManifestError, SplitPart, convert, text
 from leaderboard.boards.actions import facts, tracks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
@@ -45,10 +45,7 @@ LATER = (
     *("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks", "time_zone"),
     *("exact_scores", "least_groups", "detailed_answers", "afterwards"),
 )
-"""Fields of a phase that may change after the phase was hosted, or that phases of earlier releases lack. They are not
-part of the digests."""
-FORMER_DEFAULTS = {"disclosure": "full", "scope": "team", "quota_per_day": 5, "quota_total": 100}
-"""Values of a phase that digests leave out: the defaults of earlier releases, whose digests must still match."""
+"""Fields of a phase that may change after the phase was hosted. They are not part of the digests."""
 
 
 @dataclass(frozen=True)
@@ -126,14 +123,6 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
         whole.pop(name, None)
     for phase, name in product(whole["phases"], LATER):
         phase.pop(name, None)
-    for phase, (name, value) in product(whole["phases"], FORMER_DEFAULTS.items()):
-        if phase.get(name) == value:
-            del phase[name]
-    for phase, (former, present) in product(whole["phases"], FORMER_KEYS.items()):
-        if present in phase:
-            phase[former] = phase.pop(present)  # the former name, so that digests of the previous release still match
-    for row in whole.get("reported", ()):
-        row.pop("track", None)
     parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}
     for split in manifest.splits:
         with opened(folder, split.gold or split.inputs) as file:
@@ -238,7 +227,7 @@ def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say
 def _say_disclosure(benchmark: Benchmark, manifest: Manifest, say: Callable[[str], None]) -> None:
     """Report with `say` the phases whose disclosure policy is another than the manifest's.
 
-    The digests do not show it: `full` was the default of earlier releases.
+    The digests do not show it: organisers change it on the phase's page.
     """
     parts = {part.slug: part for part in manifest.phases}
     for phase in benchmark.phases.filter(slug__in=parts).select_related("split"):

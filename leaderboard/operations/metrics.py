@@ -16,7 +16,7 @@ from datetime import timedelta
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
-from django.db.models import Count, Min, Model, Q
+from django.db.models import Count, Min, Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.views.decorators.csrf import csrf_exempt
 from prometheus_client import CollectorRegistry, generate_latest
@@ -41,8 +41,6 @@ lease is over, and that were tried before.
 QUEUES = ("scoring", "systems", "systems-gpu", "scorers", "notifications")
 """Celery queues whose length is published."""
 WAITING = (State.QUEUED, State.RUNNING)
-FORMER_KINDS = {"similarity_check": "likeness", "head_to_head": "side_by_side"}
-"""Renamed values of the label `kind`, each with its former value. Both are published until the next release."""
 
 
 # The view changes nothing, and a CSRF error would reveal that the path exists.
@@ -144,35 +142,28 @@ def _work() -> Iterator[Metric]:
         )
         counts = {state: values for state, *values in rows}
         since = counts.get(State.QUEUED, NONE)[1]
-        for kind in _kinds(model):
-            for state in WAITING:
-                length.add_metric([kind, state.value], counts.get(state, NONE)[0])
-            oldest.add_metric([kind], max(0.0, (at - since).total_seconds()) if since else 0.0)
-            for state in TERMINAL:
-                finished.add_metric([kind, state.value], counts.get(state, NONE)[2])
-        name = _kinds(model)[0]
-        late.add_metric([name], sum(values[3] for values in counts.values()))
-        repeated.add_metric([name], sum(values[4] for values in counts.values()))
+        kind = str(model._meta.verbose_name).replace(" ", "_")
+        for state in WAITING:
+            length.add_metric([kind, state.value], counts.get(state, NONE)[0])
+        oldest.add_metric([kind], max(0.0, (at - since).total_seconds()) if since else 0.0)
+        for state in TERMINAL:
+            finished.add_metric([kind, state.value], counts.get(state, NONE)[2])
+        late.add_metric([kind], sum(values[3] for values in counts.values()))
+        repeated.add_metric([kind], sum(values[4] for values in counts.values()))
     yield from (length, oldest, finished, late, repeated)
 
 
-def _kinds(model: type[Model]) -> list[str]:
-    """Return the values of the label `kind` for a model: its name, and if the model was renamed its former name."""
-    name = str(model._meta.verbose_name).replace(" ", "_")
-    return [name, FORMER_KINDS[name]] if name in FORMER_KINDS else [name]
-
-
 def _notifications() -> Iterator[Metric]:
-    """Yield the number of notifications in each state, as two metrics: with the current name and the former one."""
+    """Yield the number of notifications in each state."""
     counts = dict(Notice.objects.order_by().values_list("state").annotate(n=Count("pk")))
-    for name, doc in (
-        ("holdout_notifications", "Notices by state; site: not sent. Those that ended over 30 days ago are deleted."),
-        ("holdout_notices", "Deprecated: the former name of holdout_notifications."),
-    ):
-        family = GaugeMetricFamily(name, doc, labels=["state"])
-        for state in Notice.State:
-            family.add_metric([state.value], counts.get(state, 0))
-        yield family
+    family = GaugeMetricFamily(
+        "holdout_notifications",
+        "Notices by state; site: not sent. Those that ended over 30 days ago are deleted.",
+        labels=["state"],
+    )
+    for state in Notice.State:
+        family.add_metric([state.value], counts.get(state, 0))
+    yield family
 
 
 def _broker() -> Iterator[Metric]:

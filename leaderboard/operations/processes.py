@@ -10,8 +10,6 @@ from pathlib import Path
 from django.conf import settings
 
 ROLES = ("sandbox", "web", "worker", "beat", "systems", "systems-gpu", "scorers", "notifications")
-FORMER_ROLES = {"notices": "notifications"}
-"""Role names of the previous release, each with its present name; accepted until the next release."""
 
 MAX_SYSTEMS = 16
 """The most processes of a worker that runs submitted containers."""
@@ -68,10 +66,9 @@ def scorers() -> list[str]:
 def notifications() -> list[str]:
     """Return the command line of the worker that sends mails and calls webhooks.
 
-    The worker needs no access to gold, and uses threads, since it mostly waits. It also reads the queue `notices`, as
-    `notifications` was called in the previous release, which may have left messages there.
+    The worker needs no access to gold, and uses threads, since it mostly waits.
     """
-    return _celery("notifications,notices", "--pool", "threads", name="notifications", concurrency=4)
+    return _celery("notifications", "--pool", "threads", concurrency=4)
 
 
 def _celery(queues: str, *options: str, name: str = "", concurrency: int = 1) -> list[str]:

@@ -42,10 +42,7 @@ class BrokerError(Exception):
 
 
 def task_name(name: str) -> str:
-    """Return Celery's name for a task: `leaderboard.jobs.score` for `score`.
-
-    A renamed task is also registered under its former name, because messages of an older release may have that.
-    """
+    """Return Celery's name for a task: `leaderboard.jobs.score` for `score`."""
     return f"leaderboard.jobs.{name}"
 
 

@@ -196,7 +196,6 @@ class Work:
     before_sweep: called at the beginning of each sweep
     has_workers: returns False while no worker would take a message; queued rows then wait for a later sweep
     submission_of: returns the key of the row's submission, for log lines; None if the row has none
-    former_name: `name` in the previous release, whose messages may still be in the broker; empty if it did not change
     peers: all kinds of work with the same queue, from the most urgent; `leaderboard/jobs.py` sets it
     """
 
@@ -220,7 +219,6 @@ class Work:
     before_sweep: Callable[[], object] = lambda: None
     has_workers: Callable[[], bool] = lambda: True
     submission_of: Callable[[Any], object] = lambda row: None
-    former_name: str = ""
     peers: Sequence[Work] = ()
 
     def enqueue(self, row: Any) -> None:

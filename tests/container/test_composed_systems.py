@@ -30,16 +30,15 @@ def test_systems_worker_runs_an_image_and_scoring_worker_scores_it(site: Service
     eventually(benchmark, lambda answer: any(phase["images_run"] for phase in answer.json()["phases"]))
     headers = {"Authorization": f"Token {token_of(site)}"}
     as_json = {"Content-Type": "application/json", **headers}
-    description = json.dumps({"name": "image.tar", "bytes": len(archive)}).encode()
-    created = request(f"{site.address}{PHASE}/images/", description, **as_json)
+    tus = {"Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream", **headers}
+    created = request(f"{site.address}{PHASE}/image-uploads/", b"", **tus, **{"Upload-Length": str(len(archive))})
     assert created.status == 201, created.body
     upload = created.json()
     for offset in range(0, len(archive), upload["chunk_bytes"]):
-        piece = archive[offset : offset + upload["chunk_bytes"]]
-        response = request(
-            f"{upload['chunks']}?offset={offset}", piece, **{"Content-Type": "application/octet-stream"}, **headers
-        )
-        assert response.status == 200, response.body
+        chunk = archive[offset : offset + upload["chunk_bytes"]]
+        override = {"X-HTTP-Method-Override": "PATCH", "Upload-Offset": str(offset)}
+        response = request(upload["url"], chunk, **tus, **override)
+        assert response.status == 204, response.body
     submitted = request(upload["submission"], json.dumps({"system": "Composed image"}).encode(), **as_json)
     assert submitted.status == 201, submitted.body
     submission = eventually(submitted.json()["url"], lambda answer: answer.json()["is_over"], **headers).json()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from leaderboard.environment import FORMER, PREFIX, VARIABLES
+from leaderboard.environment import PREFIX, VARIABLES
 from leaderboard.operations.processes import ROLES
 from tests.conftest import ROOT
 
@@ -22,7 +22,7 @@ def test_table_has_every_variable_with_default_and_meaning() -> None:
 
 def test_the_page_names_no_variable_that_is_not_read() -> None:
     named = set(re.findall(rf"{PREFIX}([A-Z0-9_]+)", PAGE))
-    assert named <= set(VARIABLES) | set(FORMER)
+    assert named <= set(VARIABLES)
 
 
 def test_compose_and_page_name_every_process() -> None:

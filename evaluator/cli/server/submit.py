@@ -48,8 +48,7 @@ def submit(args: argparse.Namespace) -> int:
 def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
     """Send the submission that the arguments describe, and return it as the API represents it."""
     metadata: dict[str, Any] = {"system": args.system, "team": args.team, "track": args.track, "note": args.note}
-    if args.fact:  # a server of an earlier version does not know it
-        metadata["fact"] = args.fact
+    metadata["fact"] = args.fact
     phase = phase_path(args.benchmark, args.phase)
     if args.reference is not None:
         payload = {**metadata, "reference": args.reference}
@@ -135,7 +134,7 @@ def _result_lines(submission: dict[str, Any], scores: dict[str, Any]) -> list[st
     In a phase with the disclosure policy Ladder the line has the rank only: scores are rounded, and `score_table` shows
     them with their bounds.
     """
-    result = submission.get("result")  # a server of an earlier version has none
+    result = submission["result"]
     if not result:
         return []
     whole = [row for row in scores["scores"] if row["measure"] == result["primary"] and not row["slice"]]

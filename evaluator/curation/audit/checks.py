@@ -110,9 +110,7 @@ def _label_leaks(request: AuditRequest) -> CheckResult:
     leaks = find_label_leaks(
         split, order, columns, order_is_public=public is not None or split.published, seed=request.seed
     )
-    # FORMAT 1 keeps the former names: `tells`, and in it `deals`.
-    former = {"deals" if name == "permutations" else name: value for name, value in leaks.tested.items()}
-    return {"label_leaks": leaks.tested, "tells": former}, [
+    return {"label_leaks": leaks.tested}, [
         *(public.findings if public is not None else []),
         *leaks.findings,
     ]

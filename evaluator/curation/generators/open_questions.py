@@ -58,7 +58,6 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     for public, hidden in permutations(by_file, 2):
         if n_leaked := count_leaked(by_file[public], by_file[hidden]):
             report["leaks"].append({"by": public, "of": hidden, "questions": n_leaked})
-    report["told"] = report["leaks"]  # the former name of `leaks`, until the next release
     return GeneratorResult(report, "\n".join(_text(report)))
 
 

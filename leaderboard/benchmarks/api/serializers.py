@@ -9,7 +9,6 @@ from rest_framework.request import Request
 
 from leaderboard.boards.api.serializers import ReportedSerializer
 from leaderboard.core.api import addresses
-from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.datasets.api.serializers import ErratumSerializer
 from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Benchmark, Download, Phase, Split
@@ -116,7 +115,7 @@ class TrackSerializer(serializers.Serializer[Any]):
     description = serializers.CharField()
 
 
-class PhaseSerializer(RenamedFields):
+class PhaseSerializer(serializers.Serializer[Any]):
     """A phase of a benchmark."""
 
     slug = serializers.CharField()
@@ -280,7 +279,7 @@ def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, requ
         "limits": limits.of(phase).as_dict() if phase.takes_images else None,
         "shows_logs": phase.logs_are_shown,
         "submissions": addresses.of(request, "api_submit", *url_args),
-        "images": addresses.of(request, "api_images", *url_args),
+        "images": addresses.of(request, "api_image_uploads", *url_args),
         "page": addresses.of(request, "leaderboard", *url_args),
     }
 

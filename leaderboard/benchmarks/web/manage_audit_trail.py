@@ -107,7 +107,7 @@ ACTS = {
     "submissions.downloaded": "downloaded all submissions or scores as CSV",
     "submission.hidden": "hid a submission",
     "submission.unhidden": "unhid a submission",
-    "near_copy.dismissed": "dismissed a near-duplicate",
+    "near_duplicate.dismissed": "dismissed a near-duplicate",
     "scorer.added": "added a scorer",
 }
 

@@ -15,7 +15,6 @@ from leaderboard.boards.queries import Row, by_primary, lookup
 from leaderboard.boards.queries.plots import ShownPlot, plots_of, shows_plots
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages
-from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 
 
@@ -41,7 +40,7 @@ class ColumnSerializer(serializers.Serializer[Any]):
     )
 
 
-class GridSerializer(RenamedFields):
+class GridSerializer(serializers.Serializer[Any]):
     """Histogram of scores by a metric (the system) against human ratings, both ranked and cut into `n_bins` bins."""
 
     slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
@@ -58,7 +57,7 @@ class PairsSerializer(serializers.Serializer[Any]):
     neither = serializers.IntegerField(help_text="both wrong")
 
 
-class SystemPlotsSerializer(RenamedFields):
+class SystemPlotsSerializer(serializers.Serializer[Any]):
     """Plot data of one system. has_plots: false if its result has none; curves, grids and pairs are then empty."""
 
     system = serializers.CharField()
@@ -70,7 +69,7 @@ class SystemPlotsSerializer(RenamedFields):
     pairs = PairsSerializer(allow_null=True, help_text="null: the gold is not a symmetric set")
 
 
-class PageOfPlots(RenamedFields):
+class PageOfPlots(serializers.Serializer[Any]):
     """One page of the list of a board's systems with their plot data."""
 
     count = serializers.IntegerField()

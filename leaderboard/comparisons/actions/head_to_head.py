@@ -110,4 +110,4 @@ def _checked(report: HeadToHeadReport) -> HeadToHeadReport:
     return report
 
 
-WORK = Work(name="head_to_head", rows=WAITING, do=_compare, urgency=Urgency.PAGE, former_name="side_by_side")
+WORK = Work(name="head_to_head", rows=WAITING, do=_compare, urgency=Urgency.PAGE)

@@ -17,7 +17,6 @@ from leaderboard.boards.queries import Ranges, Row, lookup
 from leaderboard.comparisons.queries.pairs import RankedPair, ranked_pairs
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages
-from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 
 
@@ -28,7 +27,7 @@ class PairedSystemSerializer(serializers.Serializer[Any]):
     submission = serializers.UUIDField(help_text="the submission that represents the system")
 
 
-class ComparisonSerializer(RenamedFields):
+class ComparisonSerializer(serializers.Serializer[Any]):
     """Two competing systems compared by the overall primary measure; `a` is ranked at least as high as `b`."""
 
     a = PairedSystemSerializer()

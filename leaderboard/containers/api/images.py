@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
@@ -18,9 +17,7 @@ from leaderboard.boards.queries import lookup
 from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.api import addresses, tus
 from leaderboard.core.api.base import View
-from leaderboard.core.api.chunks import ChunkParser, Offset, chunk_of
 from leaderboard.core.api.parsers import JSONParser
-from leaderboard.core.api.renamed import FormerProtocolView, RenamedFields
 from leaderboard.core.api.serializers import errors
 from leaderboard.evaluation import container_limits
 from leaderboard.models import Benchmark, ImageUpload, Phase, User
@@ -88,7 +85,7 @@ class Reference(Description):
     reference = serializers.CharField(max_length=400, help_text="registry/name@sha256:...")
 
 
-class ImageUploadSerializer(RenamedFields):
+class ImageUploadSerializer(Data):
     """Response serializer: an unfinished upload of an image archive, and its progress."""
 
     id = serializers.UUIDField()
@@ -100,7 +97,6 @@ class ImageUploadSerializer(RenamedFields):
     phase = serializers.CharField(allow_null=True, help_text="null: the image becomes a scorer of the benchmark")
     began_at = serializers.DateTimeField()
     url = serializers.URLField(help_text="URL to PATCH chunks to, by the tus protocol")
-    chunks = serializers.URLField(help_text="deprecated: URL to POST chunks to")
     submission = serializers.URLField(
         allow_null=True, help_text="URL to POST to after the last chunk; null: a scorer is added on its page"
     )
@@ -148,42 +144,6 @@ class ScorerUploadsView(tus.CreationView):
         return self.created(request, upload, _shape(upload, request))
 
 
-class ImagesView(FormerProtocolView):
-    permission_classes = (IsAuthenticated,)
-    parser_classes = (JSONParser,)
-
-    @extend_schema(
-        operation_id="image_upload",
-        deprecated=True,
-        request=PhaseArchive,
-        responses={201: ImageUploadSerializer, **errors(409, 413, 422, 503, 507)},
-    )
-    def post(self, request: Request, slug: str, phase: str) -> Response:
-        """Deprecated: begin to upload an archive by the former protocol. `image-uploads/` of the phase replaces it."""
-        row = lookup.phase_or_404(request.user, slug, phase)
-        upload = _begun(request, row, request.data)
-        answer = _shape(upload, request)
-        return Response(answer, status=201, headers={"Location": answer["url"]})
-
-
-class ScorerImagesView(FormerProtocolView):
-    permission_classes = (IsAuthenticated,)
-    parser_classes = (JSONParser,)
-
-    @extend_schema(
-        operation_id="scorer_upload",
-        deprecated=True,
-        request=Archive,
-        responses={201: ImageUploadSerializer, **errors(413, 422, 429)},
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        """Deprecated: begin to upload a scorer by the former protocol. `scorers/image-uploads/` replaces it."""
-        benchmark = lookup.managed_or_404(request.user, slug)
-        upload = _begun_scorer(request, benchmark, request.data)
-        answer = _shape(upload, request)
-        return Response(answer, status=201, headers={"Location": answer["url"]})
-
-
 class ReferencesView(View):
     permission_classes = (IsAuthenticated,)
     parser_classes = (JSONParser,)
@@ -226,25 +186,6 @@ class UploadView(tus.UploadView):
     def get(self, request: Request, pk: UUID) -> Response:
         """Show an upload with the number of bytes that were received. HEAD returns it in the header `Upload-Offset`."""
         return Response(_shape(_upload_or_404(request, pk), request))
-
-
-class ChunksView(FormerProtocolView):
-    permission_classes = (IsAuthenticated,)
-    parser_classes = (ChunkParser,)
-
-    @extend_schema(
-        operation_id="image_upload_chunk",
-        deprecated=True,
-        parameters=[Offset],
-        request={"application/octet-stream": OpenApiTypes.BINARY},
-        responses={200: ImageUploadSerializer, **errors(409, 410, 411, 413, 415, 422, 507)},
-    )
-    def post(self, request: Request, pk: UUID) -> Response:
-        """Deprecated: send the next chunk by the former protocol. PATCH of `image-uploads/ID/` replaces it."""
-        upload = _upload_or_404(request, pk)
-        offset, chunk = chunk_of(request, expected="the next chunk of the archive")
-        image_uploads.add(upload=upload, offset=offset, chunk=chunk)
-        return Response(_shape(upload, request))
 
 
 class UploadSubmissionView(View):
@@ -296,14 +237,13 @@ def _shape(upload: ImageUpload, request: Request) -> dict[str, Any]:
             "benchmark": benchmark.slug if benchmark else "",
             "phase": upload.phase.slug if upload.phase else None,
             "url": addresses.of(request, "api_image_upload", upload.pk),
-            "chunks": addresses.of(request, "api_image_chunks", upload.pk),
             "submission": addresses.of(request, "api_image_submit", upload.pk) if upload.phase else None,
         }
     )
     return dict(answer.data)
 
 
-def _begun(request: Request, phase: Phase, data: Any, metadata: str = "") -> ImageUpload:
+def _begun(request: Request, phase: Phase, data: Any, metadata: str) -> ImageUpload:
     params = _valid(PhaseArchive, data)
     if params["team"]:
         team_named(_user(request), params["team"])
@@ -312,7 +252,7 @@ def _begun(request: Request, phase: Phase, data: Any, metadata: str = "") -> Ima
     )
 
 
-def _begun_scorer(request: Request, benchmark: Benchmark, data: Any, metadata: str = "") -> ImageUpload:
+def _begun_scorer(request: Request, benchmark: Benchmark, data: Any, metadata: str) -> ImageUpload:
     params = _valid(Archive, data)
     return image_uploads.begin_scorer(benchmark=benchmark, by=_user(request), metadata=metadata, **_file(params))
 

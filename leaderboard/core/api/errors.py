@@ -20,7 +20,7 @@ from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
 from leaderboard.core import saved
-from leaderboard.core.api import problem_details, renamed
+from leaderboard.core.api import problem_details
 from leaderboard.core.failures import failure_of
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.refusal import NotFound, Refused
@@ -88,11 +88,8 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
 
 
 def answer(request: HttpRequest, status: int, code: str, message: str, **more: Any) -> HttpResponse:
-    """Return an error response. code: an error code under its current name, even if it was renamed.
-
-    more: further members of the response's JSON object.
-    """
-    return problem_details.response(request, status, code, message, **{**renamed.code_fields(code), **more})
+    """Return an error response. more: further members of its JSON object."""
+    return problem_details.response(request, status, code, message, **more)
 
 
 def _refused(request: HttpRequest, refusal: Refused) -> HttpResponse:

@@ -8,13 +8,10 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, JsonResponse
 from django.urls import reverse
-from django.utils.cache import patch_vary_headers
 from django.utils.encoding import escape_uri_path
 from structlog.contextvars import get_contextvars
 
 MEDIA_TYPE = "application/problem+json"
-FORMER_MEDIA_TYPE = "application/json"
-"""Media type for clients whose Accept header has it, but neither MEDIA_TYPE nor a range; the body is the same."""
 STATUSES = {413: "Content Too Large", 422: "Unprocessable Content", 460: "Checksum Mismatch"}
 """Titles of statuses whose names in Python 3.11 are former ones (RFC 9110), and of the one that only tus has."""
 
@@ -27,10 +24,8 @@ def title(status: int) -> str:
 def content(status: int, code: str, message: str, /, *, path: str = "", **more: Any) -> dict[str, Any]:
     """Return the JSON object of an error response.
 
-    code: the error code under its current name, even if it was renamed; the member `type` is the URL of its
-    documentation. path: of the request. The member `instance` has path and request id; if either is empty, it is left
-    out. more: further members, which override others of the same name: for clients of the previous release, `code` may
-    be a code's former name.
+    code: the error code; the member `type` is the URL of its documentation. path: of the request. The member `instance`
+    has path and request id; if either is empty, it is left out. more: further members.
     """
     request_id = get_contextvars().get("request_id")
     instance = {"instance": f"{escape_uri_path(path)}#{request_id}"} if path and request_id else {}
@@ -47,13 +42,6 @@ def content(status: int, code: str, message: str, /, *, path: str = "", **more: 
 
 
 def response(request: HttpRequest, status: int, code: str, message: str, /, **more: Any) -> JsonResponse:
-    """Return the HTTP response of `content(status, code, message, path=request.path, **more)`.
-
-    Its media type is application/json if the client accepts that, but neither problem details nor a wildcard.
-    """
-    accepted = request.headers.get("Accept", "")
-    is_former = FORMER_MEDIA_TYPE in accepted and MEDIA_TYPE not in accepted and "*" not in accepted
+    """Return the HTTP response of `content(status, code, message, path=request.path, **more)`."""
     body = content(status, code, message, path=request.path, **more)
-    result = JsonResponse(body, status=status, content_type=FORMER_MEDIA_TYPE if is_former else MEDIA_TYPE)
-    patch_vary_headers(result, ["Accept"])
-    return result
+    return JsonResponse(body, status=status, content_type=MEDIA_TYPE)

@@ -38,10 +38,6 @@ class ErrorSerializer(serializers.Serializer[Any]):
         required=False, help_text="path and id of the request; the id is also in the header X-Request-ID and in the log"
     )
     code = serializers.CharField(help_text="the kind of error, for programs to test")
-    new_code = serializers.CharField(
-        required=False,
-        help_text="only if the code was renamed: its present name, which `code` will have from the next release on",
-    )
     message = serializers.CharField(help_text="what went wrong, for people; its wording may change")
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
@@ -52,14 +48,13 @@ class ErrorSerializer(serializers.Serializer[Any]):
     more = serializers.IntegerField(required=False, help_text="number of further problems")
 
 
-def errors(*statuses: int) -> dict[tuple[int, str, str], type[ErrorSerializer]]:
-    """Return the error responses of an operation by (status, media types), for `extend_schema(responses=...)`.
+def errors(*statuses: int) -> dict[tuple[int, str], type[ErrorSerializer]]:
+    """Return the error responses of an operation by (status, media type), for `extend_schema(responses=...)`.
 
     statuses: HTTP statuses in addition to those that every operation may return.
     """
-    media_types = (problem_details.MEDIA_TYPE, problem_details.FORMER_MEDIA_TYPE)
     common = {400, 401, 403, 404, 405, 429}
-    return {(status, *media_types): ErrorSerializer for status in sorted({*statuses, *common})}
+    return {(status, problem_details.MEDIA_TYPE): ErrorSerializer for status in sorted({*statuses, *common})}
 
 
 class ScoreSerializer(serializers.Serializer[Any]):

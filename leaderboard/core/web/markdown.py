@@ -14,7 +14,7 @@ ELEMENTS = {
 }
 HIGHEST = 3
 """Level of the highest headings: the page's own headings are above them."""
-# Line ends stay as written, as in the plain texts of earlier releases. Images would come from other sites.
+# Line ends stay as written. Images would come from other sites.
 _PARSER = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table").disable("image")
 
 

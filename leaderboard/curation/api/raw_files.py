@@ -7,19 +7,14 @@ from uuid import UUID
 
 from django.conf import settings
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.boards.queries import lookup
 from leaderboard.core import chunked_upload
 from leaderboard.core.api import addresses, tus
-from leaderboard.core.api.chunks import ChunkParser, Offset, chunk_of
-from leaderboard.core.api.parsers import JSONParser
-from leaderboard.core.api.renamed import FormerProtocolView, RenamedFields
 from leaderboard.core.api.serializers import errors
 from leaderboard.curation.actions import raw_files
 from leaderboard.models import Benchmark, RawUpload, User
@@ -41,7 +36,7 @@ class RawFileAnnounced(Data):
     )
 
 
-class RawUploadSerializer(RenamedFields):
+class RawUploadSerializer(Data):
     """An upload of a raw file, and its progress."""
 
     id = serializers.UUIDField()
@@ -54,7 +49,6 @@ class RawUploadSerializer(RenamedFields):
         help_text="URL to PATCH chunks to, by the tus protocol; when all bytes are received, add the file on the page "
         "for new splits"
     )
-    chunks = serializers.URLField(help_text="deprecated: URL to POST chunks to")
 
 
 def _max_bytes() -> int:
@@ -81,23 +75,6 @@ class RawUploadsView(tus.CreationView):
         return self.created(request, upload, _serialized(upload, request))
 
 
-class RawFilesView(FormerProtocolView):
-    permission_classes = (IsAuthenticated,)
-    parser_classes = (JSONParser,)
-
-    @extend_schema(
-        operation_id="raw_upload",
-        deprecated=True,
-        request=RawFileAnnounced,
-        responses={201: RawUploadSerializer, **errors(413, 422, 429)},
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        """Deprecated: begin the upload of a raw file by the former protocol. `raw-uploads/` replaces it."""
-        benchmark = lookup.managed_or_404(request.user, slug)
-        answer = _serialized(_begun(request, benchmark, request.data), request)
-        return Response(answer, status=201, headers={"Location": answer["url"]})
-
-
 @extend_schema_view(
     patch=extend_schema(
         operation_id="raw_upload_append",
@@ -119,26 +96,7 @@ class RawUploadView(tus.UploadView):
         return Response(_serialized(_upload_or_404(request, pk), request))
 
 
-class RawChunksView(FormerProtocolView):
-    permission_classes = (IsAuthenticated,)
-    parser_classes = (ChunkParser,)
-
-    @extend_schema(
-        operation_id="raw_upload_chunk",
-        deprecated=True,
-        parameters=[Offset],
-        request={"application/octet-stream": OpenApiTypes.BINARY},
-        responses={200: RawUploadSerializer, **errors(409, 410, 411, 413, 415, 422, 507)},
-    )
-    def post(self, request: Request, pk: UUID) -> Response:
-        """Deprecated: send the next chunk by the former protocol. PATCH of `raw-uploads/ID/` replaces it."""
-        upload = _upload_or_404(request, pk)
-        offset, chunk = chunk_of(request, expected="the next chunk of the file")
-        raw_files.add_chunk(upload=upload, offset=offset, chunk=chunk)
-        return Response(_serialized(upload, request))
-
-
-def _begun(request: Request, benchmark: Benchmark, data: Any, metadata: str = "") -> RawUpload:
+def _begun(request: Request, benchmark: Benchmark, data: Any, metadata: str) -> RawUpload:
     serializer = RawFileAnnounced(data=data)
     serializer.is_valid(raise_exception=True)
     params = serializer.validated_data
@@ -164,7 +122,6 @@ def _serialized(upload: RawUpload, request: Request) -> dict[str, Any]:
             **{name: getattr(upload, name) for name in names},
             "chunk_bytes": chunked_upload.CHUNK_BYTES,
             "url": addresses.of(request, "api_raw_upload", upload.pk),
-            "chunks": addresses.of(request, "api_raw_chunks", upload.pk),
         }
     )
     return dict(answer.data)

@@ -67,4 +67,4 @@ def _row(correction: Correction, index: int, item: ItemRow) -> ChangedItem:
     )
 
 
-WORK = Work(name="diff_gold", rows=WAITING, do=_compare, urgency=Urgency.PAGE, former_name="lay_beside")
+WORK = Work(name="diff_gold", rows=WAITING, do=_compare, urgency=Urgency.PAGE)

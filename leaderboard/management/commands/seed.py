@@ -128,8 +128,7 @@ class Command(BaseCommand):
             submission = earlier.exclude(predictions__runs__state=State.FAILED).first()
             if submission is not None:
                 return submission
-            track = self.track(phase, part)
-            return submissions.submit(phase=phase, system=system, file=file, by=by, track=track).submission  # type: ignore[arg-type]
+            return submissions.submit(phase=phase, system=system, file=file, by=by, track=part.track).submission  # type: ignore[arg-type]
 
     def image_to_build(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
@@ -145,7 +144,7 @@ class Command(BaseCommand):
             benchmark=folder,
             phase=phase,
             team=part.team,
-            track=self.track(phase, part),
+            track=part.track,
             by=by,
             entrant=lambda: self.entrant(part, by),
         )
@@ -153,11 +152,6 @@ class Command(BaseCommand):
     @staticmethod
     def phase(plan: manifest.Manifest, part: manifest.SystemPart) -> Phase:
         return Phase.objects.get(benchmark__slug=plan.slug, slug=part.phase)
-
-    @staticmethod
-    def track(phase: Phase, part: manifest.SystemPart) -> str:
-        """Return the track of a manifest's system; empty if the phase, seeded by an earlier release, has no tracks."""
-        return part.track if phase.tracks else ""
 
     @staticmethod
     def submitter(part: manifest.SystemPart, people: dict[str, User]) -> User:

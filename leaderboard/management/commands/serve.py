@@ -32,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "role",
             nargs="?",
-            choices=(*processes.ROLES, *processes.FORMER_ROLES),
+            choices=processes.ROLES,
             metavar=f"{{{','.join(processes.ROLES)}}}",
             help="run only this process, in the foreground",
         )
@@ -67,9 +67,6 @@ class Command(BaseCommand):
         host, port: on which `web` listens. Raises CommandError for `scorers` or `systems-gpu` if the settings switch it
         off.
         """
-        if role in processes.FORMER_ROLES:
-            former, role = role, processes.FORMER_ROLES[role]
-            self.stderr.write(f"holdout: {former} is the former name of this process; use: manage.py serve {role}")
         if role == "scorers" and not settings.SCORERS:
             raise CommandError(
                 "the role scorers is switched off, since its worker needs gold and a container engine; switch it on: "

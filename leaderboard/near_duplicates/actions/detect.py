@@ -67,5 +67,4 @@ WORK = Work(
     do=_check,
     urgency=Urgency.CHECK,
     before_sweep=_finish_without_candidates,
-    former_name="look_for_copies",
 )

@@ -27,7 +27,7 @@ def dismiss(*, near_duplicate: NearDuplicate, reason: str, by: User) -> int:
     a, b = near_duplicate.a.submission.system_id, near_duplicate.b.submission.system_id
     fields = {"dismissed_at": timezone.now(), "dismissed_by": by, "reason": reason}
     covered = open_between(near_duplicate.phase, a, b).update(**fields)
-    AuditEntry.record("near_copy.dismissed", near_duplicate, by=by, systems=[a, b], reason=reason, rows=covered)
+    AuditEntry.record("near_duplicate.dismissed", near_duplicate, by=by, systems=[a, b], reason=reason, rows=covered)
     return covered
 
 

@@ -49,8 +49,7 @@ def write(since: datetime, at: datetime) -> int:
 def words(notice: Notice) -> tuple[str, str]:
     """Return (subject, text) of the mail about a finished submission, without the footer that all mails get."""
     fields = {name: one_line(str(value)) for name, value in notice.body.items()}
-    # Notices that earlier versions created have no titles.
-    where = f"{fields.get('benchmark_title', fields['benchmark'])}, {fields.get('phase_title', fields['phase'])}"
+    where = f"{fields['benchmark_title']}, {fields['phase_title']}"
     reason = f" ({fields['reason_text']})" if fields["reason_text"] else ""
     text = f"{fields['system']} of {fields['team']}, submitted to {where}, is finished: {fields['state']}{reason}."
     return f"{fields['system']}: {fields['state']} ({where})", f"{text}\n\n{fields['page']}\n"

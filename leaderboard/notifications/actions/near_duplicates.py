@@ -19,9 +19,7 @@ from leaderboard.models import NearDuplicate, Notice, Phase
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 
-EVENT = "near_copy.found"
-NEW_EVENT = "near_duplicate.found"
-"""New name of the event, which replaces EVENT. Webhooks get it in `new_event`, and from the next release in `event`."""
+EVENT = "near_duplicate.found"
 _PAIRS = uuid.UUID("0c7d9a44-6a0e-5f0b-9a8e-3d5f3e0b8a11")
 """UUID namespace of the ids of pairs. A unique constraint on `Notice` refuses a second notice with the same id."""
 
@@ -97,7 +95,6 @@ def _body(phase: Phase, at: datetime) -> dict[str, str]:
     benchmark = phase.benchmark
     return {
         "event": EVENT,
-        "new_event": NEW_EVENT,
         "at": at.isoformat(),
         "benchmark": benchmark.slug,
         "phase": phase.slug,

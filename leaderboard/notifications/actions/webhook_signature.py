@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 from datetime import datetime, timedelta
 
@@ -23,8 +22,7 @@ def secret(webhook: Webhook) -> str:
 def signed_headers(webhook: Webhook, notice: str, body: bytes, at: datetime) -> dict[str, str]:
     """Return the headers of the call of a webhook with `body`, among them its signature.
 
-    `webhook-signature` has one signature, and two for OVERLAP after a change of the secret. The headers `Holdout-...`
-    are those of the previous release, without the previous secret; the next release drops them.
+    `webhook-signature` has one signature, and two for OVERLAP after a change of the secret.
     notice: the notice's id, which is the same in each attempt.
     """
     stamp = str(int(at.timestamp()))
@@ -33,16 +31,12 @@ def signed_headers(webhook: Webhook, notice: str, body: bytes, at: datetime) -> 
         keys.append(_key(webhook, webhook.previous_salt))
     content = f"{notice}.{stamp}.".encode() + body
     signatures = [base64.b64encode(hmac.digest(key, content, "sha256")).decode() for key in keys]
-    former = hmac.new(keys[0], stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     return {
         "Content-Type": "application/json",
         "User-Agent": "Holdout",
         "webhook-id": notice,
         "webhook-timestamp": stamp,
         "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
-        "Holdout-Id": notice,
-        "Holdout-Timestamp": stamp,
-        "Holdout-Signature": f"sha256={former}",
     }
 
 
@@ -56,8 +50,7 @@ def previous_signs_until(webhook: Webhook, at: datetime) -> datetime | None:
 def _key(webhook: Webhook, salt: str) -> bytes:
     """Return the key with which a webhook's calls are signed. salt: the webhook's current or previous salt.
 
-    It is derived from the salt and the site's SECRET_KEY, so a copy of the database does not reveal it. It is the text
-    of a hexadecimal number, because that was the secret that the previous release showed.
+    It is derived from the salt and the site's SECRET_KEY, so a copy of the database does not reveal it.
     """
     words = f"webhook:{webhook.pk}:{salt}".encode()
-    return hmac.new(settings.SECRET_KEY.encode(), words, hashlib.sha256).hexdigest().encode()
+    return hmac.digest(settings.SECRET_KEY.encode(), words, "sha256")

@@ -73,7 +73,7 @@
     if (!response) return { status: 0 };
     let body = {};
     try { body = JSON.parse(response.getBody()); } catch { /* a proxy's page, or an empty body */ }
-    return { status: response.getStatus(), code: body.new_code || body.code, message: body.message };
+    return { status: response.getStatus(), code: body.code, message: body.message };
   };
   const isRetried = ({ status, code }) => status === 0 || (status >= 500 && code !== "engine_unavailable") || code === "wrong_offset";
   const LOGGED_OUT = ["not_authenticated", "authentication_failed", "permission_denied"];

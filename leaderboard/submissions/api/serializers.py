@@ -13,7 +13,6 @@ from rest_framework.request import Request
 
 from leaderboard.boards.disclosure import costs
 from leaderboard.core.api import addresses
-from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import ProblemSerializer
 from leaderboard.models import Run, State, Submission
 from leaderboard.submissions.queries import own_submissions
@@ -162,7 +161,7 @@ class ResultSerializer(serializers.Serializer[Any]):
     )
 
 
-class SubmissionSerializer(RenamedFields, SubmissionLine):
+class SubmissionSerializer(SubmissionLine):
     """A submission with its progress, its problems and warnings, and its published scorings."""
 
     revealed = serializers.ChoiceField(

@@ -25,7 +25,6 @@ def test_predictions_go_to_standard_output(files, capfdbinary) -> None:
     assert main(["run-baseline", *words]) == 0
     lines = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
     assert lines == [{"id": 0, "score": 1.0}, {"id": 1, "score": 0.0}]
-    assert main(["baseline", *words]) == 0  # the old name
 
 
 def test_one_list_names_baselines_and_systems(capsys) -> None:

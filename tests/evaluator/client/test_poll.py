@@ -10,7 +10,7 @@ from evaluator.cli.server.poll import scores_of
 from evaluator.client import poll
 from evaluator.client.http import RefusedError, UnavailableError
 
-RUNNING = {"is_over": False, "state": "running", "stage": "collecting"}
+RUNNING = {"is_over": False, "state": "running", "queue_position": None, "stage": "collecting"}
 DONE = {"is_over": True, "state": "done"}
 
 
@@ -63,6 +63,5 @@ def test_sealed_scores_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert "There are no scores yet." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["queue_position", "place_in_queue"])
-def test_the_queue_position_of_this_and_of_the_previous_version(name: str) -> None:
-    assert poll._status_text({"state": "queued", name: 3}) == "queued, 3 ahead of it"
+def test_the_status_has_the_queue_position() -> None:
+    assert poll._status_text({"state": "queued", "queue_position": 3}) == "queued, 3 ahead of it"

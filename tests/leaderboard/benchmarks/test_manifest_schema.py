@@ -92,13 +92,6 @@ def test_fixtures_are_valid(name: str) -> None:
     assert accepts(document)
 
 
-def test_both_names_of_a_renamed_key() -> None:
-    for keys in ({"half": "public"}, {"gold_subset": "public"}, {"half": "public", "gold_subset": "public"}):
-        document = copy.deepcopy(COMPLETE)
-        document["phases"][0] |= keys
-        assert VALIDATOR.is_valid(document) == accepts(document) == (len(keys) == 1)
-
-
 def test_the_site_serves_the_schema(client: Client, db: None) -> None:
     response = client.get("/schemas/benchmark.json")
     assert response["Content-Type"] == "application/schema+json" and "public" in response["Cache-Control"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 
 from leaderboard.accounts.actions import teams
 from leaderboard.archives.actions import manifest_of
-from leaderboard.benchmarks.manifest import ManifestError, convert, read
+from leaderboard.benchmarks.manifest import ManifestError, convert
 from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import sandbox_client
@@ -20,7 +18,6 @@ from leaderboard.hosting import host
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
 from leaderboard.models.benchmark import LADDER_LEAST_GROUPS
 from tests.support.rows.gold_uploads import files_of, refusal
-from tests.support.rows.many_groups import gold_of
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import LABELS, TASK, World, build, gold_lines
 
@@ -74,33 +71,6 @@ def halved(**subset: str) -> dict[str, Any]:
     """A manifest with one phase on a subset of its gold's groups."""
     splits = [{"name": "test", "kind": "test", "gold": "test.jsonl", "public_share": "0.5"}]
     return manifest(splits=splits, phases=[{"slug": "test", "title": "Test", "split": "test", **subset}])
-
-
-class TestFormerKeys:
-    def test_the_same_benchmark_has_either_key(self, folder: Path, curator: User) -> None:
-        (folder / "test.jsonl").write_bytes(gold_of(LABELS))
-        hosted = host.host(manifest=halved(half="public"), folder=folder, by=curator)
-        assert hosted.benchmark.phases.get().subset == "public"
-        assert not host.host(manifest=halved(gold_subset="public"), folder=folder, by=curator).changed
-
-    def test_a_digest_is_the_one_of_the_previous_release(self, folder: Path) -> None:
-        phase = {"half": "public", "slug": "test", "split": "test", "title": "Test"}
-        expected = hashlib.sha256(json.dumps([phase], separators=(",", ":")).encode()).hexdigest()
-        for key in ("half", "gold_subset"):
-            assert host._digests(convert(halved(**{key: "public"})), folder)["phases"] == expected
-
-    def test_both_keys_are_refused(self, tmp_path: Path) -> None:
-        document = halved(half="public", gold_subset="public")
-        words = "phase test has gold_subset and half, its former name; expected gold_subset alone"
-        with pytest.raises(ManifestError, match=words):
-            convert(document)
-        (tmp_path / "benchmark.json").write_text(json.dumps(document))
-        with pytest.raises(ManifestError, match=words):
-            read(tmp_path / "benchmark.json")
-
-    def test_the_present_key_is_written(self) -> None:
-        written = msgspec.json.decode(msgspec.json.encode(convert(halved(half="private"))))
-        assert written["phases"][0]["gold_subset"] == "private" and "half" not in written["phases"][0]
 
 
 DESCRIBED = {
@@ -209,18 +179,9 @@ class TestDefaults:
         with pytest.raises(ManifestError, match=f"phases.*{next(iter(wrong))}"):
             convert(manifest(phases=[{**phase, **wrong}]))
 
-    def test_digests_of_earlier_releases_still_match(self, folder: Path) -> None:
-        """They left out the values that were the defaults then, given or not."""
-        former = {"disclosure": "full", "scope": "team", "quota_per_day": 5, "quota_total": 100}
-        phase = {"slug": "test", "split": "test", "title": "Test"}
-        demonstration = {"quota_per_day": 10, "quota_total": 50, **phase}
-        for document, expected in ((phase, phase), (phase | former, phase), (former | demonstration, demonstration)):
-            digest = hashlib.sha256(json.dumps([expected], separators=(",", ":"), sort_keys=True).encode()).hexdigest()
-            assert host._digests(convert(manifest(phases=[document])), folder)["phases"] == digest
-
-    def test_a_phase_hosted_with_another_policy_is_reported(self, folder: Path, curator: User) -> None:
-        (phase,) = manifest()["phases"]
-        host.host(manifest=manifest(phases=[{**phase, "disclosure": "full"}]), folder=folder, by=curator)
+    def test_a_phase_that_has_another_policy_by_now_is_reported(self, folder: Path, curator: User) -> None:
+        host.host(manifest=manifest(), folder=folder, by=curator)
+        Phase.objects.update(disclosure="full")
         messages: list[str] = []
         assert not host.host(manifest=manifest(), folder=folder, by=curator, say=messages.append).changed
         assert "test has the disclosure policy full; it was not changed to ladder" in messages[0]

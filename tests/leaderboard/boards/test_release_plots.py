@@ -64,13 +64,6 @@ def two_systems(task: str, **policy: Any) -> World:
     return world
 
 
-def test_the_agreement_csv_has_its_former_columns_too() -> None:
-    two_systems("metric-correlation")
-    rows = lines(page_address("metric-correlation"))
-    names = {"metric_parts": "metric_bins", "people_part": "human_bin", "of_parts": "n_bins"}
-    assert rows and all(row[former] == row[name] != "" for row in rows for former, name in names.items())
-
-
 @TASKS
 def test_plot_data_are_released_with_their_result(task: str) -> None:
     two_systems(task)
@@ -95,7 +88,7 @@ def test_a_ladder_reveals_no_plots(task: str, policy: dict[str, Any]) -> None:
     assert "This phase does not show" in page and "data-plot=" not in page and plot(task).status_code == 404
     assert lines(page_address(task)) == []
     nothing = {"count": 0, "next": None, "previous": None, "results": []}
-    assert api() == {**nothing, "is_revealed": False, "told": False}
+    assert api() == {**nothing, "is_revealed": False}
     assert page_address(task) not in page_text("/benchmarks/drawn/test/")
     call_command("compute_plots", "drawn", "test")
     assert not ReleasePlot.objects.exists()

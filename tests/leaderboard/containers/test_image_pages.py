@@ -297,7 +297,7 @@ def test_the_benchmark_page_and_the_api_show_what_a_phase_accepts(world: World) 
     phase = phase_by_api()
     assert (phase["takes_predictions"], phase["takes_images"], phase["shows_logs"]) == (True, True, True)
     assert (phase["limits"]["wall_seconds"], phase["limits"]["memory_bytes"]) == (90, 4_000_000_000)
-    assert phase["images"].endswith("/api/v1/benchmarks/tiny/phases/test/images/")
+    assert phase["images"].endswith("/api/v1/benchmarks/tiny/phases/test/image-uploads/")
     takes_images(world, takes_images=False)
     assert Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["limits"] is None
     assert PAGE not in text(Client().get("/benchmarks/tiny/about/submit/"))

@@ -1,4 +1,4 @@
-"""Hostile uploads of archives: out of order, overlapping, false sizes, twenty at once, another person's, unfinished."""
+"""Hostile uploads of archives: false digests, discarded meanwhile, twenty at once, unfinished; see `test_tus.py`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Submission
 from leaderboard.models.image import RETENTION, images_storage
 from leaderboard.operations import sweep
-from tests.support.api_calls import ROOT, client_of, error_of, person
+from tests.support import tus_calls
+from tests.support.api_calls import ROOT, client_of
 from tests.support.rows import tiny_world
 from tests.support.rows.container_rows import engine_is_there, takes_images
 from tests.support.rows.tiny_world import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
-IMAGES = f"{ROOT}/benchmarks/tiny/phases/test/images/"
+IMAGES = f"{ROOT}/benchmarks/tiny/phases/test/image-uploads/"
 ARCHIVE = b"0123456789"
 
 
@@ -46,14 +47,8 @@ def ada(world: World) -> Client:
     return client_of(world.researcher)
 
 
-def begin(client: Client, size: int = len(ARCHIVE), **fields: Any) -> Any:
-    data = {"name": "mine.tar", "bytes": size, **fields}
-    return client.post(IMAGES, data, content_type="application/json")
-
-
-def piece(client: Client, upload: dict[str, Any], offset: int | str, content: bytes) -> Any:
-    address = f"{upload['chunks']}?offset={offset}"
-    return client.post(address, content, content_type="application/octet-stream")
+def begin(client: Client, **metadata: str) -> Any:
+    return tus_calls.create(client, IMAGES, len(ARCHIVE), filename="mine.tar", **metadata)
 
 
 def finish(client: Client, upload: dict[str, Any]) -> Any:
@@ -68,55 +63,10 @@ def stored_files() -> list[str]:
     return sorted(str(path) for path in [*paths, *(archives.rglob("*.tar") if archives.exists() else ())])
 
 
-def test_pieces_out_of_order_overlapping_repeated_empty_and_past_the_end(ada: Client) -> None:
-    upload = begin(ada).json()
-    assert piece(ada, upload, 5, ARCHIVE[5:]).status_code == 409, "not the first"
-    assert piece(ada, upload, 0, ARCHIVE[:4]).json()["received"] == 4
-    before = stored_files()
-    odd: list[tuple[int | str, bytes, int]] = [
-        (0, ARCHIVE[:4], 409),  # repeated
-        (2, ARCHIVE[2:6], 409),  # overlapping
-        (6, ARCHIVE[6:], 409),  # with a gap
-        (4, b"", 422),
-        (4, ARCHIVE[4:] + b"!", 413),  # one byte more than announced
-        (-1, b"x", 422),
-        ("", b"x", 422),
-        ("1e1", b"x", 422),
-        (10**30, b"x", 409),
-    ]
-    for offset, content, status in odd:
-        answer = piece(ada, upload, offset, content)
-        assert answer.status_code in (status, 400), (offset, answer.status_code, answer.content)
-    assert stored_files() == before
-    assert finish(ada, upload).status_code == 409, "incomplete"
-    assert piece(ada, upload, 4, ARCHIVE[4:]).json()["received"] == 10
-    assert piece(ada, upload, 10, b"x").status_code == 413
-    assert finish(ada, upload).status_code == 201
-    assert Image.objects.get().archive.read() == ARCHIVE
-    assert not ImageUpload.objects.exists()
-
-
-def test_a_piece_over_sixteen_megabytes(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = image_uploads.CHUNK_BYTES
-    upload = begin(ada, size=limit * 2).json()
-    assert upload["chunk_bytes"] == limit
-    before = stored_files()
-    assert piece(ada, upload, 0, b"x" * (limit + 1)).status_code == 413
-    assert stored_files() == before
-    assert piece(ada, upload, 0, b"x" * limit).json()["received"] == limit
-
-
-@pytest.mark.parametrize("size", [0, -1, 10**13, 10**40, "10", True, None])
-def test_invalid_sizes_are_refused(ada: Client, size: Any) -> None:
-    answer = begin(ada, size=size)
-    assert answer.status_code in (400, 413, 422) or (size == "10" and answer.status_code == 201)
-    assert ImageUpload.objects.count() == (answer.status_code == 201)
-
-
 def test_a_digest_that_differs_from_the_announced_one(ada: Client) -> None:
     assert begin(ada, sha256="0" * 63).status_code == 422
     upload = begin(ada, sha256="0" * 64).json()
-    piece(ada, upload, 0, ARCHIVE)
+    tus_calls.append(ada, upload, 0, ARCHIVE)
     assert finish(ada, upload).status_code == 422
     assert not ImageUpload.objects.exists() and not Image.objects.exists()
     assert not any("pieces/" in name for name in stored_files())
@@ -127,16 +77,10 @@ def test_the_schema_declares_that_an_upload_may_be_gone_and_the_disk_full(ada: C
     assert {"410", "507"} <= schema["paths"][f"{ROOT}/image-uploads/{{id}}/submission/"]["post"]["responses"].keys()
 
 
-def test_an_empty_body_is_answered_with_what_was_expected(ada: Client) -> None:
-    answer = piece(ada, begin(ada).json(), 0, b"")
-    assert answer.status_code == 400
-    assert answer.json()["message"] == "The body is empty; expected the next chunk of the archive."
-
-
 def test_a_piece_that_arrives_while_the_upload_is_discarded(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     before = stored_files()
     upload = begin(ada).json()
-    piece(ada, upload, 0, ARCHIVE[:4])
+    tus_calls.append(ada, upload, 0, ARCHIVE[:4])
     storage = image_uploads.images_storage()
     save = storage.save
 
@@ -147,7 +91,7 @@ def test_a_piece_that_arrives_while_the_upload_is_discarded(ada: Client, monkeyp
         return name
 
     monkeypatch.setattr(storage, "save", discarded_after)
-    answer = piece(ada, upload, 4, ARCHIVE[4:])
+    answer = tus_calls.append(ada, upload, 4, ARCHIVE[4:])
     assert (answer.status_code, answer.json()["code"]) == (410, "upload_gone")
     assert "already submitted or cancelled" in answer.json()["message"]
     assert stored_files() == before or stored_files() == [*before, str(settings.DATA / "files" / "images" / "pieces")]
@@ -155,7 +99,7 @@ def test_a_piece_that_arrives_while_the_upload_is_discarded(ada: Client, monkeyp
 
 def test_an_upload_that_is_discarded_while_it_is_assembled(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     upload = begin(ada).json()
-    piece(ada, upload, 0, ARCHIVE)
+    tus_calls.append(ada, upload, 0, ARCHIVE)
     storage = image_uploads.images_storage()
     opened = storage.open
 
@@ -172,28 +116,11 @@ def test_an_upload_that_is_discarded_while_it_is_assembled(ada: Client, monkeypa
 
 def test_lost_pieces_are_a_server_error(ada: Client) -> None:
     upload = begin(ada).json()
-    piece(ada, upload, 0, ARCHIVE)
+    tus_calls.append(ada, upload, 0, ARCHIVE)
     for name in ImageUpload.objects.get().pieces:
         image_uploads.images_storage().delete(name)
     assert finish(ada, upload).status_code == 500
     assert ImageUpload.objects.exists()
-
-
-def test_another_persons_upload_looks_like_a_missing_one(world: World, ada: Client) -> None:
-    upload = begin(ada).json()
-    other_person = client_of(person("grace"))
-    absent = {name: address.replace(upload["id"], "00000000-0000-4000-8000-000000000000") for name, address in
-              ((name, upload[name]) for name in ("url", "chunks", "submission"))}  # fmt: skip
-    for call in (
-        lambda at: other_person.get(at["url"]),
-        lambda at: other_person.delete(at["url"]),
-        lambda at: piece(other_person, at, 0, ARCHIVE),
-        lambda at: finish(other_person, at),
-    ):
-        others_upload, nobodys = call(upload), call(absent)
-        assert others_upload.status_code == nobodys.status_code == 404
-        assert error_of(others_upload) == error_of(nobodys)
-    assert ImageUpload.objects.get().received == 0
 
 
 def simultaneously(count: int, call: Callable[[int], Any]) -> list[Any]:

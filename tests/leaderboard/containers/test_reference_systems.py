@@ -30,7 +30,7 @@ from leaderboard.hosting import build_image, host
 from leaderboard.models import Image, Phase, Prediction, Run, Standing, State, Submission, User
 from leaderboard.operations import demo, processes
 from leaderboard.work_queue import worker_status
-from tests.support import container_images
+from tests.support import container_images, tus_calls
 from tests.support.api_calls import client_of
 from tests.support.reference_systems import FIXTURES, let_in
 from tests.support.workers.running_stack import Stack
@@ -207,14 +207,13 @@ def test_web_and_api_accept_the_same_image(containers: Stack, fixtures: Path) ->
 
     api = client_of(ada)
     root = "/api/v1/benchmarks/mirror-claims/phases/test"
-    asked_for = {"name": "image.tar.gz", "bytes": len(content)}
-    upload_response = api.post(f"{root}/images/", json.dumps(asked_for), content_type="application/json")
+    upload_response = tus_calls.create(api, f"{root}/image-uploads/", len(content), filename="image.tar.gz")
     assert upload_response.status_code == 201, upload_response.content
     upload = upload_response.json()
     for offset in range(0, len(content), upload["chunk_bytes"]):
         chunk = content[offset : offset + upload["chunk_bytes"]]
-        chunk_response = api.post(f"{upload['chunks']}?offset={offset}", chunk, content_type="application/octet-stream")
-        assert chunk_response.status_code == 200, chunk_response.content
+        chunk_response = tus_calls.append(api, upload, offset, chunk)
+        assert chunk_response.status_code == 204, chunk_response.content
     body = json.dumps({"system": "By API", "team": "Analytical Engines"})
     submitted = api.post(upload["submission"], body, content_type="application/json")
     assert submitted.status_code == 201, submitted.content

@@ -33,6 +33,7 @@ from leaderboard.operations import sweep
 from leaderboard.scoring.actions import rescoring, runs
 from leaderboard.submissions.queries.receipts import command
 from leaderboard.work_queue.lease import Lease
+from tests.support import tus_calls
 from tests.support.custom_scorers import ACCURACY, DIGEST, row, scores_by, worker_is_there
 from tests.support.rows import board_rows
 from tests.support.rows.container_rows import engine_is_there
@@ -134,13 +135,10 @@ def test_invalid_input_is_reported(world: World, organiser: User, changes: dict[
 def test_pieces_are_assembled_into_a_scorer(world: World, organiser: User) -> None:
     client = Client()
     client.force_login(organiser)
-    response = client.post(
-        reverse("api_scorer_images", args=["tiny"]), json.dumps({"bytes": 9}), content_type="application/json"
-    ).json()
+    response = tus_calls.create(client, reverse("api_scorer_uploads", args=["tiny"]), 9).json()
     assert (response["benchmark"], response["phase"], response["submission"]) == ("tiny", None, None)
     for offset, chunk in ((0, b"four"), (4, b"fives")):
-        where = f"{reverse('api_image_chunks', args=[response['id']])}?offset={offset}"
-        assert client.post(where, chunk, content_type="application/octet-stream").status_code == 200
+        assert tus_calls.append(client, response, offset, chunk).status_code == 204
     assert client.post(
         reverse("api_image_submit", args=[response["id"]]), json.dumps({"system": "x"}), content_type="application/json"
     ).status_code in (403, 422), "it is not a system's image"

@@ -15,7 +15,6 @@ from django.core.files.storage import filesystem
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import parse_http_date
 
@@ -380,25 +379,6 @@ def test_a_full_disk_leaves_the_offset(ada: Client, monkeypatch: pytest.MonkeyPa
         assert create(ada, body=ARCHIVE).status_code == 507
     assert offset_of(ada, url) == 0 and ImageUpload.objects.count() == 1
     assert append(ada, url, 0, ARCHIVE).status_code == 204
-
-
-@pytest.mark.parametrize("name", ["api_images", "api_scorer_images", "api_raw_files"])
-def test_the_former_protocol_is_deprecated_and_works(world: World, name: str) -> None:
-    curator = client_of(world.curator)
-    args = ["tiny", "test"] if name == "api_images" else ["tiny"]
-    response = curator.post(reverse(name, args=args), {"bytes": 10}, content_type="application/json")
-    assert response.status_code == 201
-    chunks = f"{response.json()['chunks']}?offset=0"
-    sent = curator.post(chunks, ARCHIVE, content_type="application/octet-stream")
-    former = curator.post(chunks.replace("chunks", "pieces"), ARCHIVE, content_type="application/octet-stream")
-    assert (sent.status_code, sent.json()["received"], former.status_code) == (200, 10, 409)
-    for answer in (response, sent, former):
-        assert (answer["Deprecation"], answer["Link"]) == (
-            "@1795392000",
-            '</docs/api/>; rel="deprecation"; type="text/html"',
-        )
-    assert offset_of(curator, response.json()["url"]) == 10, "either protocol goes on with an upload of the other"
-    assert "Deprecation" not in curator.get(response.json()["url"])
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,4 +1,4 @@
-"""`manage.py` says in one line that a folder has no database; former command names still work."""
+"""`manage.py` says in one line that a folder has no database."""
 
 from __future__ import annotations
 
@@ -26,9 +26,3 @@ def test_a_folder_without_a_database_is_named_in_one_line(tmp_path: Path, comman
     assert result.returncode == 1
     (line,) = result.stderr.splitlines()
     assert f"the database of {tmp_path} has no tables yet" in line and "migrate" in line
-
-
-def test_a_former_command_works_and_names_the_present_one(tmp_path: Path) -> None:
-    warning, error = manage(tmp_path, "tidy").stderr.splitlines()
-    assert warning.endswith("manage.py tidy is deprecated: use cleanup")
-    assert "has no tables yet" in error

@@ -140,9 +140,9 @@ def test_the_connection_goes_to_the_checked_address(monkeypatch: pytest.MonkeyPa
 
 def test_a_call_carries_its_headers_and_body() -> None:
     with listening(replies(b"HTTP/1.1 200 OK\r\n\r\n")) as (url, received):
-        assert post(url, b'{"a": 1}', {"Holdout-Id": "7"}, also=LOCAL) == 200
+        assert post(url, b'{"a": 1}', {"webhook-id": "7"}, also=LOCAL) == 200
     head, _, body = received[0].partition(b"\r\n\r\n")
-    assert head.startswith(b"POST /hook?x=1 HTTP/1.1\r\n") and b"Holdout-Id: 7" in head
+    assert head.startswith(b"POST /hook?x=1 HTTP/1.1\r\n") and b"webhook-id: 7" in head
     assert b'{"a": 1}' in (body, *received[1:]) or body == b""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -19,6 +18,7 @@ from leaderboard.core import chunked_upload
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import raw_files
 from leaderboard.models import AuditEntry, RawFile, RawUpload, User
+from tests.support import tus_calls
 from tests.support.api_calls import person
 from tests.support.rows import generator_previews
 from tests.support.rows.gold_uploads import close_all, files_of, refusal, uploaded
@@ -157,22 +157,20 @@ def test_abandoned_uploads_are_removed(world: World) -> None:
 
 def through_api(world: World) -> None:
     client = logged_in(world.curator)
-    begin = {"name": "mine.jsonl", "bytes": len(CONTENT), "sha256": hashlib.sha256(CONTENT).hexdigest()}
-    upload_response = client.post(
-        reverse("api_raw_files", args=["tiny"]), json.dumps(begin), content_type="application/json"
-    )
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    at = reverse("api_raw_uploads", args=["tiny"])
+    upload_response = tus_calls.create(client, at, len(CONTENT), filename="mine.jsonl", sha256=digest)
     assert upload_response.status_code == 201
     upload = upload_response.json()
-    where, kind = upload["chunks"], "application/octet-stream"
-    assert client.post(f"{where}?offset=0", CONTENT[:50], content_type=kind).json()["received"] == 50
-    lost = client.post(f"{where}?offset=0", CONTENT[:50], content_type=kind)
+    assert tus_calls.append(client, upload, 0, CONTENT[:50]).status_code == 204
+    lost = tus_calls.append(client, upload, 0, CONTENT[:50])
     assert (lost.status_code, lost.json()["code"]) == (409, "wrong_offset")
     assert client.get(upload["url"]).json()["received"] == 50
-    assert client.post(f"{where}?offset=50", CONTENT[50:], content_type=kind).status_code == 200
+    assert tus_calls.append(client, upload, 50, CONTENT[50:]).status_code == 204
     page = reverse("manage_new_split", args=["tiny"])
     assert "mine.jsonl" in client.get(page).content.decode()
     assert client.post(page, {"upload": upload["id"]}).status_code == 302
-    assert RawFile.objects.get().sha256 == begin["sha256"]
+    assert RawFile.objects.get().sha256 == digest
 
 
 def test_without_a_script_it_is_uploaded_in_one_piece(world: World) -> None:

@@ -23,7 +23,6 @@ from leaderboard.celery import app
 from leaderboard.core import disk, process_metrics
 from leaderboard.models import Notice, Run, SimilarityCheck, State, Submission, WorkerReport
 from leaderboard.operations import metrics as metrics_view
-from leaderboard.operations.metrics import FORMER_KINDS
 from leaderboard.work_queue import enqueue
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import stand, symmetric_scores
@@ -176,20 +175,18 @@ def test_mails_and_calls_are_counted(world: World) -> None:
     about = {"subject": Submission(system=world.system).pk, "body": {}, "due_at": at, "created_at": at}
     Notice.objects.create(user=world.researcher, state="queued", **about)
     metrics = read_metrics()
-    for name in ("notifications", "notices"):
-        assert (number(metrics, name, state="queued"), number(metrics, name, state="failed")) == (1, 0)
+    assert [number(metrics, "notifications", state=state) for state in ("queued", "failed")] == [1, 0]
 
 
-def test_renamed_kinds_have_both_labels(world: World) -> None:
+def test_each_kind_has_its_label(world: World) -> None:
     at = timezone.now()
     times = {"queued_at": at, "enqueued_at": at}
     SimilarityCheck.objects.create(prediction=world.insert_run().prediction, phase=world.phase, **times)
     metrics = read_metrics()
-    for name, former in FORMER_KINDS.items():
-        for kind in (former, name):
-            assert number(metrics, "queue_length", kind=kind, state="queued") == (name == "similarity_check")
-            assert number(metrics, "oldest_queued_seconds", kind=kind) >= 0
-            assert number(metrics, "finished_last_hour", kind=kind, outcome="done") == 0
+    for kind in ("similarity_check", "head_to_head"):
+        assert number(metrics, "queue_length", kind=kind, state="queued") == (kind == "similarity_check")
+        assert number(metrics, "oldest_queued_seconds", kind=kind) >= 0
+        assert number(metrics, "finished_last_hour", kind=kind, outcome="done") == 0
 
 
 def test_no_name_and_no_score_is_exposed(world: World) -> None:
@@ -256,6 +253,5 @@ def test_the_page_for_operators_lists_each_metric(world: World) -> None:
     answer = Client().get("/metrics", headers=WITH).content.decode()
     shown = {line.split()[2] for line in answer.splitlines() if line.startswith("# HELP")}
     declared = {f"{metric._name}_total" if metric._type == "counter" else metric._name for metric in DECLARED}
-    former = {"holdout_notices"}
-    known = (shown | declared | {"holdout_sweep_age_seconds"}) - former
+    known = shown | declared | {"holdout_sweep_age_seconds"}
     assert set(re.findall(r"`(holdout_\w+)`", table)) == known

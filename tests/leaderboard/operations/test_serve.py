@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.core.management import call_command
 
-from leaderboard.operations.processes import FORMER_ROLES, ROLES
+from leaderboard.operations.processes import ROLES
 from tests.conftest import ROOT
 from tests.support.seeded_site import prepare_data
 from tests.support.workers.running_stack import children
@@ -145,10 +145,7 @@ def test_a_killed_sandbox_is_restarted(serving: Serving) -> None:
     assert '"sandbox": true' in get(address(serving) + "health/ready")
 
 
-@pytest.mark.parametrize("role", ["notifications", "notices"])
-def test_a_process_can_be_started_by_its_former_name(
-    role: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_process_is_started_by_its_role(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
 
     def execve(path: str, command: list[str], environment: dict[str, str]) -> None:
@@ -157,10 +154,9 @@ def test_a_process_can_be_started_by_its_former_name(
 
     monkeypatch.setattr(os, "execve", execve)
     with pytest.raises(SystemExit):
-        call_command("serve", role)
+        call_command("serve", "notifications")
     (command,) = started
-    assert command[command.index("--queues") + 1] == "notifications,notices", "messages of the previous release, too"
-    assert ("notices is the former name of this process" in capsys.readouterr().err) == (role in FORMER_ROLES)
+    assert command[command.index("--queues") + 1] == "notifications"
 
 
 def test_it_leaves_no_process_and_restarts_over_a_stale_socket(serving: Serving, data: Path) -> None:

@@ -12,7 +12,6 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import jobs
 from leaderboard.accounts.actions import teams
 from leaderboard.containers.actions import images, run_system
 from leaderboard.core.refusal import Code, Refused
@@ -37,6 +36,7 @@ from leaderboard.submissions.actions import validation
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.submissions.queries.progress import Revealed, of, with_related
 from leaderboard.work_queue.lease import Lease
+from tests.support import sweeps
 from tests.support.api_calls import person
 from tests.support.rows import container_rows
 from tests.support.rows.many_groups import (
@@ -101,7 +101,7 @@ def test_nothing_is_scored_or_shown_before_the_date(world: World, phase: Phase, 
     ]
     before = {address: (client.get(address).content, client.get(address)["ETag"]) for address in addresses}
     submission = send(world, phase, answers(LABELS, 4))
-    jobs.sweep()
+    sweeps.sweep()
     assert not Run.objects.exists() and not Leaderboard.objects.exists() and not Score.objects.exists()
     assert {address: (client.get(address).content, client.get(address)["ETag"]) for address in addresses} == before
     client.force_login(world.researcher)
@@ -123,7 +123,7 @@ def test_a_final_hidden_before_the_opening_is_scored_and_not_shown(world: World,
     submission = send(world, phase, answers(LABELS, 4))
     hide(submission=submission, reason="leaked", by=world.curator)
     pass_closing_date(phase)
-    jobs.sweep()
+    sweeps.sweep()
     score_all()
     assert api_submission(submission) is Revealed.SCORES and primary(submission) == 0.9
     standings = Leaderboard.objects.get(phase=phase).standings
@@ -140,8 +140,8 @@ def test_the_sweep_opens_it_and_scores_the_finals_once(world: World, phase: Phas
     ]
     sealed_phases.choose(submission=first, by=world.researcher)
     pass_closing_date(phase)
-    jobs.sweep()
-    jobs.sweep()
+    sweeps.sweep()
+    sweeps.sweep()
     assert Run.objects.count() == 2, "the chosen one, and the latest of the team that chose none"
     score_all()
     assert [primary(each) for each in (first, second, *rival_submissions)] == [0.9, None, None, 0.85]

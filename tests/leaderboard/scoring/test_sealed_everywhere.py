@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard import jobs
 from leaderboard.models import HeadToHead, Phase, System
+from tests.support import sweeps
 from tests.support.api_calls import person
 from tests.support.rows.many_groups import a_phase, a_split, answers, labels_of, score_all, send, soon
 from tests.support.rows.tiny_world import World, build
@@ -67,7 +67,7 @@ def test_a_sealed_submission_changes_no_address_for_others() -> None:
     before = [responses(urls), responses(urls, stranger)]
     for wrong in (4, 0):
         send(world, phase, answers(LABELS, wrong))
-        jobs.sweep()
+        sweeps.sweep()
     assert [responses(urls), responses(urls, stranger)] == before
     assert not HeadToHead.objects.exists()
 

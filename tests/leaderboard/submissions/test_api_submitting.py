@@ -52,7 +52,7 @@ def test_a_file_is_submitted_followed_scored_and_downloaded(world, ada):
     assert response.status_code == 201
     body = response.json()
     assert response["Location"] == body["url"]
-    assert body["state"] == "queued" and body["queue_position"] == body["place_in_queue"] == 0 and not body["is_over"]
+    assert body["state"] == "queued" and body["queue_position"] == 0 and not body["is_over"]
     assert (body["system"], body["team"], body["note"]) == ("Bernoulli", "Analytical Engines", "seed 7")
     assert (body["file"]["bytes"], body["file"]["n_lines"]) == (len(content), 4)
     assert ada.get(body["scores"]).json()["code"] == "not_ready"
@@ -60,7 +60,7 @@ def test_a_file_is_submitted_followed_scored_and_downloaded(world, ada):
     runs.WORK.run(Run.objects.get().pk)
 
     after = ada.get(body["url"]).json()
-    assert after["state"] == "done" and after["is_over"] and after["queue_position"] is after["place_in_queue"] is None
+    assert after["state"] == "done" and after["is_over"] and after["queue_position"] is None
     assert after["receipt"]["predictions_sha256"] == body["file"]["sha256"]
     scores = ada.get(body["scores"]).json()
     scores_by_slice = {(s["measure"], json.dumps(s["slice"])): s["value"] for s in scores["scores"]}
@@ -276,7 +276,7 @@ def test_an_unavailable_sandbox_is_a_server_error_and_costs_no_quota(ada, settin
     settings.SANDBOX_SOCKET = "/nowhere.sock"
     before = footprint()
     answer = send(ada, prediction_lines())
-    assert (answer.status_code, answer.json()["new_code"]) == (503, "sandbox_unavailable")
+    assert (answer.status_code, answer.json()["code"]) == (503, "sandbox_unavailable")
     assert footprint() == before
 
 
@@ -290,7 +290,7 @@ def test_a_file_is_not_at_fault_if_the_machine_is_too_busy_to_check_it(ada, monk
     with monkeypatch.context() as patched:
         patched.setattr(sandbox_client.ProcessSandbox, "run", time_out)
         answer = send(ada, prediction_lines())
-    assert (answer.status_code, answer.json()["new_code"]) == (503, "sandbox_unavailable")
+    assert (answer.status_code, answer.json()["code"]) == (503, "sandbox_unavailable")
     assert answer.json()["message"] == "Your file could not be checked: the server is too busy. Try again soon."
     assert 1 <= int(answer["Retry-After"]) <= 30
     assert footprint() == before
@@ -302,7 +302,7 @@ def test_a_file_is_not_at_fault_if_the_inputs_cannot_be_read(world, ada, spoil):
     """Its check is not among the user's refused files, whose processor time is limited."""
     spoil(Path(world.split.inputs.path))
     answer = send(ada, prediction_lines())
-    assert (answer.status_code, answer.json()["new_code"]) == (503, "sandbox_unavailable")
+    assert (answer.status_code, answer.json()["code"]) == (503, "sandbox_unavailable")
     assert "the benchmark's inputs cannot be read" in answer.json()["message"]
     assert not AuditEntry.objects.filter(action="submission.refused").exists()
 

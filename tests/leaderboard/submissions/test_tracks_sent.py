@@ -16,6 +16,7 @@ from evaluator.cli.main import main
 from leaderboard.accounts.actions import tokens
 from leaderboard.containers.actions import images
 from leaderboard.models import ImageUpload, Phase, Submission
+from tests.support import tus_calls
 from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
 from tests.support.rows.tiny_world import TOLD_IN_FULL, World, build, prediction_lines
 from tests.support.rows.track_phases import build_with_tracks
@@ -75,12 +76,12 @@ def test_the_api_returns_the_track(ada: Client) -> None:
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("track", BAD)
 def test_the_api_starts_and_completes_no_upload_without_a_track(world: World, ada: Client, track: str) -> None:
-    start_url = reverse("api_images", args=["tiny", "test"])
-    answer = ada.post(start_url, json.dumps({"bytes": 3, "track": track}), "application/json")
+    start_url = reverse("api_image_uploads", args=["tiny", "test"])
+    answer = tus_calls.create(ada, start_url, 3, track=track)
     assert refused_with(answer) == (422, "invalid_track")
     assert not ImageUpload.objects.exists()
-    upload = ada.post(start_url, json.dumps({"bytes": 3, "track": "simple"}), "application/json").json()
-    ada.post(f"{upload['chunks']}?offset=0", b"abc", "application/octet-stream")
+    upload = tus_calls.create(ada, start_url, 3, track="simple").json()
+    tus_calls.append(ada, upload, 0, b"abc")
     before = footprint()
     completion = ada.post(upload["submission"], json.dumps({"system": "New", "track": track}), "application/json")
     assert refused_with(completion) == (422, "invalid_track")

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from leaderboard.web_urls import moved
-
 EVERYONE = "200 200 200 200 200 200 200"
-MOVED = "301 301 301 301 301 301 301"
 NOBODY = "404 404 404 404 404 404 404"
 MANAGERS_OF_DRAFT = "404 404 404 404 200 200 404"
 LOGGED_IN = "login 200 200 200 200 200 200"
@@ -89,8 +86,6 @@ PUBLIC = [
     *both("frozen_progress", NOBODY, NOBODY),
     *both("significance", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_significance", NOBODY, NOBODY),
-    # Addresses of earlier releases redirect everybody, even if the target does not exist.
-    *(row for name in moved.MOVED.values() for row in both(f"former_{name}", MOVED, MOVED)),
     *both("pairs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_pairs", NOBODY, NOBODY),
     # Claims have neither probabilities nor ratings, so these plots do not exist.
@@ -450,33 +445,24 @@ API = [
     Row("api_exact_scores", "401 404 404 404 200 200 404", where=DRAFT),
     *both("api_comparisons", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_plots", EVERYONE, MANAGERS_OF_DRAFT),
-    *both("former_api_plots", EVERYONE, MANAGERS_OF_DRAFT),
     # Neither has a result to plot.
     *both("api_plot", NOBODY, NOBODY),
     Row("api_submit", post="401 400 400 400 400 400 400"),
     Row("api_submit", post="401 404 404 404 400 400 404", where=DRAFT),
-    Row("api_images", post="401 415 415 415 415 415 415"),
-    Row("api_images", post="401 404 404 404 415 415 404", where=DRAFT),
     Row("api_image_uploads", post="401 400 400 400 400 400 400"),
     Row("api_image_uploads", post="401 404 404 404 400 400 404", where=DRAFT),
     Row("api_image_references", post="401 415 415 415 415 415 415"),
     Row("api_image_references", post="401 404 404 404 415 415 404", where=DRAFT),
-    Row("api_scorer_images", post="401 404 404 415 404 415 404"),
-    Row("api_scorer_images", post="401 404 404 404 415 415 404", where=DRAFT),
     Row("api_scorer_uploads", post="401 404 404 400 404 400 404"),
     Row("api_scorer_uploads", post="401 404 404 404 400 400 404", where=DRAFT),
     Row("api_raw_uploads", post="401 404 404 400 404 400 404"),
     Row("api_raw_uploads", post="401 404 404 404 400 400 404", where=DRAFT),
-    Row("api_raw_files", post="401 404 404 415 404 415 404"),
-    Row("api_raw_files", post="401 404 404 404 415 415 404", where=DRAFT),
     Row(
         "api_raw_upload",
         "401 404 404 200 404 404 404",
         delete="401 404 404 204 404 404 404",
         patch="401 404 404 415 404 404 404",
     ),
-    Row("api_raw_chunks", post="401 404 404 400 404 404 404"),
-    Row("former_api_raw_chunks", post="401 404 404 400 404 404 404"),
     Row(
         "api_image_upload",
         "401 200 404 404 404 404 404",
@@ -484,8 +470,6 @@ API = [
         patch="401 415 404 404 404 404 404",
         where=UPLOAD,
     ),
-    Row("api_image_chunks", post="401 400 404 404 404 404 404", where=UPLOAD),
-    Row("former_api_image_chunks", post="401 400 404 404 404 404 404", where=UPLOAD),
     Row("api_image_submit", post="401 415 404 404 404 404 404", where=UPLOAD),
     Row("api_teams", "401 200 200 200 200 200 200", "401 415 415 415 415 415 415"),
     Row("api_team", OWN_SYSTEM.replace("login", "401")),

@@ -87,9 +87,9 @@ _OF_LOG_INS = """
 _OF_API = """
     api_tokens api_device_code api_device_token api_token api_tasks api_task api_benchmarks api_benchmark
     api_inputs api_croissant api_leaderboard api_leaderboard_csv api_leaderboard_latex api_leaderboard_markdown
-    api_leaderboard_bibtex api_leaderboard_canonical api_comparisons api_plots api_plot api_submit api_images
-    api_image_uploads api_image_references api_scorer_images api_scorer_uploads api_raw_uploads api_raw_files
-    api_raw_upload api_raw_chunks api_image_upload api_image_chunks api_image_submit api_teams api_team
+    api_leaderboard_bibtex api_leaderboard_canonical api_comparisons api_plots api_plot api_submit
+    api_image_uploads api_image_references api_scorer_uploads api_raw_uploads
+    api_raw_upload api_image_upload api_image_submit api_teams api_team
     api_team_invitation api_team_leave api_invitation api_submissions api_submission api_scores
     api_exact_scores api_predictions
     api_hidden api_systems api_system_name api_schema api_docs api_try api_group api_nothing

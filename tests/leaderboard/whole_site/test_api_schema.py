@@ -22,21 +22,12 @@ UPLOADS = {
     *("image_upload_create", "scorer_upload_create", "raw_upload_create", "image_upload_append", "raw_upload_append"),
 }
 WRITES = {
-    *(
-        "token_issue",
-        "token_revoke",
-        "submit",
-        "image_upload",
-        "image_upload_chunk",
-        "image_upload_discard",
-    ),
-    *("image_upload_piece", "raw_upload_piece"),
-    *("image_submit", "image_reference", "scorer_upload"),
-    *("raw_upload", "raw_upload_chunk", "raw_upload_discard"),
+    *("token_issue", "token_revoke", "submit", "image_upload_discard", "image_submit", "image_reference"),
+    "raw_upload_discard",
     *UPLOADS,
     *("team_create", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave", "invitation_answer"),
 }
-ONLY_MANAGERS = {"scorer_upload", "raw_upload", "scorer_upload_create", "raw_upload_create"}
+ONLY_MANAGERS = {"scorer_upload_create", "raw_upload_create"}
 ONLY_MEMBERS = {"team_invite", "team_invitation_revoke", "team_hand_on", "team_leave", "invitation_answer"}
 """Of a team, or who holds an invitation."""
 
@@ -51,25 +42,13 @@ def test_the_schema_names_every_operation():
         *("leaderboard_latex", "leaderboard_markdown", "leaderboard_bibtex", "leaderboard_canonical"),
         *("submission_scores", "submission_predictions", "submission_hide", "submission_unhide", "exact_scores"),
         *("system_list", "system_rename"),
-        *("image_upload", "image_upload_state", "image_upload_chunk", "image_upload_discard", "image_submit"),
-        *("image_reference", "scorer_upload", "leaderboard_plots", "leaderboard_plot", "leaderboard_drawings"),
-        *("raw_upload", "raw_upload_state", "raw_upload_chunk", "raw_upload_discard"),
-        *("image_upload_piece", "raw_upload_piece"),
+        *("image_upload_state", "image_upload_discard", "image_submit", "image_reference"),
+        *("leaderboard_plots", "leaderboard_plot", "raw_upload_state", "raw_upload_discard"),
         *UPLOADS,
         *("team_list", "team_create", "team", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave"),
         *("invitation_answer",),
     }
     assert all(path.startswith("/api/v1/") for path in schema["paths"])
-    deprecated = {
-        operation["operationId"]
-        for path in schema["paths"].values()
-        for operation in path.values()
-        if operation.get("deprecated")
-    }
-    assert deprecated == {
-        *("image_upload", "scorer_upload", "raw_upload", "image_upload_chunk", "raw_upload_chunk"),
-        *("image_upload_piece", "raw_upload_piece", "leaderboard_drawings"),
-    }
 
 
 def test_the_page_has_neither_inline_script_nor_inline_style():

@@ -28,7 +28,6 @@ from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 
 from evaluator.sandbox.process.launch import start
-from leaderboard import jobs
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.comparisons.actions import head_to_head, rank_ranges
 from leaderboard.datasets.actions import datasets, lifecycle, splits
@@ -48,6 +47,7 @@ from leaderboard.models import (
 )
 from leaderboard.notifications.actions import deliver
 from leaderboard.scoring.actions import runs
+from tests.support import sweeps
 from tests.support.api_calls import ROOT, client_of, person
 from tests.support.crawler import Answer, crawl, patterns
 from tests.support.rows.tiny_world import uploaded
@@ -319,7 +319,7 @@ def run_background_work() -> None:
     """Runs the background work other than scoring, so that its results can be read."""
     for slug in ("claims", "facts"):
         assert Client().get(f"/benchmarks/{slug}/test/head-to-head/").status_code == 200
-    jobs.sweep()
+    sweeps.sweep()
     for board in Leaderboard.objects.all():
         rank_ranges.WORK.run(board.pk)
     for pair in HeadToHead.objects.filter(state=State.QUEUED):

@@ -20,7 +20,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluator.disclosure import rounding
-from leaderboard import jobs
 from leaderboard.accounts.actions import teams
 from leaderboard.archives.actions import exports
 from leaderboard.comparisons.actions import head_to_head, rank_ranges
@@ -43,6 +42,7 @@ from leaderboard.notifications.actions import deliver
 from leaderboard.scoring.actions import runs
 from leaderboard.scoring.verification import rebuild_board
 from tests.leaderboard.whole_site.test_canary import BLANK, QUERIES, filled
+from tests.support import sweeps
 from tests.support.api_calls import ROOT, person
 from tests.support.crawler import crawl, patterns
 from tests.support.rows.tiny_world import World, build
@@ -92,7 +92,7 @@ def world(transactional_db: None, sandbox: str, settings: Any) -> World:
     for run in Run.objects.order_by("queued_at"):
         runs.WORK.run(run.pk)
     assert set(Run.objects.values_list("state", flat=True)) == {State.DONE}
-    jobs.sweep()
+    sweeps.sweep()
     (board,) = Leaderboard.objects.all()
     rank_ranges.WORK.run(board.pk)
     for pair in ((world.system, second), (second, third), (world.system, third)):

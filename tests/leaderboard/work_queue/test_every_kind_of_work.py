@@ -44,7 +44,7 @@ from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue, work
 from leaderboard.work_queue.lease import LeaseLostError
 from leaderboard.work_queue.work import Urgency, Work
-from tests.support import custom_scorers
+from tests.support import custom_scorers, sweeps
 from tests.support.rows import container_rows
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
@@ -164,18 +164,7 @@ def test_each_kind_has_a_row_and_a_task_of_its_name() -> None:
     assert [kind.name for kind in KINDS] == list(dict.fromkeys(kind.name for kind in KINDS))
     assert {kind.name for kind in KINDS} == set(ROWS)
     tasks = {name.removeprefix("leaderboard.jobs.") for name in jobs.app.tasks if name.startswith("leaderboard.")}
-    # A broker may hold messages of the previous release, so its names are accepted too.
-    former = {"side_by_side", "look_for_copies", "lay_beside"}
-    assert tasks == set(ROWS) | former | {"deliver", "report", "sweep"}
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.former_name], ids=lambda kind: kind.name)
-def test_a_message_under_a_former_name_runs_the_same_work(kind: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[tuple[str, str]] = []
-    monkeypatch.setattr(Work, "take", lambda self, key: taken.append((self.name, key)) or True)
-    for name in (kind.former_name, kind.name):
-        jobs.app.tasks[enqueue.task_name(name)]("7")
-    assert taken == [(kind.name, "7")] * 2
+    assert tasks == set(ROWS) | {"deliver", "report"}
 
 
 @each_kind
@@ -417,7 +406,7 @@ def test_a_new_kind_needs_its_work_and_one_line(
     monkeypatch.setattr(sandbox_client, "is_outdated", lambda: False)
     jobs.register(jobs.SWEEPS)
     try:
-        jobs.sweep()
+        sweeps.sweep()
         ((task, key, queue),) = sent_messages
         assert (task, queue) == ("leaderboard.jobs.count_words", "scoring")
         jobs.app.tasks[task](key)

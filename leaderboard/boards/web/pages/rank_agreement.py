@@ -25,8 +25,6 @@ from leaderboard.boards.web.plot_links import as_json, spearman_measure
 MOST = 24
 """Maximum number of plots on the page, those of the best systems; the CSV has all systems."""
 HEADS = ("system", "team", "slice", "metric_bins", "human_bin", "n_bins", "n")
-FORMER_HEADS = ("metric_parts", "people_part", "of_parts")
-"""Former names of three columns: this release repeats the columns at the end under these names, the next does not."""
 
 
 @require_safe
@@ -42,7 +40,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: Any) -> Ht
     grids = agreement_grids(board, slice_, most=None if is_download else MOST)
     slice_, plots = grids.slice, squares(grids.grids)
     if is_download:
-        return svg_csv_download.as_csv(board, "agreement", (*HEADS, *FORMER_HEADS), _table(plots, slice_))
+        return svg_csv_download.as_csv(board, "agreement", HEADS, _table(plots, slice_))
     context = {
         "squares": plots,
         "measure": grids.measure,
@@ -112,7 +110,7 @@ def agreement_grids(board: Board, slice_: Slice, *, most: int | None = MOST) -> 
 def _table(plots: Sequence[Square], slice_: Slice) -> list[Sequence[object]]:
     slice_text = "all" if slice_ == WHOLE else "=".join(slice_[0])
     return [
-        (square.row.system, square.row.team, slice_text, *bins, n, *bins)
+        (square.row.system, square.row.team, slice_text, *bins, n)
         for square in plots
         for column in square.grid.columns
         for i, n in enumerate(column.counts, start=1)

@@ -10,7 +10,7 @@ import runpy, sys
 
 class Interrupts:
     def find_spec(self, name, path=None, target=None):
-        if name == "evaluator.cli.deprecated_names":
+        if name == "evaluator.cli.arguments":
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupts())

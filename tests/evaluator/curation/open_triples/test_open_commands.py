@@ -173,7 +173,7 @@ def test_no_question_is_asked_about_a_question_mark(tmp_path: Path, capsys: pyte
         "triples_with_the_mention_?": 1,
         "questions_over_1_MiB": 0,
     }
-    assert {"by": "open", "of": "test", "questions": 1} in report["leaks"] == report["told"]
+    assert {"by": "open", "of": "test", "questions": 1} in report["leaks"]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ CASES = [
     raising(500, "server_error", RuntimeError("the text of an unexpected error")),
     raising(503, "busy", OperationalError("database is locked")),
     raising(503, "store_unavailable", StoreUnavailableError()),
-    raising(503, "engine_away", Refused(Code.ENGINE_UNAVAILABLE, "Away.")),
+    raising(503, "engine_unavailable", Refused(Code.ENGINE_UNAVAILABLE, "Away.")),
     raising(507, "disk_full", OSError(errno.ENOSPC, "No space left on device")),
 ]
 
@@ -96,15 +96,14 @@ def test_an_error_is_problem_details(case: Case, monkeypatch: pytest.MonkeyPatch
     response = case.request(world, client_of(world.researcher))
     assert (response.status_code, response["Content-Type"]) == (case.status, "application/problem+json")
     problem = json.loads(response.content)
-    present = problem.get("new_code", problem["code"])
     assert problem["code"] == case.code
     assert problem["status"] == case.status and problem["title"]
     assert problem["detail"] == problem["message"] and "unexpected" not in problem["message"]
     page, _, anchor = problem["type"].partition("/docs/error-codes/#")
-    assert page.startswith("http") and anchor == present
+    assert page.startswith("http") and anchor == case.code
     path, _, request_id = problem["instance"].partition("#")
     assert path.startswith("/api/v1/") and request_id == response["X-Request-ID"]
-    for name, value in {"problems": [{"line": 1}], "more": 2}.items() if present == "invalid_predictions" else ():
+    for name, value in {"problems": [{"line": 1}], "more": 2}.items() if case.code == "invalid_predictions" else ():
         assert problem[name] == value
 
 
