@@ -1591,15 +1591,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='nearduplicate',
-            constraint=models.UniqueConstraint(fields=('a', 'b'), name='near_copy_once_a_pair'),
+            constraint=models.UniqueConstraint(fields=('a', 'b'), name='near_duplicate_once_a_pair'),
         ),
         migrations.AddConstraint(
             model_name='nearduplicate',
-            constraint=models.CheckConstraint(condition=models.Q(('a', models.F('b')), _negated=True), name='near_copy_of_two'),
+            constraint=models.CheckConstraint(condition=models.Q(('a', models.F('b')), _negated=True), name='near_duplicate_of_two'),
         ),
         migrations.AddConstraint(
             model_name='nearduplicate',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('dismissed_at', None), ('dismissed_by', None), ('reason', '')), models.Q(('dismissed_at__isnull', False), ('dismissed_by__isnull', False), models.Q(('reason', ''), _negated=True)), _connector='OR'), name='near_copy_dismissed_with_a_reason'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('dismissed_at', None), ('dismissed_by', None), ('reason', '')), models.Q(('dismissed_at__isnull', False), ('dismissed_by__isnull', False), models.Q(('reason', ''), _negated=True)), _connector='OR'), name='near_duplicate_dismissed_with_a_reason'),
         ),
         migrations.AddConstraint(
             model_name='plotpicture',

@@ -58,12 +58,12 @@ class NearDuplicate(models.Model):
         ordering = ["-detected_at"]
         verbose_name_plural = "near-duplicates"
         constraints = [
-            models.UniqueConstraint(fields=["a", "b"], name="near_copy_once_a_pair"),
-            models.CheckConstraint(condition=~Q(a=F("b")), name="near_copy_of_two"),
+            models.UniqueConstraint(fields=["a", "b"], name="near_duplicate_once_a_pair"),
+            models.CheckConstraint(condition=~Q(a=F("b")), name="near_duplicate_of_two"),
             models.CheckConstraint(
                 condition=Q(dismissed_at=None, dismissed_by=None, reason="")
                 | (Q(dismissed_at__isnull=False, dismissed_by__isnull=False) & ~Q(reason="")),
-                name="near_copy_dismissed_with_a_reason",
+                name="near_duplicate_dismissed_with_a_reason",
             ),
         ]
 
