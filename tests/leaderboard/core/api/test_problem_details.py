@@ -200,22 +200,6 @@ def test_each_code_is_used() -> None:
     assert [code.name for code in Code if code.name not in used] == []
 
 
-@pytest.mark.parametrize(
-    ("accepted", "media_type"),
-    [
-        ("application/json", "application/json"),
-        ("application/json, text/plain, */*", "application/problem+json"),
-        ("application/problem+json, application/json", "application/problem+json"),
-        ("*/*", "application/problem+json"),
-        ("", "application/problem+json"),
-    ],
-)
-def test_a_client_that_accepts_only_json_gets_the_same_body_as_json(accepted: str, media_type: str) -> None:
-    response = Client().get(f"{LIST}none/", headers={"Accept": accepted})
-    assert (response.status_code, response["Content-Type"]) == (404, media_type)
-    assert response.json()["code"] == "not_found" and "Accept" in response["Vary"]
-
-
 def test_the_web_servers_own_errors_are_problem_details() -> None:
     status, headers, body = web_worker.ServiceUnavailable("too many uploads").to_response()
     assert status == "503 Service Unavailable"
