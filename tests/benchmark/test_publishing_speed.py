@@ -3,7 +3,7 @@
 Run with `HOLDOUT_DATABASE_URL=postgres://... bin/test -m benchmark -s tests/benchmark/test_publishing_speed.py`;
 without the variable it measures SQLite. It prints processor time of this process, elapsed time in the database, and on
 PostgreSQL the processor time of the database. It asserts only that the ranks are right. test_rank_ranges_speed.py
-measures pairs, and test_reading_speed.py files of several sizes.
+measures pairs.
 """
 
 from __future__ import annotations
