@@ -51,7 +51,7 @@ def matrices(grid: Grid, shown: Sequence[Matrix], measure: Measure) -> Spec | No
         {"name": "columns", "value": [_heading(value) for value in grid.headings]},
         {"name": "lines", "value": [_heading(line[0].outer) for line in grid.lines]},
     ]
-    axis = {"labelLimit": 80, "labelAngle": 0, "ticks": False, "labelColor": INK}
+    axis = {"labelLimit": 80, "labelAngle": 0, "labelPadding": 6, "ticks": False, "labelColor": INK}
     return spec(
         f"{measure.title} of {values[-1]['order']} systems by {outer} and {inner}. The tables have the same numbers.",
         values,

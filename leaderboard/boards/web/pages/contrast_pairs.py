@@ -88,12 +88,6 @@ def pairs_by_system(board: Board) -> dict[int, Pairs]:
     return {system: pairs for system, pairs in counted.items() if pairs is not None and pairs.n}
 
 
-def _shares(pair_counts: Pairs) -> list[tuple[int, float]]:
-    """Return (count, share of all pairs) for each kind of outcome in KINDS."""
-    counts = [getattr(pair_counts, kind) for kind, _, _ in KINDS]
-    return [(count, count / pair_counts.n) for count in counts]
-
-
 def _share(by_system: dict[int, Pairs], kind: str) -> Callable[[Row], float | None]:
     def share(row: Row) -> float | None:
         counts = by_system.get(row.system_id)
