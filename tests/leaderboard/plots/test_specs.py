@@ -294,7 +294,8 @@ class TestMatrices:
         return world
 
     def test_each_system_has_the_numbers_and_shades_of_the_page_in_its_order(self, crossed: World) -> None:
-        for query in ({}, {"scale": "board"}, {"sort": "system", "order": "asc"}):
+        queries: list[dict[str, Any]] = [{}, {"scale": "board"}, {"sort": "system", "order": "asc"}]
+        for query in queries:
             page = Client().get(ADDRESS, {"view": "matrices", **query})
             plot = spec("matrices", **query)
             cells = {(value["order"], value["line"], value["column"]): value for value in plot["data"]["values"]}
