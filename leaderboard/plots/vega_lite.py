@@ -49,8 +49,11 @@ def _light(stylesheet: str) -> str:
 _VARIABLES = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", _light("holdout.css") + _light("plots.css")))
 PALETTE: dict[str, str] = {name: _VARIABLES[name] for name in COLOURS}
 """CSS variable -> its colour in the light scheme. All differ, so that each can be replaced by its variable."""
-SHADES = dict(re.findall(r"\.((?:heat|warm)-\d+) \{ --heat: (#[0-9a-f]{6});", _light("matrices.css")))
+_SHADES = re.findall(r"\.((?:heat|warm)-\d+) \{ --heat: (#[0-9a-f]{6});( --heat-ink)?", _light("matrices.css"))
+SHADES = {name: colour for name, colour, _ in _SHADES}
 """CSS class of a heat table's cell (`boards.web.charts.heat`) -> its background in the light scheme."""
+DARK_SHADES = {name for name, _, ink in _SHADES if ink}
+"""Those that are too dark for black text."""
 INK, SOFT, LINE, STRONG = (PALETTE[name] for name in ("ink", "soft", "line", "line-strong"))
 ACCENT, WASH, HELD = (PALETTE[name] for name in ("accent", "accent-wash", "held"))
 CONFIG: Spec = {

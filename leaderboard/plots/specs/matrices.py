@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluator.measures.base import Measure
-from leaderboard.boards.web.charts.heat import LEVELS
 from leaderboard.boards.web.charts.matrix import ALL_VALUES, Grid, Matrix
 from leaderboard.boards.web.tables.heat_rows import HeatCell
 from leaderboard.boards.web.tables.number_format import compact_score
-from leaderboard.plots.vega_lite import INK, LINE, PALETTE, SHADES, STRONG, Spec, spec
+from leaderboard.plots.vega_lite import DARK_SHADES, INK, LINE, PALETTE, SHADES, STRONG, Spec, spec
 
 MAX_SYSTEMS = 60
 CELL_WIDTH, CELL_HEIGHT = 48, 32
@@ -17,8 +16,6 @@ WIDTH = 1200
 """Width of all maps that are side by side, in pixels, unless one map is wider."""
 MARGIN = 110
 """Room of a map's row headings and of the gap to the next map, in pixels."""
-DARK = {f"{kind}-{level}" for kind in ("heat", "warm") for level in range(7, LEVELS + 1)}
-"""Shades that are too dark for black text."""
 NO_SHADE = "none"
 
 
@@ -116,7 +113,7 @@ def matrices(grid: Grid, shown: Sequence[Matrix], measure: Measure) -> Spec | No
 
 
 def _shade(heat: HeatCell) -> Spec:
-    return {"shade": heat.shade or NO_SHADE, "is_dark": heat.shade in DARK}
+    return {"shade": heat.shade or NO_SHADE, "is_dark": heat.shade in DARK_SHADES}
 
 
 def _heading(value: str | None) -> str:

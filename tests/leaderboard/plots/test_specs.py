@@ -27,7 +27,7 @@ from leaderboard.plots.specs.progress import progress, runs
 from leaderboard.plots.specs.progress import reference_values as progress_reference_values
 from leaderboard.plots.specs.rank_agreement import rank_agreement
 from leaderboard.plots.specs.roc import roc
-from leaderboard.plots.vega_lite import SHADES
+from leaderboard.plots.vega_lite import DARK_SHADES, SHADES
 from leaderboard.systems.actions import systems
 from tests.support.row_factory import board, row
 from tests.support.rows.board_rows import score, stand, symmetric_scores
@@ -312,7 +312,8 @@ class TestMatrices:
     def test_colours_are_those_of_the_stylesheet(self, crossed: World) -> None:
         scale = spec("matrices")["spec"]["layer"][0]["encoding"]["color"]["scale"]
         colours = dict(zip(scale["domain"], scale["range"], strict=True))
-        assert len(SHADES) == 21 and len(colours) > 5
+        assert len(SHADES) == 21 and {f"{kind}-{n}" for kind in ("heat", "warm") for n in (7, 8, 9, 10)} == DARK_SHADES
+        assert len(colours) > 5
         assert {name: SHADES.get(name) for name in colours} == {**colours, "none": None}
 
     def test_text_of_users_and_gold_is_in_no_expression(self, crossed: World) -> None:
