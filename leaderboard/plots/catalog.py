@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.http import Http404, QueryDict
+from django.http import Http404, HttpRequest, QueryDict
 
 from leaderboard.boards.queries import Board, Slice, page_of, parse
-from leaderboard.boards.queries.lookup import board_or_404, head_or_404
+from leaderboard.boards.queries.board import crossed_by
+from leaderboard.boards.queries.lookup import board_or_404, head_or_404, phase_or_404
 from leaderboard.boards.queries.slices import parse_url_text
+from leaderboard.boards.web.charts.matrix import grid_of, matrices
 from leaderboard.boards.web.pages.contrast_pairs import are_whole, pairs_by_system
 from leaderboard.boards.web.pages.cost import costed_systems
 from leaderboard.boards.web.pages.progress import best_so_far, plotted_levels, reference_levels
@@ -18,11 +20,14 @@ from leaderboard.boards.web.pages.rank_agreement import agreement_grids
 from leaderboard.boards.web.pages.roc import chosen_curves
 from leaderboard.boards.web.plot_links import is_symmetric
 from leaderboard.boards.web.tables import cost_columns
+from leaderboard.boards.web.tables.heat_rows import on_scale
+from leaderboard.boards.web.tables.sorting import Key, Sorting, by_name
 from leaderboard.comparisons.queries.pairs import ranked_pairs
 from leaderboard.comparisons.web.critical_difference import differences_of
 from leaderboard.plots.specs.contrast_pairs import contrast_pairs
 from leaderboard.plots.specs.cost import cost
 from leaderboard.plots.specs.intervals import intervals
+from leaderboard.plots.specs.matrices import matrices as matrices_plot
 from leaderboard.plots.specs.progress import progress
 from leaderboard.plots.specs.rank_agreement import rank_agreement
 from leaderboard.plots.specs.roc import roc
@@ -103,6 +108,26 @@ def _cost(request: PlotRequest) -> Spec | None:
     return cost(board, costed_systems(board, column.kind), column)
 
 
+def _matrices(request: PlotRequest) -> Spec | None:
+    crossed = crossed_by(phase_or_404(request.user, request.slug, request.phase))
+    board = request.board(crossed) if crossed else None
+    if board is None or board.crossed is None:
+        return None
+    offered = board.measures_on(board.crossed)
+    measure = next(
+        (known for known in offered if known.name == request.params.get("measure")), next(iter(offered), None)
+    )
+    if measure is None:
+        return None
+    page = HttpRequest()
+    page.GET = request.params  # type: ignore[assignment]
+    slices = [entry.source.slice for entry in grid_of(board, board.crossed, measure).entries]
+    grid = grid_of(board, board.crossed, on_scale(page, measure, board.rows, slices))
+    keys = {entry.key: entry.source.key for entry in grid.entries} | {"system": Key(by_name, best_first=False)}
+    rows = Sorting.from_request(page, keys, grid.whole.key).apply(board.rows)
+    return matrices_plot(grid, matrices(grid, rows), measure)
+
+
 def _significance(request: PlotRequest) -> Spec | None:
     board = request.board()
     return significance(board, *differences_of(board, ranked_pairs(board)))
@@ -117,6 +142,7 @@ PLOTS: dict[str, Callable[[PlotRequest], Spec | None]] = {
     "cost": _cost,
     "progress": _progress,
     "significance": _significance,
+    "matrices": _matrices,
 }
 
 

@@ -6,11 +6,14 @@ replaces each colour of PALETTE by the CSS variable with the colour's name, whic
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from django.urls import reverse
 
+import leaderboard
 from evaluator.statistics.confidence import percent
 from leaderboard.boards.queries import Board, Row, ShownScore
 from leaderboard.boards.web.tables.number_format import score, shown_value, true_score
@@ -19,22 +22,38 @@ Spec = dict[str, Any]
 Values = Sequence[Mapping[str, object]]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-PALETTE = {
-    "paper": "#fbfaf7",
-    "ink": "#1d1f1e",
-    "soft": "#5b5f5c",
-    "line": "#e0dcd2",
-    "line-strong": "#8d8f88",
-    "accent": "#0f5c60",
-    "accent-wash": "#e3efee",
-    "on-accent": "#ffffff",
-    "held": "#a0460f",
-    "curve-c": "#5b4a9c",
-    "curve-d": "#7a6a00",
-    "flip": "#dfa06d",
-    "neither": "#d9d6cc",
-}
+COLOURS = (
+    "paper",
+    "ink",
+    "soft",
+    "line",
+    "line-strong",
+    "accent",
+    "accent-wash",
+    "on-accent",
+    "held",
+    "curve-c",
+    "curve-d",
+    "flip",
+    "neither",
+)
+"""CSS variables of the colours of plots."""
+
+
+def _light(stylesheet: str) -> str:
+    """Return the rules of a stylesheet that come before those for dark mode."""
+    sheet = Path(leaderboard.__file__).parent / "static" / "css" / stylesheet
+    return sheet.read_text().partition("@media (prefers-color-scheme: dark)")[0]
+
+
+_VARIABLES = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", _light("holdout.css") + _light("plots.css")))
+PALETTE: dict[str, str] = {name: _VARIABLES[name] for name in COLOURS}
 """CSS variable -> its colour in the light scheme. All differ, so that each can be replaced by its variable."""
+_SHADES = re.findall(r"\.((?:heat|warm)-\d+) \{ --heat: (#[0-9a-f]{6});( --heat-ink)?", _light("matrices.css"))
+SHADES = {name: colour for name, colour, _ in _SHADES}
+"""CSS class of a heat table's cell (`boards.web.charts.heat`) -> its background in the light scheme."""
+DARK_SHADES = {name for name, _, ink in _SHADES if ink}
+"""Those that are too dark for black text."""
 INK, SOFT, LINE, STRONG = (PALETTE[name] for name in ("ink", "soft", "line", "line-strong"))
 ACCENT, WASH, HELD = (PALETTE[name] for name in ("accent", "accent-wash", "held"))
 CONFIG: Spec = {
@@ -134,28 +153,28 @@ def tooltip(board: Board, *more: tuple[str, str]) -> list[Spec]:
     """Return the tooltip of a system's score with its interval. more: (field, title) of further lines."""
     return [
         {"field": "system", "title": "System"},
-        {"field": "text", "title": measure_title(board)},
-        {"field": "interval", "title": f"{percent()} interval" if board.ladder_step is None else "Ladder"},
+        *score_lines(measure_title(board), is_ladder=board.ladder_step is not None),
         *({"field": field, "title": title} for field, title in more),
     ]
 
 
-def ranges(board: Board, x: Spec, **encoding: Any) -> Spec:
+def score_lines(measure: str, *, is_ladder: bool) -> list[Spec]:
+    """Return the lines of a tooltip with a score and its interval. measure: its title."""
+    return [
+        {"field": "text", "title": measure},
+        {"field": "interval", "title": "Ladder" if is_ladder else f"{percent()} interval"},
+    ]
+
+
+def ranges(measure: str, x: Spec, **encoding: Any) -> Spec:
     """Return a layer of vertical bars, for phases with a ladder: each spans the bounds of a true score.
 
-    x: the encoding of the bars' positions. No value between the bounds is the likeliest, so there is no point.
+    measure: title of the axis. x: the encoding of the bars' positions. encoding: further encodings. No value between
+    the bounds is the likeliest, so there is no point.
     """
-    measure = measure_title(board)
     return {
-        "mark": {"type": "rule", "strokeWidth": 10, "cursor": "pointer"},
-        "encoding": {
-            "x": x,
-            "y": quantitative("low", measure, padding=8),
-            "y2": {"field": "high"},
-            "href": {"field": "url"},
-            "tooltip": tooltip(board),
-            **encoding,
-        },
+        "mark": {"type": "rule", "strokeWidth": 10, **({"cursor": "pointer"} if "href" in encoding else {})},
+        "encoding": {"x": x, "y": quantitative("low", measure, padding=8), "y2": {"field": "high"}, **encoding},
     }
 
 

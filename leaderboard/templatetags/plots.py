@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.urls import reverse
+
+from leaderboard.models import Benchmark
 
 register = template.Library()
 
@@ -26,10 +29,14 @@ def plot_spec(context: dict[str, Any], plot: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def plot_picture(context: dict[str, Any], plot: str, suffix: str) -> str:
-    """Return the URL path of a picture of a plot of the page's board. The picture exists once it is rendered.
+    """Return the URL path of a picture of a plot of the page's board, which exists once a worker has rendered it.
 
-    plot: its name. suffix: `svg` or `png`.
+    Empty if none will be: pictures are off, the page has a query, or not everybody may see it. plot: its name. suffix:
+    `svg` or `png`.
     """
     board = context["board"]
+    is_public = board.phase.benchmark.state == Benchmark.State.PUBLIC
+    if not settings.PLOT_PICTURES or context["request"].GET or not is_public:
+        return ""
     name = f"{'frozen_' if board.frozen else ''}plot_{suffix}"
     return reverse(name, args=[board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ()), plot])

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
 BOARD = "/benchmarks/mirror-claims/test/"
+MATRICES = "/benchmarks/graph-claims/test/two-way/transparency/homogeneity/?view=matrices&sort=system&order=asc"
 
 
 def test_a_plot_shows_systems_under_the_pointer_and_on_the_keyboard(page: Page) -> None:
@@ -36,3 +37,14 @@ def test_a_plot_shows_systems_under_the_pointer_and_on_the_keyboard(page: Page) 
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/systems/\d+/\?board="))
     expect(page.get_by_role("heading", level=1)).to_contain_text(second)
+
+
+def test_matrices_are_saved_as_a_picture(page: Page) -> None:
+    page.goto(MATRICES)
+    names = page.locator(".multiple .system-name").all_inner_texts()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG").click()
+    svg = download.value.path().read_text()
+    assert download.value.suggested_filename == "graph-claims-test-matrices.svg" and "var(--" not in svg
+    places = [svg.index(f">{name}<") for name in names]
+    assert len(places) > 1 and places == sorted(places), "in the order of the page"

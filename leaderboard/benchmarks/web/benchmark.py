@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -11,12 +12,12 @@ from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import board_of, by_primary
+from leaderboard.boards.queries import Row, ShownScore, board_of, by_primary
 from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.boards.queries.main_phase import OF_A_BENCHMARK, main_phase
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.intervals import interval_plot
+from leaderboard.boards.web.charts.strips import strips_of
 from leaderboard.boards.web.page_description import describe_benchmark
 from leaderboard.datasets.queries import croissant
 from leaderboard.datasets.queries.errata import errata_of
@@ -39,7 +40,8 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     main = context["main"]
     board = board_of(main, within=(), viewer=request.user, most=SHOWN * 10) if main else None
     rows = sorted(by_primary(board), key=lambda row: not row.competes) if board else []
-    plot = interval_plot(rows[:SHOWN], board.primary) if board else None
+    scores = [row.score(board.primary) for row in rows[:SHOWN]] if board else []
+    strips = strips_of(scores, band=_leaders_interval(rows[:SHOWN], scores))
     context |= {
         "tab": "overview",
         "preview": describe_benchmark(benchmark, board),
@@ -48,16 +50,22 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "announcements": benchmark.announcements.all(),
         "board": board,
         "rows": rows,
-        "top": [(row, row.score(board.primary), plot.strip(row) if plot else None) for row in rows[:SHOWN]]
-        if board
-        else [],
+        "top": list(zip(rows[:SHOWN], scores, strips.strips, strict=True)),
         "n_more": (board.summary.n_rows if board else 0) - SHOWN,
-        "plot": plot,
+        "strips": strips,
         "boards": other_boards(board) if board else [],
         "other_phases": [phase for phase in phases if phase != main],
         "reported": reported_of(benchmark),
     }
     return render(request, "benchmarks/benchmark.html", context)
+
+
+def _leaders_interval(rows: Sequence[Row], scores: Sequence[ShownScore]) -> tuple[float, float] | None:
+    """Return the interval of the system of rank 1, whose score has the same index in `scores`; None if it has none."""
+    for row, score in zip(rows, scores, strict=True):
+        if row.rank == 1 and score.low is not None and score.high is not None:
+            return score.low, score.high
+    return None
 
 
 @require_safe

@@ -14,7 +14,8 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.benchmarks.queries import cards
-from leaderboard.benchmarks.web.charts.leader_strip import leader_strip
+from leaderboard.boards.queries import ShownScore
+from leaderboard.boards.web.charts.strips import Strips, strips_of
 from leaderboard.boards.web.etag import is_anonymous
 from leaderboard.core import response_cache
 from leaderboard.core.compiled_queries import PreparedQuery
@@ -83,7 +84,7 @@ def _home(request: HttpRequest) -> HttpResponse:
     page = Paginator(cards.listed(of_task, order), PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "cards": [(card, leader_strip(card.leader)) for card in cards.cards_of(list(page))],
+        "cards": [(card, _strips(card.leader)) for card in cards.cards_of(list(page))],
         "words": words,
         "task": task if task in counts else "",
         "tasks": [(name, entry.title, counts[name]) for name, entry in TASKS.items() if name in counts],
@@ -92,3 +93,10 @@ def _home(request: HttpRequest) -> HttpResponse:
         "orders": ORDER_TITLES.items(),
     }
     return render(request, "benchmarks/home.html", context)
+
+
+def _strips(leader: cards.Leader | None) -> Strips | None:
+    """Return a leader's score, first, and those of the systems after it; None if there is nothing to compare."""
+    if leader is None or leader.score.value is None or not leader.others:
+        return None
+    return strips_of([leader.score, *map(ShownScore, leader.others)])

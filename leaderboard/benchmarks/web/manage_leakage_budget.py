@@ -8,9 +8,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluator.disclosure import bits
-from leaderboard.benchmarks.web.charts.leakage_budget import budget_chart
 from leaderboard.boards.queries.lookup import managed_phase_or_404
 from leaderboard.core.web.access import PersonRequest
+from leaderboard.plots.specs.leakage_budget import leakage_budget as budget_plot
 from leaderboard.scoring.actions import sealed_phases
 from leaderboard.scoring.queries.leakage_budget import FORECAST_ANSWERS, budget_of
 from leaderboard.submissions.queries.quotas import quota_of
@@ -25,6 +25,7 @@ def leakage_budget(request: PersonRequest, slug: str, phase: str) -> HttpRespons
     """Show the leakage budget of a phase, with other phases that show scores on the same groups of the gold."""
     phase_row = managed_phase_or_404(request.user, slug, phase)
     budget = budget_of(phase_row)
+    forecast = (FORECAST_ANSWERS, budget.forecast) if budget.may_go_on else None
     context = {
         "benchmark": phase_row.benchmark,
         "phase": phase_row,
@@ -32,7 +33,7 @@ def leakage_budget(request: PersonRequest, slug: str, phase: str) -> HttpRespons
         "ahead": FORECAST_ANSWERS,
         "useful": bits.USEFUL,
         "doubt": bits.DOUBT,
-        "chart": budget_chart(budget),
+        "plot": budget_plot(budget.over_time, bits.USEFUL, forecast) if budget.n_groups else None,
         "teams": budget.teams[:TEAMS],
         "quota": quota_of(phase=phase_row, team=None),
         "by_default": sealed_phases.default_finals(phase_row) if phase_row.is_sealed else [],

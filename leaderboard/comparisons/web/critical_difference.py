@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.web import svg_csv_download
+from leaderboard.boards.web import csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.etag import with_etag
 from leaderboard.comparisons.queries.pairs import RankedPair, RankedPairs, indistinguishable_groups, ranked_pairs
@@ -34,7 +34,7 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: Any) ->
     board = board_or_404(request.user, slug, phase, within=(), **version)
     pairs = ranked_pairs(board)
     if request.GET.get("download") == "csv":
-        return svg_csv_download.as_csv(board, "pairs", HEADS, map(_line, pairs))
+        return csv_download.as_csv(board, "pairs", HEADS, map(_line, pairs))
     ranked, differ = differences_of(board, pairs)
     valued = [row for row in ranked if row.score(board.primary).value is not None]
     rows = [

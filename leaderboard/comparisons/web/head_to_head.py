@@ -14,10 +14,11 @@ from msgspec import structs
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure.policies import policy_of, reveals_comparisons, reveals_counts, reveals_items
-from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
+from leaderboard.boards.queries import WHOLE, Board, Row, ShownScore, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reading import rows_of
 from leaderboard.boards.web.board_links import other_boards
+from leaderboard.boards.web.charts.strips import Strip, Strips, strips_of
 from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
 from leaderboard.comparisons.queries.head_to_head import (
     HeadToHeadTable,
@@ -26,7 +27,6 @@ from leaderboard.comparisons.queries.head_to_head import (
     head_to_head_table,
     shows_differences,
 )
-from leaderboard.comparisons.web.charts.differences import Differences, differences
 from leaderboard.comparisons.web.rate_limit import Viewer
 from leaderboard.models import HeadToHead, State
 
@@ -37,12 +37,12 @@ RETRY_SECONDS = 60
 
 @dataclass(frozen=True)
 class Table:
-    """Lines of a comparison whose p-values are corrected together, as one family of tests, with their chart."""
+    """Lines of a comparison whose p-values are corrected together, as one family of tests, with strips."""
 
     title: str
     heading: str
     lines: Sequence[Line]
-    plot: Differences | None
+    strips: Strips
 
     @property
     def n_tested(self) -> int:
@@ -50,9 +50,8 @@ class Table:
         return sum(line.p is not None for line in self.lines)
 
     @property
-    def rows(self) -> list[tuple[Line, Any]]:
-        strips = self.plot.strips if self.plot else [None] * len(self.lines)
-        return list(zip(self.lines, strips, strict=True))
+    def rows(self) -> list[tuple[Line, Strip | None]]:
+        return list(zip(self.lines, self.strips.strips, strict=True))
 
 
 @require_safe
@@ -143,7 +142,8 @@ def _compared(
         scored = [key for key in slices if (measure.name, key[2]) in a.scores or (measure.name, key[2]) in b.scores]
         if values and scored:
             lines = pair.lines(scored)
-            tables.append(Table(f"By {dimension}", dimension, lines, differences(lines)))
+            differences = [ShownScore(line.difference, line.low, line.high) for line in lines]
+            tables.append(Table(f"By {dimension}", dimension, lines, strips_of(differences, with_zero=True)))
     whole = [pair.line(declared.title, declared.name, WHOLE) for declared in board.measures]
     return {
         "a": a,

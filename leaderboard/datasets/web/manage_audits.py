@@ -146,8 +146,8 @@ def _page(
         "waiting": [finding for finding in findings if finding.severity in answerable and finding.answer is None],
         "balance": charts.balance(results["balance"]),
         "widths": charts.widths(results["sizes"]),
-        "sizes": [(charts.slice_name(row["slice"]), row) for row in results["sizes"]],
         "overlaps": charts.overlaps(results["overlaps"]),
+        "overlap_levels": [(kind, name) for kind, (_, name) in enumerate(charts.LEVELS, start=1)],
         "examples": [
             (finding, describe(finding.code)) for finding in findings if finding.entry["numbers"].get("texts")
         ],

@@ -6,23 +6,22 @@ from collections.abc import Sequence
 
 from leaderboard.boards.queries import Board, Row
 from leaderboard.boards.queries.plots import Pairs
-from leaderboard.boards.web.pages.contrast_pairs import CLAIM_ONLY_BOUND, KINDS
+from leaderboard.boards.web.pages.contrast_pairs import CLAIM_ONLY_BOUND, KINDS, MOST
 from leaderboard.plots.vega_lite import INK, PALETTE, ROWS, Spec, names, spec, system_values
 
-MAX_SYSTEMS = 60
 ROOM = 0.07
 """Smallest share of a segment that has room for its number."""
 COLORS = ("accent", "held", "flip", "neither")
 
 
 def contrast_pairs(board: Board, rows: Sequence[tuple[Row, Pairs]], *, are_whole: bool = False) -> Spec | None:
-    """Return the plot of the first MAX_SYSTEMS systems of `rows`; None if there are none.
+    """Return the plot of the first MOST systems of `rows`; None if there are none.
 
     rows: systems with counts of their pairs, in the order of the plot. are_whole: True if every group has its four
     members; then CLAIM_ONLY_BOUND is drawn, the largest share of pairs that are both right if only claims are read.
     """
     values = []
-    for order, (row, pairs) in enumerate(rows[:MAX_SYSTEMS], start=1):
+    for order, (row, pairs) in enumerate(rows[:MOST], start=1):
         start = 0
         for kind, title, _ in KINDS:
             n = getattr(pairs, kind)

@@ -69,7 +69,7 @@ def cost(board: Board, systems: Sequence[CostedSystem], column: CostColumn) -> S
         },
     }
     if board.ladder_step is not None:
-        intervals, points = [], ranges(board, x, color=color, tooltip=tooltips)
+        intervals, points = [], ranges(measure, x, color=color, tooltip=tooltips, href={"field": "url"})
     return spec(
         f"{measure} against {title} of {len(values)} systems. The table has the same numbers.",
         values,

@@ -1,16 +1,18 @@
-"""Best score over time as a step line, with reference results to compare with."""
+"""Scores over time: the best of a board as a step line with reference results, and the runs of one system."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 
 from leaderboard.boards.queries import Board
-from leaderboard.boards.web.charts.progress import Level, ScoreAtTime
+from leaderboard.boards.queries.system_history import RevealedRun
+from leaderboard.boards.web.pages.progress import Level, ScoreAtTime
 from leaderboard.plots.vega_lite import (
     ACCENT,
     HELD,
     INK,
+    PALETTE,
     SOFT,
     STRONG,
     WASH,
@@ -18,6 +20,7 @@ from leaderboard.plots.vega_lite import (
     measure_title,
     quantitative,
     ranges,
+    score_lines,
     score_values,
     spec,
     system_url,
@@ -32,6 +35,13 @@ MIN_GAP = 0.05
 """Minimum distance of two labels, as a share of the plot's height."""
 MIN_DISTANCE = 0.25
 """Minimum distance of two names at the same height, as a share of the plot's width."""
+RECEIVED_LINE: Spec = {
+    "field": "received",
+    "timeUnit": "utcyearmonthdatehoursminutes",
+    "title": "Received",
+    "format": "%Y-%m-%d %H:%M UTC",
+}
+"""Line of a tooltip with the time at which a submission was received."""
 
 
 def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequence[Level]) -> Spec | None:
@@ -46,7 +56,7 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             "key": moment.number,
             "system": moment.name,
             "url": system_url(board, system),
-            "received": f"{moment.at:%Y-%m-%dT%H:%M:%S}Z",
+            "received": _utc(moment.at),
             **score_values(moment.score),
         }
         for system, moment in shown
@@ -54,19 +64,11 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
     if not values:
         return None
     first, last = best[0][1].at, best[-1][1].at
-    margin = max(timedelta(hours=1), (last - first) * 0.04)
     middle = first + (last - first) / 2
     named = _named([moment for _, moment in shown])
     for value, (_, moment) in zip(values, shown, strict=True):
         value |= {"is_late": moment.at >= middle, "is_named": moment in named}
-    date_format = "%Y-%m-%d" if last - first > timedelta(days=4) else "%m-%d %H:%M"
-    x = {
-        "field": "received",
-        "type": "temporal",
-        "title": "received (UTC)",
-        "scale": {"type": "utc", "domain": [f"{at:%Y-%m-%dT%H:%M:%S}Z" for at in (first - margin, last + margin)]},
-        "axis": {"grid": False, "format": date_format, "tickCount": {"expr": "narrow ? 2 : 5"}},
-    }
+    x = _received(first, last)
     measure = measure_title(board)
     y = quantitative("value", measure, padding=8)
     color = {"condition": {"test": "datum.is_human", "value": HELD}, "value": STRONG}
@@ -100,15 +102,7 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             },
         },
     ]
-    tooltips = [
-        *tooltip(board),
-        {
-            "field": "received",
-            "timeUnit": "utcyearmonthdatehoursminutes",
-            "title": "Received",
-            "format": "%Y-%m-%d %H:%M UTC",
-        },
-    ]
+    tooltips = [*tooltip(board), RECEIVED_LINE]
     low, high = quantitative("low", measure, padding=8), {"field": "high"}
     points: list[Spec] = [
         {
@@ -126,7 +120,7 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             "mark": {"type": "area", "interpolate": "step-after", "color": WASH},
             "encoding": {"x": x, "y": low, "y2": high},
         },
-        ranges(board, x, color={"value": ACCENT}, tooltip=tooltips),
+        ranges(measure, x, color={"value": ACCENT}, tooltip=tooltips, href={"field": "url"}),
     ]
     *steps, targets = points if board.ladder_step is None else bands
     return spec(
@@ -148,6 +142,73 @@ def progress(board: Board, best: Sequence[tuple[int, ScoreAtTime]], levels: Sequ
             ),
         ],
     )
+
+
+def runs(shown: Sequence[RevealedRun], best: Collection[RevealedRun], measure: str) -> Spec | None:
+    """Return the plot of a system's scores with a step line through the best so far; None for fewer than two scores.
+
+    shown: the runs that the page lists, in order of time. best: those that were the best when they were submitted.
+    measure: title of the measure.
+    """
+    values = [
+        {
+            "run": f"No. {number}",
+            "received": _utc(run.at),
+            "is_best": run in best,
+            **score_values(run.score),
+        }
+        for number, run in enumerate(shown, start=1)
+        if run.score.value is not None
+    ]
+    if len(values) < 2:
+        return None
+    steps = [value for value in values if value["is_best"]]
+    line = {"values": [*steps, {**steps[-1], "received": values[-1]["received"]}]}
+    x, y = _received(shown[0].at, shown[-1].at), quantitative("value", measure, padding=8)
+    color = {"condition": {"test": "datum.is_best", "value": ACCENT}, "value": STRONG}
+    fill = {"condition": {"test": "datum.is_best", "value": ACCENT}, "value": PALETTE["paper"]}
+    is_ladder = any(run.score.bounds is not None for run in shown)
+    tooltips = [{"field": "run", "title": "No."}, *score_lines(measure, is_ladder=is_ladder), RECEIVED_LINE]
+    points: list[Spec] = [
+        {
+            "data": line,
+            "mark": {"type": "line", "interpolate": "step-after", "color": ACCENT, "strokeWidth": 2.5},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "mark": {"type": "rule"},
+            "encoding": {"x": x, "y": quantitative("low", measure), "y2": {"field": "high"}, "color": color},
+        },
+        {
+            "mark": {"type": "point", "size": 130, "strokeWidth": 2},
+            "encoding": {"x": x, "y": y, "stroke": color, "fill": fill, "tooltip": tooltips},
+        },
+    ]
+    # A ladder's score is a range, in which no value is the likeliest.
+    *below, targets = [ranges(measure, x, color=color, tooltip=tooltips)] if is_ladder else points
+    return spec(
+        f"{measure} of {len(values)} submissions over time. The table has the same numbers.",
+        values,
+        height=HEIGHT,
+        layer=[*below, {"params": [zoom()], **targets}],
+    )
+
+
+def _utc(at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%S}Z"
+
+
+def _received(first: datetime, last: datetime) -> Spec:
+    """Return the encoding of the time of receipt as a position, with some room before `first` and after `last`."""
+    margin = max(timedelta(hours=1), (last - first) * 0.04)
+    date_format = "%Y-%m-%d" if last - first > timedelta(days=4) else "%m-%d %H:%M"
+    return {
+        "field": "received",
+        "type": "temporal",
+        "title": "received (UTC)",
+        "scale": {"type": "utc", "domain": [_utc(first - margin), _utc(last + margin)]},
+        "axis": {"grid": False, "format": date_format, "tickCount": {"expr": "narrow ? 2 : 5"}},
+    }
 
 
 def _named(best: Sequence[ScoreAtTime]) -> list[ScoreAtTime]:

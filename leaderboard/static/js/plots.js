@@ -8,6 +8,7 @@
     let text = JSON.stringify(original);
     for (const [name, colour] of Object.entries(usermeta.palette)) text = text.replaceAll(`"${colour}"`, `"var(--${name})"`);
     const spec = { ...JSON.parse(text), data };
+    if (spec.facet && spec.spec.width.step) return spec; // a picture of tables, which is only saved
     if (spec.facet) {
       spec.columns = PHONE.matches ? 2 : Math.max(2, Math.floor(room / (spec.spec.width + 45)));
       if (PHONE.matches) spec.spec.width = spec.spec.height = room / 2 - 45;
@@ -47,15 +48,26 @@
       this.tip.hidden = true;
     }
 
-    async load() {
+    /** Read the specification: from its address, or from the page if its data depend on the reader. */
+    async read() {
+      const inPage = this.box.querySelector("script");
+      if (inPage) return JSON.parse(inPage.textContent);
       const response = await fetch(this.box.dataset.plot);
       if (!response.ok) throw new Error(`${response.status}`);
-      this.spec = await response.json();
+      return response.json();
+    }
+
+    async load() {
+      this.spec = await this.read();
       await document.fonts.ready; // text is measured to lay it out
       await this.draw();
       PHONE.addEventListener("change", () => this.draw());
       this.box.addEventListener("keydown", (event) => this.move(event));
       this.box.addEventListener("blur", () => this.leave());
+    }
+
+    /** Show the buttons that save the plot. */
+    offer() {
       for (const button of this.box.parentElement.querySelectorAll("[data-save]")) {
         button.addEventListener("click", () => this.save(button.dataset.save));
         button.parentElement.hidden = false;
@@ -121,12 +133,15 @@
 
     /** Save the plot as it is now, in the light colours, as a file. */
     async save(format) {
-      const spec = adapted(this.spec, this.box.clientWidth);
+      this.spec ??= await this.read();
+      const width = this.box.parentElement.clientWidth; // the box may be hidden
+      const spec = adapted(this.spec, width);
       spec.config.font = "sans-serif"; // a picture cannot load the site's font
-      if (spec.width === "container") Object.assign(spec, { width: this.box.clientWidth, autosize: { type: "fit-x", contains: "padding" } });
+      if (spec.width === "container") Object.assign(spec, { width, autosize: { type: "fit-x", contains: "padding" } });
       const view = viewOf(spec, { renderer: "none" });
       const isOfReader = (name) => /^(zoom|pick)/.test(name);
-      view.setState(this.view.getState({ signals: isOfReader, data: (name) => isOfReader(name) && name.endsWith("_store") }));
+      const state = this.view?.getState({ signals: isOfReader, data: (name) => isOfReader(name) && name.endsWith("_store") });
+      if (state) view.setState(state);
       await view.runAsync();
       let svg = await view.toSVG();
       view.finalize();
@@ -155,9 +170,13 @@
   };
 
   for (const box of document.querySelectorAll("[data-plot]")) {
-    new Plot(box).load().catch((error) => {
-      box.textContent = "The plot could not be loaded. The table has the same numbers.";
-      console.error(error);
-    });
+    const plot = new Plot(box);
+    if (box.hidden) plot.offer(); // the page shows the same in HTML
+    else {
+      plot.load().then(() => plot.offer()).catch((error) => {
+        box.textContent = "The plot could not be loaded. The table has the same numbers.";
+        console.error(error);
+      });
+    }
   }
 }

@@ -23,11 +23,11 @@ from leaderboard.boards.queries.system_history import (
     records,
     revealed_on,
 )
-from leaderboard.boards.web.charts.progress import ProgressChart, ScoreAtTime, progress_chart
 from leaderboard.core.names import anonymous
 from leaderboard.evaluation.scorer_of_phase import of_board
 from leaderboard.models import Submission, System
 from leaderboard.models.submission import systems_visible_to
+from leaderboard.plots.specs import progress as progress_plots
 from leaderboard.submissions.queries import progress
 from leaderboard.submissions.queries.progress import Progress
 from leaderboard.submissions.web.score_sheet import sheet
@@ -85,7 +85,7 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
-    """Return the template context for the board of `entry`: the system's revealed scores, chart and runs on it.
+    """Return the template context for the board of `entry`: the system's revealed scores, plot and runs on it.
 
     sees_all: True if the viewer is in the system's team or manages the benchmark, and so sees all runs.
     """
@@ -102,7 +102,9 @@ def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
         "benchmark": entry.phase.benchmark,
         "sheet": sheet(entry.release),
         "facts": [(fact.title, facts.shown(fact.value(stated))) for fact in facts.of(entry.phase.benchmark)],
-        "chart": chart_of(runs),
+        "plot": progress_plots.runs(
+            [run for run, _, _ in runs], [run for run, is_best, _ in runs if is_best], measure.title
+        ),
         "runs": runs,
         "n_unseen": len(releases) - len(runs),
         "chosen": entry.phase.representatives.filter(system=entry.standing.system_id).first(),
@@ -125,13 +127,6 @@ def runs_shown(
         for run in runs
         if sees_all or run in best or run.submission_id == standing
     ]
-
-
-def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | None:
-    moments = [
-        ScoreAtTime(number, "", run.at, run.score, is_best=best) for number, (run, best, _) in enumerate(runs, start=1)
-    ]
-    return progress_chart(moments)
 
 
 def _own(target: System, entry: BoardEntry | None, viewer: Any) -> list[OwnRun]:

@@ -96,6 +96,7 @@ class TestPictures:
         settings.PLOT_PICTURES = False
         render()
         assert specs == [] and not PlotRendering.objects.exists()
+        assert SVG not in Client().get("/benchmarks/tiny/test/").content.decode()
 
     def test_drafts_are_neither_rendered_nor_served(self, world: World, specs: list[dict[str, Any]]) -> None:
         Benchmark.objects.update(state=Benchmark.State.DRAFT)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+import uuid
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -14,21 +15,25 @@ from django.utils import timezone
 from evaluator.disclosure.ladder import Bounds
 from leaderboard.boards.queries import NO_SCORE, ShownScore
 from leaderboard.boards.queries.plots import Column, Curve, Grid, Pairs
-from leaderboard.boards.web.charts.progress import Level, ScoreAtTime
+from leaderboard.boards.queries.system_history import RevealedRun
 from leaderboard.boards.web.pages.cost import CostedSystem
+from leaderboard.boards.web.pages.progress import Level, ScoreAtTime
 from leaderboard.boards.web.tables.cost_columns import CostColumn
 from leaderboard.models import Benchmark, Phase, System
 from leaderboard.plots.specs.contrast_pairs import contrast_pairs
 from leaderboard.plots.specs.cost import cost
-from leaderboard.plots.specs.progress import progress
+from leaderboard.plots.specs.leakage_budget import POINTS, leakage_budget
+from leaderboard.plots.specs.progress import progress, runs
 from leaderboard.plots.specs.progress import reference_values as progress_reference_values
 from leaderboard.plots.specs.rank_agreement import rank_agreement
 from leaderboard.plots.specs.roc import roc
+from leaderboard.plots.vega_lite import DARK_SHADES, SHADES
 from leaderboard.systems.actions import systems
 from tests.support.row_factory import board, row
 from tests.support.rows.board_rows import score, stand, symmetric_scores
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
+from tests.support.rows.two_way_phase import ADDRESS, cross, crossed_scores
 
 PLOTS = "/api/v1/benchmarks/tiny/phases/test/leaderboard/plots"
 HOSTILE = '<script>alert(1)</script>&"=cmd'
@@ -224,3 +229,99 @@ def test_labels_of_references_do_not_overlap() -> None:
     assert [value["name"] for value in placed] == ["a", "b", "c", "d"]
     gaps = [upper["label_at"] - lower["label_at"] for upper, lower in pairwise(placed)]
     assert min(gaps) >= 0.05 * 0.4 - 1e-9
+
+
+class TestRunsOfASystem:
+    def plotted(self, *scores: ShownScore) -> dict[str, Any]:
+        at = datetime(2026, 3, 4, 12, tzinfo=UTC)
+        shown = [RevealedRun(1, uuid.uuid4(), at + timedelta(days=day), score) for day, score in enumerate(scores)]
+        best = [run for run in shown if run.score.value != 0.4]
+        plot = runs(shown, best, "Accuracy")
+        assert plot is not None
+        return plot
+
+    def test_the_line_goes_through_the_best_to_the_last_run(self) -> None:
+        plot = self.plotted(ShownScore(0.5), ShownScore(0.6), ShownScore(0.4))
+        line, *_, points = plot["layer"]
+        steps = [(step["received"], step["value"]) for step in line["data"]["values"]]
+        assert steps == [("2026-03-04T12:00:00Z", 0.5), ("2026-03-05T12:00:00Z", 0.6), ("2026-03-06T12:00:00Z", 0.6)]
+        assert [(value["run"], value["is_best"]) for value in plot["data"]["values"]] == [
+            ("No. 1", True),
+            ("No. 2", True),
+            ("No. 3", False),
+        ]
+        assert points["encoding"]["fill"]["condition"]["test"] == "datum.is_best"
+
+    def test_on_a_ladder_they_are_ranges(self) -> None:
+        plot = self.plotted(*(ShownScore(value, bounds=Bounds(value, value + 0.1)) for value in (0.5, 0.6)))
+        (ranges,) = plot["layer"]
+        assert ranges["mark"]["type"] == "rule" and ranges["encoding"]["y2"] == {"field": "high"}
+        assert [(value["low"], value["high"]) for value in plot["data"]["values"]] == [(0.5, 0.6), (0.6, 0.7)]
+
+    def test_one_score_has_no_plot(self) -> None:
+        run = RevealedRun(1, uuid.uuid4(), timezone.now(), ShownScore(0.5))
+        assert runs([run], [run], "Accuracy") is None
+
+
+def test_a_leakage_budget_has_its_bounds_and_the_forecast() -> None:
+    assert leakage_budget([0.0], 0.25, (500, 0.2)) is None
+    plot = leakage_budget([0.0, 0.05, 0.1], 0.25, (500, 0.2))
+    assert plot is not None
+    useful, curve, *_ = (layer.get("data", {}).get("values") for layer in plot["layer"])
+    assert useful == [{"bound": 0.25}]
+    assert [(point["answers"], point["bound"]) for point in curve] == [(0, 0.0), (1, 0.05), (2, 0.1)]
+    assert [(value["answers"], value["bound"]) for value in plot["data"]["values"]] == [(2, 0.1), (502, 0.2)]
+    closed = leakage_budget([0.0] * 1000, 0.25, None)
+    assert closed is not None and len(closed["data"]["values"]) == 1
+    assert len(closed["layer"][1]["data"]["values"]) == POINTS + 1, "the curve of a long contest is short"
+
+
+@pytest.mark.django_db
+class TestMatrices:
+    @pytest.fixture
+    def crossed(self, db: None) -> World:
+        """Seven systems; no unit is generated and supported."""
+        world = build()
+        cross(world)
+        for index in range(7):
+            best = index / 10
+            cells = {
+                ("original", "SUPPORTS"): best,
+                ("generated", "REFUTES"): best / 2,
+                ("generated", "SUPPORTS"): None,
+            }
+            stand(world, f"System {index}", crossed_scores(cells, whole=best))
+        return world
+
+    def test_each_system_has_the_numbers_and_shades_of_the_page_in_its_order(self, crossed: World) -> None:
+        queries: list[dict[str, Any]] = [{}, {"scale": "board"}, {"sort": "system", "order": "asc"}]
+        for query in queries:
+            page = Client().get(ADDRESS, {"view": "matrices", **query})
+            plot = spec("matrices", **query)
+            cells = {(value["order"], value["line"], value["column"]): value for value in plot["data"]["values"]}
+            for order, matrix in enumerate(page.context["matrices"], start=1):
+                assert plot["params"][1]["value"][order - 1] == matrix.row.system
+                for line, (_, heats) in enumerate(matrix.lines):
+                    for column, heat in enumerate(heats):
+                        cell = cells.pop((order, line, column))
+                        assert cell["shade"] == (heat.shade or "none")
+                        assert cell["is_margin"] == (line == 2 or column == 2)
+            assert cells == {}
+            assert f'data-plot="{PLOTS}/matrices/' in page.content.decode()
+
+    def test_colours_are_those_of_the_stylesheet(self, crossed: World) -> None:
+        scale = spec("matrices")["spec"]["layer"][0]["encoding"]["color"]["scale"]
+        colours = dict(zip(scale["domain"], scale["range"], strict=True))
+        assert len(SHADES) == 21 and {f"{kind}-{n}" for kind in ("heat", "warm") for n in (7, 8, 9, 10)} == DARK_SHADES
+        assert len(colours) > 5
+        assert {name: SHADES.get(name) for name in colours} == {**colours, "none": None}
+
+    def test_text_of_users_and_gold_is_in_no_expression(self, crossed: World) -> None:
+        System.objects.filter(name="System 1").update(name=HOSTILE)
+        plot = spec("matrices")
+        plot["params"], plot["data"] = [], {}
+        assert HOSTILE not in json.dumps(plot) and json.dumps(HOSTILE)[1:-1] not in json.dumps(plot)
+
+    def test_a_phase_that_crosses_nothing_has_none(self, crossed: World) -> None:
+        Phase.objects.update(options={})
+        assert Client().get(f"{PLOTS}/matrices/").status_code == 404

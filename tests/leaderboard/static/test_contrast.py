@@ -50,13 +50,3 @@ def test_contrast_of_text(mode: str):
 def test_contrast_of_control_borders(mode: str):
     colours = tokens(mode)
     assert not [pair for pair in EDGES if contrast(colours[pair[0]], colours[pair[1]]) < 3.0]
-
-
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_contrast_of_numbers_on_every_shade(mode: str):
-    light, dark = (CSS / "boards.css").read_text().split(DARK, 1)
-    rule = r"\.heat-(\d+) \{ --heat: (#\w+);(?: --heat-ink: (#\w+);)?"
-    shades = re.findall(rule, light if mode == "light" else dark)
-    assert len(shades) == 11
-    ink = tokens(mode)["ink"]
-    assert not [shade for shade, ground, own_ink in shades if contrast(ground, own_ink or ink) < 4.5]

@@ -46,6 +46,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.notifications.actions import deliver
+from leaderboard.plots.catalog import PLOTS
 from leaderboard.scoring.actions import runs
 from tests.support import sweeps
 from tests.support.api_calls import ROOT, client_of, person
@@ -253,10 +254,11 @@ def every_address() -> list[str]:
             continue
         for slug, dimension in (("claims", "origin"), ("facts", "property")):
             parameters = filled(route, slug) | {"dimension": dimension, "pair": "origin/label"}
-            parameters |= {"plot": "intervals"}
-            address = reverse(name, kwargs={blank: parameters.get(blank, 1) for blank in BLANK.findall(route)})
             queries = QUERIES.get(name.removeprefix("frozen_"), [""])
-            addresses += [address + query for query in ["", *queries]]
+            for plot in PLOTS if "<slug:plot>" in route else [""]:
+                values = {**parameters, "plot": plot}
+                address = reverse(name, kwargs={blank: values.get(blank, 1) for blank in BLANK.findall(route)})
+                addresses += [address + query for query in ["", *queries]]
     return addresses
 
 

@@ -13,7 +13,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.plots import Pairs, plots_of, shows_plots
-from leaderboard.boards.web import svg_csv_download
+from leaderboard.boards.web import csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.plot_links import as_json, is_symmetric
 from leaderboard.boards.web.tables.sorting import Key, Sorting, by_name
@@ -50,7 +50,7 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpRe
     sorting = Sorting.from_request(request, keys, "both")
     rows = [(row, by_system[row.system_id]) for row in sorting.apply(board.rows) if row.system_id in by_system]
     if request.GET.get("download") == "csv":
-        return svg_csv_download.as_csv(board, "pairs-right", HEADS, [_line(row, counts) for row, counts in rows])
+        return csv_download.as_csv(board, "pairs-right", HEADS, [_line(row, counts) for row, counts in rows])
     context = {
         "board": board,
         "phase": board.phase,
@@ -86,12 +86,6 @@ def pairs_by_system(board: Board) -> dict[int, Pairs]:
     plot_data = plots_of(board, board.rows)
     counted = {row.system_id: plot_data[row.run_id].pairs for row in board.rows if row.run_id in plot_data}
     return {system: pairs for system, pairs in counted.items() if pairs is not None and pairs.n}
-
-
-def _shares(pair_counts: Pairs) -> list[tuple[int, float]]:
-    """Return (count, share of all pairs) for each kind of outcome in KINDS."""
-    counts = [getattr(pair_counts, kind) for kind, _, _ in KINDS]
-    return [(count, count / pair_counts.n) for count in counts]
 
 
 def _share(by_system: dict[int, Pairs], kind: str) -> Callable[[Row], float | None]:

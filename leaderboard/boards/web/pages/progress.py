@@ -4,24 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
+from evaluator.disclosure.ladder import Bounds
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import WHOLE, Board
+from leaderboard.boards.queries import WHOLE, Board, ShownScore
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.queries.system_history import records_on
-from leaderboard.boards.web import svg_csv_download
+from leaderboard.boards.web import csv_download
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.progress import Level, ScoreAtTime
 
 HUMAN = re.compile(r"\b(human|annotator)", re.IGNORECASE)
 MOST_LEVELS = 8
 """Maximum number of reference levels in the plot; the table has all of them."""
+
+
+@dataclass(frozen=True)
+class ScoreAtTime:
+    """The score of a system's submission, and when this was received. number: from 1, in order of time."""
+
+    number: int
+    name: str
+    at: datetime
+    score: ShownScore
+
+
+@dataclass(frozen=True)
+class Level:
+    """A reference value without a date, such as a reported result. bounds: of a system's true score on a ladder."""
+
+    name: str
+    value: float
+    is_human: bool = False
+    bounds: Bounds | None = None
 
 
 @require_safe
@@ -31,7 +53,7 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: Any) -> Htt
     board = board_or_404(request.user, slug, phase, within=(), **version)
     best, levels = best_so_far(board), reference_levels(board)
     if request.GET.get("download") == "csv":
-        return svg_csv_download.as_csv(board, "progress", HEADS, _table([moment for _, moment in best], levels))
+        return csv_download.as_csv(board, "progress", HEADS, _table([moment for _, moment in best], levels))
     context = {
         "board": board,
         "phase": board.phase,

@@ -15,16 +15,40 @@ from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Row, ShownScore, Slice, by_primary, in_order
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import Grid, known, plots_of, runs_with_plots_of, shows_plots
+from leaderboard.boards.queries.plots import Column, Grid, known, plots_of, runs_with_plots_of, shows_plots
 from leaderboard.boards.queries.slices import parse_url_text, url_text
-from leaderboard.boards.web import svg_csv_download
+from leaderboard.boards.web import csv_download
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.rank_agreement import Square, squares
 from leaderboard.boards.web.plot_links import as_json, spearman_measure
 
 MOST = 24
 """Maximum number of plots on the page, those of the best systems; the CSV has all systems."""
 HEADS = ("system", "team", "slice", "metric_bins", "human_bin", "n_bins", "n")
+
+
+@dataclass(frozen=True)
+class Square:
+    """One system's rank histogram, as a table."""
+
+    row: Row
+    score: ShownScore
+    grid: Grid
+
+    @property
+    def heads(self) -> list[str]:
+        """Headings of the columns: the bins of the metric's ranking that each column covers, such as `1` or `2-4`."""
+        return [_bins(column) for column in self.grid.columns]
+
+    @property
+    def table(self) -> list[tuple[int, list[int]]]:
+        """Rows of the table: (bin of human ratings, 1 for the lowest; counts by column), the highest bin first."""
+        bins = range(self.grid.n_bins - 1, -1, -1)
+        return [(index + 1, [column.counts[index] for column in self.grid.columns]) for index in bins]
+
+
+def _bins(column: Column) -> str:
+    first, last = column.start + 1, column.end
+    return str(first) if first == last else f"{first}\N{EN DASH}{last}"
 
 
 @require_safe
@@ -38,9 +62,9 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: Any) -> Ht
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     is_download = request.GET.get("download") == "csv"
     grids = agreement_grids(board, slice_, most=None if is_download else MOST)
-    slice_, plots = grids.slice, squares(grids.grids)
+    slice_, plots = grids.slice, [Square(*grid) for grid in grids.grids]
     if is_download:
-        return svg_csv_download.as_csv(board, "agreement", HEADS, _table(plots, slice_))
+        return csv_download.as_csv(board, "agreement", HEADS, _table(plots, slice_))
     context = {
         "squares": plots,
         "measure": grids.measure,

@@ -17,14 +17,31 @@ from leaderboard.boards.queries import WHOLE, Board, Row, ShownScore, Slice, by_
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.plots import Curve, known, plots_of, runs_with_plots_of, shows_plots
 from leaderboard.boards.queries.slices import parse_url_text, url_text
-from leaderboard.boards.web import svg_csv_download
+from leaderboard.boards.web import csv_download
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.roc import MOST, READ_AT, Line, roc_lines
 from leaderboard.boards.web.plot_links import as_json, auroc_measure
 
+MOST = 8
+"""Maximum number of curves: the number of distinct colours and dash patterns."""
+READ_AT = (0.1, 0.2, 0.3, 0.5)
+"""False positive rates at which the table shows the true positive rate."""
 FIRST = 5
 """Number of curves plotted if the query string names no system."""
 HEADS = ("system", "team", "slice", "false_positive_rate", "true_positive_rate")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One system's curve. score: its AUROC on the slice."""
+
+    row: Row
+    score: ShownScore
+    curve: Curve
+
+    @property
+    def read(self) -> list[float]:
+        """The curve's true positive rates at the false positive rates READ_AT."""
+        return [self.curve.at(across) for across in READ_AT]
 
 
 @dataclass(frozen=True)
@@ -52,9 +69,9 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResp
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     curves = chosen_curves(board, request.GET.getlist("system"), slice_)
     slice_ = curves.slice
-    lines = roc_lines(curves.curves)
+    lines = [Line(*curve) for curve in curves.curves]
     if request.GET.get("download") == "csv":
-        return svg_csv_download.as_csv(board, "roc", HEADS, _table(lines, slice_))
+        return csv_download.as_csv(board, "roc", HEADS, _table(lines, slice_))
     rows = by_primary(board)
     context = {
         "lines": lines,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,12 +16,10 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Pair
 from leaderboard.boards.queries.lookup import crossed_board_or_404
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
-from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.boards.web.charts.matrix import ALL_VALUES, Grid, MatrixEntry, grid_of, leaders, matrices
-from leaderboard.boards.web.charts.small_multiples import multiples
+from leaderboard.boards.web.charts.strips import strips_of
 from leaderboard.boards.web.etag import with_etag
 from leaderboard.boards.web.tables.grouped import PlannedColumn, grouped_table, sorted_by
 from leaderboard.boards.web.tables.heat_rows import competitor_phrase, on_scale, reasons
@@ -46,7 +43,7 @@ def two_way_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
 
     `?measure=`: a measure that exists on the slices. `?view=`: `matrices` or `table`. `?scale=board`: colours
     over the range of the shown scores. `?sort=`: `system`, or a pair of
-    values as JSON (null: all values). `?page=`: page of 150 systems. `?download=svg`: return all matrices as an SVG.
+    values as JSON (null: all values). `?page=`: page of 150 systems.
     Raises Http404 unless the phase crosses the two dimensions that the URL names.
     """
     board = crossed_board_or_404(request.user, slug, phase, pair, **version)
@@ -73,18 +70,7 @@ def two_way_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
     if measure is not None:
         reported = reported_of(board.phase.benchmark)
         context |= _content(request, board, crossed, measure) | {"reported": reported_grid(reported, crossed, measure)}
-    if request.GET.get("download") == "svg" and "matrices" in context:
-        return _as_svg(board, context)
     return render(request, "boards/two_way.html", context)
-
-
-def _as_svg(board: Board, context: dict[str, Any]) -> HttpResponse:
-    chart = multiples(context["grid"], context["matrices"])
-    size = {"width": chart.width + 40, "height": chart.height + 60} if chart else {"width": 420, "height": 60}
-    inner = {**context, "chart": chart}
-    return svg_csv_download.as_svg(
-        board, "matrices", "boards/charts/multiples_alone.svg", inner, frame="boards/charts/plot.svg", **size
-    )
 
 
 def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> dict[str, object]:
@@ -95,7 +81,7 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
     sorting = sorted_by(request, list(planned.values()), grid.whole.key)
     rows = sorting.apply(board.rows)
     selected = grid.entry(sorting.key)
-    plot = interval_plot(rows, measure.name, selected.source.slice)
+    strips = strips_of([selected.source.score(row) for row in rows])
     cut = TablePage.from_request(request, len(rows))
     context = {
         "cut": cut,
@@ -104,9 +90,10 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
         "headings": sorting.headings,
         "legends": legends([measure]),
         "selected": selected,
-        # The band marks the interval of the system of overall rank 1, which means nothing on the selected slice.
-        "plot": plot and replace(plot, leader=None),
-        "strips": [(row, selected.source.score(row), plot.strip(row) if plot else None) for row in cut.of(rows)],
+        "strips": strips,
+        "details": cut.of(
+            [(row, selected.source.score(row), strip) for row, strip in zip(rows, strips.strips, strict=True)]
+        ),
         # The Ladder reveals no intervals, and some custom scorers return none.
         "has_intervals": any(selected.source.score(row).low is not None for row in rows),
         "is_pooled_by_scores": measure.transform is not None,
@@ -118,7 +105,7 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
     all_matrices = matrices(grid, rows)
     page_matrices = cut.of(all_matrices)
     return context | {
-        "matrices": all_matrices if request.GET.get("download") else page_matrices,
+        "matrices": page_matrices,
         "is_wide": len(grid.headings) > WIDE,
         **_headings(grid),
         "leaders": leaders(grid, all_matrices),

@@ -1,4 +1,4 @@
-"""Charts of a split's audit: labels by slice, expected confidence intervals by slice, and overlaps with public gold."""
+"""Bars in the tables of a split's audit: labels and expected intervals by slice, and overlaps with public gold."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.core.web.scale import Scale, covering
-
 MOST = 40
-"""Maximum number of slices in a chart; tables show all."""
+"""Maximum number of slices in the table of labels."""
 KINDS = 5
 """Number of label colours; further labels share the last colour."""
 LEVELS = (
@@ -21,7 +19,7 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class Piece:
-    """Segment of a bar in a chart.
+    """Segment of a bar.
 
     share: fraction of the bar. x, width: SVG lengths in percent. kind: number of the colour, from 1.
     """
@@ -36,21 +34,18 @@ class Piece:
 
 @dataclass(frozen=True)
 class Bar:
+    """A stacked bar. pieces: the same ones in each bar of a table; their counts may sum to less than `total`."""
+
     name: str
     total: int
     pieces: Sequence[Piece]
 
-    @property
-    def shown_count(self) -> int:
-        """Sum of the counts of the bar's segments, which may be less than `total`."""
-        return sum(piece.count for piece in self.pieces)
-
 
 @dataclass(frozen=True)
 class Balance:
-    """Chart of the labels' distribution.
+    """The labels' distribution.
 
-    bars: one for all items, then one per slice. labels: (number of its colour, label) of each label, for the legend.
+    bars: one for all items, then one per slice. labels: (number of its colour, label) of each piece of a bar.
     """
 
     bars: Sequence[Bar]
@@ -59,26 +54,22 @@ class Balance:
 
 @dataclass(frozen=True)
 class Width:
-    """Expected half-width of the confidence interval of a score on one slice, as a row of the chart.
+    """Expected half-width of the confidence interval of a score on one slice.
 
-    name: of the slice. n, groups: numbers of gold units and of groups in it. half_width: the half-width if systems err
-    on each unit independently; together: the half-width if they err on all units of a group or on none. Both are in the
-    unit of the measure, and None for too few groups. bar, end: SVG lengths of half_width and together.
+    name: of the slice. n, groups: numbers of gold units and of groups in it. largest_group: units of the largest group.
+    half_width: the half-width if systems err on each unit independently; together: the half-width if they err on all
+    units of a group or on none. Both are in the unit of the measure, and None for too few groups. bar, end: SVG lengths
+    of half_width and together.
     """
 
     name: str
     n: int
     groups: int
+    largest_group: int
     half_width: float | None
     together: float | None
     bar: str
     end: str
-
-
-@dataclass(frozen=True)
-class Widths:
-    rows: Sequence[Width]
-    scale: Scale
 
 
 def slice_name(slice_: Mapping[str, Any]) -> str:
@@ -90,7 +81,7 @@ def slice_name(slice_: Mapping[str, Any]) -> str:
 
 
 def balance(table: Sequence[Mapping[str, Any]]) -> Balance | None:
-    """Return the chart of labels; None if the task's answers are not labels.
+    """Return the bars of labels; None if the task's answers are not labels.
 
     table: the value of `balance` in an audit's report, a row for each slice.
     """
@@ -105,32 +96,33 @@ def balance(table: Sequence[Mapping[str, Any]]) -> Balance | None:
 def _bar(name: str, counts: Mapping[str, int], kinds: Mapping[str, int]) -> Bar:
     total = sum(counts.values())
     pieces, start = [], 0
-    for label, count in sorted(counts.items()):
+    for label in kinds:
+        count = counts.get(label, 0)
         share = count / total
         pieces.append(Piece(label, count, share, f"{start / total:.2%}", f"{share:.2%}", kinds[label]))
         start += count
     return Bar(name, total, pieces)
 
 
-def widths(sizes: Sequence[Mapping[str, Any]]) -> Widths | None:
-    """Return the chart of the half-widths of expected confidence intervals; None if no slice has a half-width.
+def widths(sizes: Sequence[Mapping[str, Any]]) -> list[Width]:
+    """Return the half-widths of expected confidence intervals by slice; empty if no slice has a half-width.
 
     sizes: the value of `sizes` in an audit's report, a row for each slice.
     """
     half_widths = [float(row[key]) for row in sizes for key in _HALF_WIDTHS if row[key] is not None]
     if not half_widths:
-        return None
-    scale = covering([0.0, *half_widths])
-    return Widths([_width(row, scale) for row in sizes[:MOST]], scale)
+        return []
+    widest = max(half_widths)
+    return [_width(row, widest) for row in sizes]
 
 
 _HALF_WIDTHS = ("half_width", "half_width_if_groups_err_together")
 
 
-def _width(row: Mapping[str, Any], scale: Scale) -> Width:
+def _width(row: Mapping[str, Any], widest: float) -> Width:
     half, together = (row[key] for key in _HALF_WIDTHS)
-    ends = [scale.at(value if value is not None else 0.0) for value in (half, together)]
-    return Width(slice_name(row["slice"]), row["n"], row["groups"], half, together, *ends)
+    ends = [f"{(value or 0.0) / (widest or 1.0):.2%}" for value in (half, together)]
+    return Width(slice_name(row["slice"]), row["n"], row["groups"], row["largest_group"], half, together, *ends)
 
 
 def overlaps(rows: Sequence[Mapping[str, Any]]) -> list[Bar]:

@@ -18,6 +18,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from leaderboard.models import Leaderboard, Phase, System, Team, User
+from leaderboard.plots.catalog import PLOTS
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import client_of, person
 from tests.support.crawler import crawl
@@ -79,12 +80,13 @@ def outsiders(world: World) -> dict[str, User | None]:
 def starts(world: World) -> list[str]:
     frozen = f"{PHASE}/gold-1/task-1"
     pages = ["", "cite/", "embed/", "progress/", "significance/", "head-to-head/", "by/origin/"]
-    pages += ["progress/?download=svg", "progress/?download=csv", "symmetric/", "badge.svg?system=Anonymous+1"]
+    pages += ["progress/?download=csv", "symmetric/", "badge.svg?system=Anonymous+1"]
     pages += ["?sort=system", "by/origin/?measure=all", "two-way/origin/label/", "two-way/origin/label/?view=table"]
     addresses = [f"{where}/{page}" for where in (PHASE, frozen) for page in pages]
     addresses += [
         f"{API}{end}?slices=all{version}" for end in ENDS for version in ("", "&gold_version=1&task_version=1")
     ]
+    addresses += [f"{API}/plots/{name}/" for name in PLOTS]
     addresses += ["/feed.atom", "/benchmarks/tiny/feed.atom", "/benchmarks/tiny/", "/api/v1/benchmarks/tiny/", "/"]
     return [*addresses, f"/systems/{world.system.pk}/", "/api/v1/submissions/", "/me/submissions/", "/me/teams/"]
 

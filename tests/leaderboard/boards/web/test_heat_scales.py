@@ -74,13 +74,14 @@ def test_measures_on_one_scale_share_a_legend():
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_numbers_are_readable_on_every_warm_shade(mode: str):
+def test_numbers_are_readable_on_every_shade(mode: str):
     light, dark = SHEET.read_text().split(DARK, 1)
-    rule = r"\.warm-(\d+) \{ --heat: (#\w+);(?: --heat-ink: (#\w+);)?"
+    rule = r"\.((?:heat|warm)-\d+) \{ --heat: (#\w+);(?: --heat-ink: (#\w+);)?"
     shades = re.findall(rule, light if mode == "light" else dark)
-    assert [int(number) for number, _, _ in shades] == list(range(1, LEVELS + 1))
+    levels = [*range(LEVELS + 1), *range(-1, -LEVELS - 1, -1)]
+    assert [name for name, _, _ in shades] == [shade(level / LEVELS, SPEARMAN) for level in levels]
     ink = tokens(mode)["ink"]
-    assert not [number for number, ground, own in shades if contrast(ground, own or ink) < 4.5]
+    assert not [name for name, ground, own in shades if contrast(ground, own or ink) < 4.5]
 
 
 def test_a_fitted_scale_spans_the_shown_values() -> None:
