@@ -18,6 +18,9 @@ def main() -> None:
         former, sys.argv[1] = sys.argv[1], FORMER_COMMANDS[sys.argv[1]]
         sys.stderr.write(f"{sys.argv[0]} {former} is deprecated: use {sys.argv[1]}\n")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+    # NumPy would start a thread for each core, and `serve` forks, which a process with threads must not.
+    for library in ("OMP", "OPENBLAS"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError
 

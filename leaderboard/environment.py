@@ -47,9 +47,6 @@ VARIABLES = {
     "HTTPS": Variable(bool, False, "the site is served over TLS: secure cookies, HSTS, redirect from HTTP"),
     "PROXY": Variable(bool, False, "the site is behind one proxy that sets X-Forwarded-Proto and X-Forwarded-For"),
     "DATABASE_URL": Variable(str, "", "empty: SQLite in DATA; otherwise postgres://user:password@host/name"),
-    "DATABASE_LOCK_SECONDS": Variable(
-        int, 60, "longest wait for a lock on PostgreSQL; web processes and beat wait 5 seconds unless this is set"
-    ),
     "DATABASE_REPLICA_URL": Variable(
         str, "", "a copy of the database that serves public pages to visitors who are not logged in, see Several hosts"
     ),
@@ -260,6 +257,16 @@ class Environment:
 
     def email(self, url: str) -> dict[str, Any]:
         return dict(self._env.email_url_config(url))
+
+
+def address_settings(url: str) -> dict[str, Any]:
+    """Return Django's settings that follow from the site's address."""
+    return {
+        "BASE_URL": url,
+        "CSRF_TRUSTED_ORIGINS": [url],
+        # Browsers offer passkeys on localhost without TLS, but the library accepts addresses with TLS only.
+        "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": url.startswith("http://"),
+    }
 
 
 def stored_secret(path: Path) -> str:

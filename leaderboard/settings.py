@@ -12,9 +12,9 @@ from django.core.exceptions import ImproperlyConfigured
 from whitenoise.compress import Compressor
 
 from leaderboard.core import login_providers
-from leaderboard.core.db_locks import session_options
+from leaderboard.core.db_locks import LOCK_SECONDS, session_options
 from leaderboard.core.logs import drop_error_text
-from leaderboard.environment import Environment, stored_secret
+from leaderboard.environment import Environment, address_settings, stored_secret
 
 env = Environment()
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,8 +28,7 @@ LOGIN_PROVIDERS = login_providers.configured(
 )
 SECRET_KEY = env("SECRET_KEY") or stored_secret(DATA / "secret_key")
 ALLOWED_HOSTS = env("HOSTS")
-BASE_URL = env("BASE_URL").rstrip("/")
-CSRF_TRUSTED_ORIGINS = [BASE_URL]
+vars().update(address_settings(env("BASE_URL").rstrip("/")))
 ROOT_URLCONF = "leaderboard.urls"
 WSGI_APPLICATION = "leaderboard.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -115,7 +114,7 @@ else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = {
         **session_options(
-            lock_seconds=env("DATABASE_LOCK_SECONDS"), idle_seconds=env("LEASE_SECONDS"), pooled=env("PGBOUNCER")
+            lock_seconds=LOCK_SECONDS, idle_seconds=env("LEASE_SECONDS"), pooled=env("PGBOUNCER")
         ),
         **DATABASES["default"].get("OPTIONS", {}),
     }
@@ -221,7 +220,6 @@ else:
         "data_folder_in": str(QUEUE / "messages"),
         "data_folder_out": str(QUEUE / "messages"),
         "control_folder": str(QUEUE / "control"),
-        "polling_interval": 0.05,
     }
 QUEUE_TYPE = env("QUEUE_TYPE")
 if QUEUE_TYPE not in ("classic", *(("quorum",) if CELERY_BROKER_URL.startswith("amqp") else ())):
@@ -333,8 +331,6 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # Without a mail server no address could be verified, and nobody could add a second factor.
 MFA_ALLOW_UNVERIFIED_EMAIL = not env("EMAIL_URL")
-# Browsers offer passkeys on localhost without TLS, but the library accepts addresses with TLS only.
-MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = BASE_URL.startswith("http://")
 # There is no secret to guess, and a class behind one address may log in at the same time.
 MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}
 MFA_FORMS = {"add_webauthn": "leaderboard.accounts.web.forms.AddPasskeyForm"}

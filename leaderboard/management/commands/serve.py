@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 import socket
-import subprocess
 import sys
 from argparse import ArgumentParser
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +18,7 @@ from django.db import connection
 
 from leaderboard.boards.queries import prepared_board
 from leaderboard.management.base import BaseCommand
-from leaderboard.operations import demo, embedded, parent_process, processes
+from leaderboard.operations import demo, embedded, forks, processes
 from leaderboard.operations.supervisor import CannotStart, Supervisor
 
 
@@ -43,12 +44,14 @@ class Command(BaseCommand):
     def handle(self, *, role: str | None, host: str, port: int, no_seed: bool, **_: Any) -> None:
         if role:
             self.become(role, host, port)
-        with embedded.locked(settings.DATA), embedded.listening(host, port) as listener:
+        with embedded.locked(settings.DATA) as lock, embedded.listening(host, port) as listener:
             address = embedded.url(listener)
-            # Child processes read this variable, so that mails and permalinks contain the actual port.
-            os.environ.setdefault("HOLDOUT_BASE_URL", address.rstrip("/"))
-            self.prepare()
-            supervisor = Supervisor(embedded.children(listener, self.say), self.say)
+            # Mails and permalinks contain the actual port.
+            embedded.use_address(address.rstrip("/"))
+            with ThreadPoolExecutor(1) as pool:
+                sandbox = pool.submit(embedded.start_sandbox, self.say)
+                self.prepare()
+            supervisor = Supervisor(embedded.children(lock, listener, sandbox, self.say), self.say)
             try:
                 with embedded.announced(settings.DATA, os.environ["HOLDOUT_BASE_URL"]):
                     supervisor.start()
@@ -90,6 +93,7 @@ class Command(BaseCommand):
         alone = connection.vendor == "sqlite"
         call_command("migrate", verbosity=0, interactive=False, stop_older_code=alone)
         embedded.collect_static()
+        forks.load()
 
     def welcome(self, supervisor: Supervisor, listener: socket.socket, address: str, *, seed: bool) -> None:
         """Wait until the site responds, and print its address and the demo users' passwords.
@@ -121,22 +125,22 @@ class Command(BaseCommand):
 
     def seed(self, supervisor: Supervisor, *options: str) -> bool:
         """Run `manage.py seed` with these options; return False if it failed or the site is stopping."""
-        # What follows when the site is ready must not slow it down.
-        nice = ["nice"] if options else []
-        with subprocess.Popen(  # noqa: S603  options of our own
-            [*nice, sys.executable, "manage.py", "seed", *options],
-            cwd=settings.ROOT,
+
+        def run() -> None:
+            if options:
+                os.nice(10)  # what follows when the site is ready must not slow it down
             # It reports its progress itself; a log line a submission between would hide that.
-            env=processes.environment({"HOLDOUT_LOG_LEVEL": os.environ.get("HOLDOUT_LOG_LEVEL", "WARNING")}),
-            start_new_session=True,
-            preexec_fn=partial(parent_process.end_with, os.getpid()),  # noqa: PLW1509  no threads here
-        ) as seeding:
-            supervisor.follow(lambda: seeding.poll() is not None)
-            if supervisor.stopping:
-                seeding.terminate()
-            elif seeding.returncode:
-                self.say(f"seeding failed with status {seeding.returncode}; the next start tries again")
-            return not supervisor.stopping and not seeding.returncode
+            logging.getLogger().setLevel(os.environ.get("HOLDOUT_LOG_LEVEL", "WARNING"))
+            call_command("seed", *options)
+
+        seeding = forks.start(run, output=sys.stdout.fileno())
+        supervisor.follow(lambda: seeding.poll() is not None)
+        if supervisor.stopping and seeding.poll() is None:
+            os.kill(seeding.pid, signal.SIGTERM)
+            seeding.wait()
+        elif seeding.returncode:
+            self.say(f"seeding failed with status {seeding.returncode}; the next start tries again")
+        return not supervisor.stopping and not seeding.returncode
 
     def say(self, line: str) -> None:
         self.stdout.write(f"holdout: {line}")
