@@ -145,6 +145,7 @@ def children(
             with _log(role) as output:
                 try:
                     return forks.start(
+                        role,
                         partial(forks.run_module, command),
                         output=output.fileno(),
                         close=(*close, lock.close, *((stdin.close,) if stdin else ())),

@@ -62,10 +62,10 @@ def load() -> None:
     gc.freeze()
 
 
-def start(run: Callable[[], object], *, output: int, close: Sequence[Callable[[], object]] = ()) -> Fork:
+def start(name: str, run: Callable[[], object], *, output: int, close: Sequence[Callable[[], object]] = ()) -> Fork:
     """Start a child process that calls `run` and then ends, and that ends with this one.
 
-    output: descriptor of the child's standard output and error. close: called in the child, to close what only this
+    name: of the process, as `ps` shows it. output: descriptor of the child's standard output and error. close: called in the child, to close what only this
     process uses. Raises OSError if there can be no further process. This process must have a single thread.
     """
     connections.close_all()
@@ -74,7 +74,7 @@ def start(run: Callable[[], object], *, output: int, close: Sequence[Callable[[]
     parent = os.getpid()
     pid = os.fork()
     if not pid:
-        _be_child(run, parent, output, close)
+        _be_child(name, run, parent, output, close)
     return Fork(pid)
 
 
@@ -86,11 +86,12 @@ def run_module(command: Sequence[str]) -> None:
 
 
 def _be_child(
-    run: Callable[[], object], parent: int, output: int, close: Sequence[Callable[[], object]]
+    name: str, run: Callable[[], object], parent: int, output: int, close: Sequence[Callable[[], object]]
 ) -> NoReturn:
     status = 1
     try:
         os.setsid()
+        parent_process.name(f"holdout-{name}")
         parent_process.end_with(parent)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
@@ -107,6 +108,8 @@ def _be_child(
         run()
         status = 0
     except SystemExit as error:
+        if isinstance(error.code, str):
+            sys.stderr.write(f"{error.code}\n")
         status = error.code if isinstance(error.code, int) else int(error.code is not None)
     except BaseException:  # noqa: BLE001  the frames below are those of the parent
         traceback.print_exc()

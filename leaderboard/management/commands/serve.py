@@ -6,9 +6,10 @@ import logging
 import os
 import signal
 import socket
+import subprocess
 import sys
 from argparse import ArgumentParser
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
@@ -48,9 +49,7 @@ class Command(BaseCommand):
             address = embedded.url(listener)
             # Mails and permalinks contain the actual port.
             embedded.use_address(address.rstrip("/"))
-            with ThreadPoolExecutor(1) as pool:
-                sandbox = pool.submit(embedded.start_sandbox, self.say)
-                self.prepare()
+            sandbox = self.prepare()
             supervisor = Supervisor(embedded.children(lock, listener, sandbox, self.say), self.say)
             try:
                 with embedded.announced(settings.DATA, os.environ["HOLDOUT_BASE_URL"]):
@@ -87,13 +86,22 @@ class Command(BaseCommand):
         command = processes.command(role, bind=f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         os.execve(command[0], command, processes.environment())  # noqa: S606
 
-    def prepare(self) -> None:
+    def prepare(self) -> Future[subprocess.Popen[bytes]]:
+        """Migrate, collect static files, start the sandbox and load the code, all at the same time.
+
+        Returns the sandbox server, or the error that it cannot be started.
+        """
         self.say(f"preparing the database and static files in {settings.DATA}")
-        # The data folder is locked: no other process uses its SQLite database, whatever the last ones reported.
-        alone = connection.vendor == "sqlite"
-        call_command("migrate", verbosity=0, interactive=False, stop_older_code=alone)
-        embedded.collect_static()
-        forks.load()
+        # In processes of their own, whose memory the site's do not inherit.
+        steps = [
+            forks.start(step.__name__, step, output=sys.stdout.fileno()) for step in (migrate, embedded.collect_static)
+        ]
+        with ThreadPoolExecutor(1) as pool:
+            sandbox = pool.submit(embedded.start_sandbox, self.say)
+            forks.load()
+        if any([step.wait() for step in steps]):
+            raise CommandError("the database and static files could not be prepared, see above")
+        return sandbox
 
     def welcome(self, supervisor: Supervisor, listener: socket.socket, address: str, *, seed: bool) -> None:
         """Wait until the site responds, and print its address and the demo users' passwords.
@@ -133,7 +141,7 @@ class Command(BaseCommand):
             logging.getLogger().setLevel(os.environ.get("HOLDOUT_LOG_LEVEL", "WARNING"))
             call_command("seed", *options)
 
-        seeding = forks.start(run, output=sys.stdout.fileno())
+        seeding = forks.start("seed", run, output=sys.stdout.fileno())
         supervisor.follow(lambda: seeding.poll() is not None)
         if supervisor.stopping and seeding.poll() is None:
             os.kill(seeding.pid, signal.SIGTERM)
@@ -145,3 +153,12 @@ class Command(BaseCommand):
     def say(self, line: str) -> None:
         self.stdout.write(f"holdout: {line}")
         self.stdout.flush()
+
+
+def migrate() -> None:
+    # The data folder is locked: no other process uses its SQLite database, whatever the last ones reported.
+    alone = connection.vendor == "sqlite"
+    try:
+        call_command("migrate", verbosity=0, interactive=False, stop_older_code=alone)
+    except CommandError as error:
+        sys.exit(f"CommandError: {error}")
