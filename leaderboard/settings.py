@@ -28,7 +28,8 @@ LOGIN_PROVIDERS = login_providers.configured(
 )
 SECRET_KEY = env("SECRET_KEY") or stored_secret(DATA / "secret_key")
 ALLOWED_HOSTS = env("HOSTS")
-vars().update(address_settings(env("BASE_URL").rstrip("/")))
+BASE_URL = env("BASE_URL").rstrip("/")
+vars().update(address_settings(BASE_URL))
 ROOT_URLCONF = "leaderboard.urls"
 WSGI_APPLICATION = "leaderboard.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -113,9 +114,7 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = {
-        **session_options(
-            lock_seconds=LOCK_SECONDS, idle_seconds=env("LEASE_SECONDS"), pooled=env("PGBOUNCER")
-        ),
+        **session_options(lock_seconds=LOCK_SECONDS, idle_seconds=env("LEASE_SECONDS"), pooled=env("PGBOUNCER")),
         **DATABASES["default"].get("OPTIONS", {}),
     }
     # A cursor of the server outlives a statement only in the same session.
@@ -138,6 +137,7 @@ if env("DATABASE_REPLICA_URL"):
     DATABASE_ROUTERS = ["leaderboard.core.read_replica.Router"]
 
 # --- files: `gold` has no URL with any storage
+S3_SECONDS = 5.0  # of connecting to the store, and of each wait for it; each request is tried twice
 if env("S3_BUCKET"):
     if env("S3_GOLD_BUCKET") in ("", env("S3_BUCKET")):
         raise ImproperlyConfigured(
@@ -152,7 +152,7 @@ if env("S3_BUCKET"):
             "default_acl": "private",
             "endpoint_url": env("S3_ENDPOINT") or None,
             "file_overwrite": False,
-            "seconds": env("S3_SECONDS"),
+            "seconds": S3_SECONDS,
         }
         return {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": options}
 else:
@@ -193,8 +193,7 @@ FILE_UPLOAD_HANDLERS = ["leaderboard.core.uploads.HashingUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = DATA / "uploads"
 FILE_CACHE, FILE_CACHE_BYTES = DATA / "file-cache", env("FILE_CACHE_MB") * 1_000_000
 FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
-MAX_UPLOAD_BYTES = env("MAX_UPLOAD_MB") * 1_000_000
-MAX_FILE_BYTES = env("MAX_FILE_MB") * 1_000_000
+MAX_UPLOAD_BYTES = MAX_FILE_BYTES = env("MAX_FILE_MB") * 1_000_000
 MAX_RAW_BYTES = env("MAX_RAW_MB") * 1_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
@@ -242,12 +241,13 @@ SANDBOX_SOCKET = env("SANDBOX_SOCKET") or str(DATA / "sandbox.sock")
 LEASE_SECONDS = env("LEASE_SECONDS")
 LOCK_IDLE_SECONDS = 5  # of a transaction for whose lock a phase waits; it computes for a second at most (db_locks)
 SWEEP_SECONDS = env("SWEEP_SECONDS")
-MAX_ATTEMPTS = env("MAX_ATTEMPTS")
+MAX_ATTEMPTS = 3  # of a run: what fails three times on hosts that are ready fails again
 RESAMPLES = env("RESAMPLES")
 SCORE_SECONDS = env("SCORE_SECONDS")
 VALIDATE_SECONDS = env("VALIDATE_SECONDS")
 VALIDATE_NOW_BYTES = env("VALIDATE_NOW_MB") * 1_000_000
-REFUSED_SECONDS = env("REFUSED_SECONDS")
+# Processor time of the checks of one user's refused files in an hour: thirty that take as long as one may.
+REFUSED_SECONDS = 30 * VALIDATE_SECONDS
 SANDBOX_MEMORY_BYTES = env("SANDBOX_MEMORY_MB") * 1_048_576
 
 # --- submitted containers
@@ -274,18 +274,18 @@ BASE_IMAGE = env("BASE_IMAGE")
 SYSTEM_SECONDS = env("SYSTEM_SECONDS")
 SYSTEM_MEMORY_MB = env("SYSTEM_MEMORY_MB")
 SYSTEM_CPUS = env("SYSTEM_CPUS")
-SYSTEM_PROCESSES = env("SYSTEM_PROCESSES")
+SYSTEM_PROCESSES = 256  # and threads: more than any framework starts on the processors that a system gets
 SYSTEM_LOAD_SECONDS = env("SYSTEM_LOAD_SECONDS")
 SYSTEM_IMAGE_MB = env("SYSTEM_IMAGE_MB")
-SYSTEM_OUTPUT_MB = env("SYSTEM_OUTPUT_MB")
-SYSTEM_OUTPUT_FILES = env("SYSTEM_OUTPUT_FILES")
-SYSTEM_LOG_KB = env("SYSTEM_LOG_KB")
+SYSTEM_OUTPUT_MB = env("MAX_FILE_MB")  # of all its files together; only its predictions are used
+SYSTEM_OUTPUT_FILES = 64
+SYSTEM_LOG_KB = 64  # the end of what it prints, which has its traceback
 
-# --- custom scorers; other limits are those of submitted containers
+# --- custom scorers; limits are those of submitted containers, for each of the two executions of a run
 SCORERS = env("SCORERS")
-SCORER_SECONDS = env("SCORER_SECONDS")
-SCORER_MEMORY_MB = env("SCORER_MEMORY_MB")
-SCORER_OUTPUT_MB = env("SCORER_OUTPUT_MB")
+SCORER_SECONDS = SYSTEM_SECONDS
+SCORER_MEMORY_MB = SYSTEM_MEMORY_MB
+SCORER_OUTPUT_MB = 100  # scores and a row for each unit; the site reads them into memory
 
 # --- accounts
 AUTH_USER_MODEL = "leaderboard.User"
@@ -428,7 +428,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
-if env("HTTPS"):
+if BASE_URL.startswith("https://"):
     SECURE_SSL_REDIRECT = True
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True

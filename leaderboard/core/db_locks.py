@@ -100,7 +100,8 @@ def wait_briefly() -> None:
     """
     options = settings.DATABASES["default"]["OPTIONS"]
     if "options" in options:
-        options["options"] = re.sub(r"\block_timeout=\d+", f"lock_timeout={SHORT_LOCK_SECONDS * 1000}", options["options"])
+        limit = f"lock_timeout={SHORT_LOCK_SECONDS * 1000}"
+        options["options"] = re.sub(r"\block_timeout=\d+", limit, options["options"])
 
 
 def allow_idle_transaction() -> None:

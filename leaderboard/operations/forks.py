@@ -65,8 +65,9 @@ def load() -> None:
 def start(name: str, run: Callable[[], object], *, output: int, close: Sequence[Callable[[], object]] = ()) -> Fork:
     """Start a child process that calls `run` and then ends, and that ends with this one.
 
-    name: of the process, as `ps` shows it. output: descriptor of the child's standard output and error. close: called in the child, to close what only this
-    process uses. Raises OSError if there can be no further process. This process must have a single thread.
+    name: of the process, as `ps` shows it. output: descriptor of the child's standard output and error. close: called
+    in the child, to close what only this process uses. Raises OSError if there can be no further process. This process
+    must have a single thread.
     """
     connections.close_all()
     sys.stdout.flush()

@@ -1,9 +1,10 @@
 """Lets a worker consume messages only while its host is ready to do the work.
 
 A worker that is not ready would take each message of its queue, give it back, and so keep others from the work. So a
-thread of Celery's main process checks every CHECK_SECONDS (IDLE_SECONDS) whether this host is ready, and the worker stops consuming
-until it is: `Step`, a bootstep of Celery's consumer, cancels or adds its queues. The messages stay in the broker for
-other workers. Messages that the worker has received already go back after PAUSE_SECONDS (`leaderboard/jobs.py`).
+thread of Celery's main process checks every CHECK_SECONDS (without messages, IDLE_SECONDS) whether this host is ready,
+and the worker stops consuming until it is: `Step`, a bootstep of Celery's consumer, cancels or adds its queues. The
+messages stay in the broker for other workers. Messages that the worker has received already go back after
+PAUSE_SECONDS (`leaderboard/jobs.py`).
 """
 
 from __future__ import annotations

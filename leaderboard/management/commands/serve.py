@@ -99,7 +99,8 @@ class Command(BaseCommand):
         with ThreadPoolExecutor(1) as pool:
             sandbox = pool.submit(embedded.start_sandbox, self.say)
             forks.load()
-        if any([step.wait() for step in steps]):
+        statuses = [step.wait() for step in steps]
+        if any(statuses):
             raise CommandError("the database and static files could not be prepared, see above")
         return sandbox
 

@@ -60,7 +60,7 @@ def test_the_same_value_may_be_set_under_both_names(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_malformed_value_is_reported_under_the_name_that_was_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(VARIABLES, "RESAMPLES", Variable(int, 1000, "resamples", former="DRAWS"))
+    monkeypatch.setitem(VARIABLES, "RESAMPLES", Variable(int, 1000, "resamples", why="", former="DRAWS"))
     monkeypatch.setitem(FORMER, "DRAWS", "RESAMPLES")
     monkeypatch.setenv("HOLDOUT_DRAWS", "many")
     with pytest.raises(ImproperlyConfigured, match="HOLDOUT_DRAWS is 'many', expected int: resamples"):
