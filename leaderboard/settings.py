@@ -464,6 +464,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "leaderboard.core.api.renamed.deprecate_addresses",
+        "leaderboard.core.api.samples.add_samples",
     ],
     "ENUM_NAME_OVERRIDES": {
         "BenchmarkState": "leaderboard.models.Benchmark.State",

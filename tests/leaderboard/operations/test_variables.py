@@ -67,6 +67,7 @@ EFFECTS: dict[str, tuple[dict[str, str], str, object]] = {
     "ENGINE_DISK_MB": ({"ENGINE_DISK_MB": "5"}, "ENGINE_DISK_BYTES", 5 * MB),
     "IMAGE_CACHE_MB": ({"IMAGE_CACHE_MB": "5"}, "IMAGE_CACHE_BYTES", 5 * MB),
     "DRAIN_SECONDS": ({"DRAIN_SECONDS": "5"}, "DRAIN_SECONDS", 5),
+    "GPU_RUNTIME": ({"GPU_RUNTIME": "cdi"}, "GPU_RUNTIME", "cdi"),
     "REGISTRIES": ({"REGISTRIES": "ghcr.io"}, "REGISTRIES", ["ghcr.io"]),
     "BASE_IMAGE": ({"BASE_IMAGE": "mirror/python"}, "BASE_IMAGE", "mirror/python"),
     "SYSTEM_SECONDS": ({"SYSTEM_SECONDS": "5"}, "SCORER_SECONDS", 5),
@@ -82,10 +83,9 @@ EFFECTS: dict[str, tuple[dict[str, str], str, object]] = {
 """Variable -> variables that are set, path of the setting that they change, its value."""
 ELSEWHERE = {
     "DATA": "test_serve.py",
-    "LOG_FORMAT": "test_refusals below",
-    "MAX_LINES": "tests/evaluator/sandbox: the sandbox reads it",
+    "LOG_FORMAT": "tests/leaderboard/work_queue/test_request_ids.py",
+    "MAX_LINES": "tests/evaluator/jsonl/test_limits_of_files.py",
     "GPUS": "tests/leaderboard/containers/test_gpus.py",
-    "GPU_RUNTIME": "tests/leaderboard/containers/test_gpus.py",
     "NVIDIA_SMI": "tests/leaderboard/containers/test_gpus.py",
 }
 """Variables that another test sets, and that test."""
