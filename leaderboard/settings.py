@@ -154,7 +154,7 @@ if env("S3_BUCKET"):
             "file_overwrite": False,
             "seconds": S3_SECONDS,
         }
-        return {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": options}
+        return {"BACKEND": "leaderboard.core.s3_storage.PrivateS3Storage", "OPTIONS": options}
 else:
 
     def _folder(name: str) -> dict[str, object]:
