@@ -80,9 +80,9 @@ def test_a_step_that_finds_nothing_rests() -> None:
         return lambda: calls.update([name]) or found
 
     steps = {"rows": finds("rows", 2), "nothing": finds("nothing", 0), "none": finds("none", None)}
-    rounds = iter([False] * (3 * periodic.REST - 1) + [True])
+    rounds = iter([False] * (4 * periodic.REST - 1) + [True])
     periodic.run(steps, seconds=7, wait=lambda _: next(rounds))
-    assert calls == {"rows": 3 * periodic.REST, "nothing": 3, "none": 3}
+    assert calls == {"rows": 4 * periodic.REST, "nothing": 4, "none": 4}
 
 
 def test_the_age_of_the_sweep_is_that_of_the_step_that_waits_longest() -> None:
