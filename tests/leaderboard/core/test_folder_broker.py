@@ -64,6 +64,15 @@ def test_a_waiting_worker_gets_a_message_at_once(
     else:
         monkeypatch.setattr(folder_broker, "_moves_into", lambda folder: -1)
     received: list[Any] = []
+    woken: list[bool] = []
+    select = folder_broker.select.select
+
+    def note_result(*arguments: Any) -> Any:
+        result = select(*arguments)
+        woken.append(bool(result[0]))
+        return result
+
+    monkeypatch.setattr(folder_broker.select, "select", note_result)
     connection = channel.connection.client
     name = f"inotify-{has_inotify}"  # Kombu remembers which queues it has bound
     queue = Queue(name, Exchange(name), routing_key=name, channel=channel)
@@ -84,6 +93,7 @@ def test_a_waiting_worker_gets_a_message_at_once(
             other.Producer().publish({"id": 1}, exchange=name, routing_key=name)
         consuming.join(60)
     assert received == [{"id": 1}]
+    assert all(woken) and bool(woken) == has_inotify, "the message ended the wait"
 
 
 def test_a_wait_ends_without_a_message(channel: Any) -> None:
