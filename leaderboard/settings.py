@@ -181,7 +181,7 @@ STORAGES = {
     "outcomes": _folder("outcomes"),
     "images": _folder("images"),
     "archives": _folder("archives"),
-    "staticfiles": {"BACKEND": "leaderboard.core.static_files.StaticFilesStorage"},
+    "staticfiles": {"BACKEND": "leaderboard.core.web.static_files.StaticFilesStorage"},
 }
 STATIC_URL = "static/"
 STATIC_ROOT = DATA / "static"

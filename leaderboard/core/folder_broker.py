@@ -81,7 +81,7 @@ class Transport(filesystem.Transport):
         """Return when a message has come or `seconds` have passed. is_full: return after POLL_SECONDS in any case."""
         if self._events is None:
             # Without a pause: a message may have come before the kernel watched.
-            self._events = _moves_into(self.client.transport_options["data_folder_in"])
+            self._events = _watch(self.client.transport_options["data_folder_in"])
         elif is_full or self._events < 0:
             time.sleep(POLL_SECONDS if seconds is None else min(POLL_SECONDS, seconds))
         elif select.select([self._events], [], [], seconds)[0]:
@@ -95,7 +95,7 @@ class Transport(filesystem.Transport):
         self._events = None
 
 
-def _moves_into(folder: str) -> int:
+def _watch(folder: str) -> int:
     """Return a descriptor that can be read when a file was moved into the folder; -1 if the kernel offers none.
 
     The kernel limits how many of them a user has.

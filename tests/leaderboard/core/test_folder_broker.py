@@ -62,7 +62,7 @@ def test_a_waiting_worker_gets_a_message_at_once(
     if has_inotify:
         monkeypatch.setattr(folder_broker, "POLL_SECONDS", 1e6)
     else:
-        monkeypatch.setattr(folder_broker, "_moves_into", lambda folder: -1)
+        monkeypatch.setattr(folder_broker, "_watch", lambda folder: -1)
     received: list[Any] = []
     woken: list[bool] = []
     select = folder_broker.select.select
