@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.db import connections
 from django.urls import get_resolver
 
@@ -112,6 +113,8 @@ def _be_child(
         if isinstance(error.code, str):
             sys.stderr.write(f"{error.code}\n")
         status = error.code if isinstance(error.code, int) else int(error.code is not None)
+    except CommandError as error:
+        sys.stderr.write(f"CommandError: {error}\n")
     except BaseException:  # noqa: BLE001  the frames below are those of the parent
         traceback.print_exc()
     finally:

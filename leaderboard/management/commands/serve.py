@@ -159,7 +159,4 @@ class Command(BaseCommand):
 def migrate() -> None:
     # The data folder is locked: no other process uses its SQLite database, whatever the last ones reported.
     alone = connection.vendor == "sqlite"
-    try:
-        call_command("migrate", verbosity=0, interactive=False, stop_older_code=alone)
-    except CommandError as error:
-        sys.exit(f"CommandError: {error}")
+    call_command("migrate", verbosity=0, interactive=False, stop_older_code=alone)

@@ -9,12 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.core.management.base import CommandError
 
 from leaderboard.operations import forks
 
 
 def refuse() -> None:
     sys.exit("no such table")
+
+
+def object_to() -> None:
+    raise CommandError("no such folder")
 
 
 def fail() -> None:
@@ -46,10 +51,11 @@ def ended(run: Callable[[], object], log: Path, *close: Callable[[], object]) ->
         (lambda: sys.exit(3), 3, ""),
         (sys.exit, 0, ""),
         (refuse, 1, "no such table\n"),
+        (object_to, 1, "CommandError: no such folder\n"),
         (fail, 1, "ValueError\n"),
         (terminate, -signal.SIGTERM, ""),
     ],
-    ids=["returns", "status", "exits", "message", "error", "signal"],
+    ids=["returns", "status", "exits", "message", "command error", "error", "signal"],
 )
 def test_a_fork_reports_how_it_ended(run: Callable[[], object], status: int, words: str, tmp_path: Path) -> None:
     handler = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a fork must not inherit it
