@@ -221,7 +221,7 @@ VARIABLES = {
     "SWEEP_SECONDS": Variable(
         int,
         10,
-        "interval between sweeps, which requeue runs whose worker or message was lost; what found nothing rests for two",
+        "interval between sweeps, which requeue lost runs; a step that found nothing rests for two of them",
         why="whoever wants lost work to wait less, for more idle processor time",
     ),
     "RESAMPLES": Variable(
