@@ -61,14 +61,14 @@ class Transport(filesystem.Transport):
     Channel = Channel
     _events: int | None = None
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
         """Deliver the next message. Raises TimeoutError if there is none for `timeout` seconds; None: no limit."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             # Looked up first: if it may consume and finds nothing, then only a new message ends the wait.
             may_consume = all(channel.qos.can_consume() for channel in connection.channels)
             try:
-                self.cycle.get(self._deliver, timeout=timeout)
+                self.cycle.get(self._deliver, timeout=timeout)  # type: ignore[union-attr]  # while it is open
             except Empty:
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
@@ -81,7 +81,7 @@ class Transport(filesystem.Transport):
         """Return when a message has come or `seconds` have passed. is_full: return after POLL_SECONDS in any case."""
         if self._events is None:
             # Without a pause: a message may have come before the kernel watched.
-            self._events = _watch(self.client.transport_options["data_folder_in"])
+            self._events = _watch(self.client.transport_options["data_folder_in"])  # type: ignore[union-attr]
         elif is_full or self._events < 0:
             time.sleep(POLL_SECONDS if seconds is None else min(POLL_SECONDS, seconds))
         elif select.select([self._events], [], [], seconds)[0]:

@@ -182,7 +182,7 @@ def opened(stored: FieldFile, *, sha256: str = "") -> Iterator[IO[bytes]]:
     file's content, for a file that many jobs read: the copy is then kept in the `file_cache`, and used by later calls;
     empty: the copy is deleted. The content is not verified; see `check_digest`.
     """
-    storage = stored.storage
+    storage: Any = stored.storage
     if not getattr(storage, "is_remote", False):
         with stored.open("rb") as source:
             yield source.file
