@@ -14,21 +14,6 @@ RUN python3 -m venv /opt/holdout \
     && find /opt/holdout/lib -type d -name tests -prune -exec rm -r {} + \
     && /opt/holdout/bin/python -m compileall -q -j 0 /opt/holdout/lib
 
-# The documentation site needs more packages than the server, which gets the built files only.
-FROM build AS docs
-ARG PIP_NO_INDEX
-ARG PIP_INDEX_URL
-COPY requirements-docs.lock /build/
-RUN /opt/holdout/bin/python -m pip install --no-cache-dir --disable-pip-version-check --no-compile \
-        --find-links /build --require-hashes --requirement /build/requirements-docs.lock
-WORKDIR /app
-COPY CHANGELOG.md ./
-COPY evaluator ./evaluator
-COPY holdout_eval ./holdout_eval
-COPY leaderboard ./leaderboard
-COPY docs ./docs
-RUN HOLDOUT_DATA=/tmp/data /opt/holdout/bin/python -m sphinx -q -W -b dirhtml -d /tmp/doctrees docs build/docs
-
 FROM ${BASE_IMAGE}
 # Where the image comes from: pass --build-arg VERSION, REVISION and SOURCE.
 ARG VERSION
@@ -51,7 +36,6 @@ COPY holdout_eval ./holdout_eval
 COPY leaderboard ./leaderboard
 COPY fixtures ./fixtures
 COPY docs ./docs
-COPY --from=docs /app/build/docs ./build/docs
 # Root owns the code, so the site cannot change itself. It cannot write bytecode later either, so it is compiled here.
 RUN /opt/holdout/bin/python -m compileall -q evaluator leaderboard
 ENV PATH=/opt/holdout/bin:$PATH \

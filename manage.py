@@ -7,6 +7,9 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+    # NumPy would start a thread for each core, and `serve` forks, which a process with threads must not.
+    for library in ("OMP", "OPENBLAS"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError
 

@@ -39,7 +39,6 @@ html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
 html_favicon = "../leaderboard/static/img/favicon.svg"
-templates_path = ["sphinx/templates"]
 # Everything is served from the site itself: its fonts are copied, and no page loads anything from elsewhere.
 html_static_path = [
     "sphinx/docs.css",
@@ -84,7 +83,6 @@ html_theme_options = {
 html_sidebars = {
     "**": [
         "sidebar/brand.html",
-        "site_link.html",
         "sidebar/search.html",
         "sidebar/scroll-start.html",
         "sidebar/navigation.html",

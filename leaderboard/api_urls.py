@@ -7,7 +7,7 @@ from leaderboard.benchmarks.api import benchmarks, tasks
 from leaderboard.boards.api import boards, exports, plots
 from leaderboard.comparisons.api import comparisons
 from leaderboard.containers.api import images
-from leaderboard.core.api import reference, schema
+from leaderboard.core.api import schema
 from leaderboard.curation.api import raw_files
 from leaderboard.plots.api import specs
 from leaderboard.submissions.api import submissions
@@ -61,8 +61,6 @@ urlpatterns = [
     path("systems/", systems.SystemsView.as_view(), name="api_systems"),
     path("systems/<int:pk>/name/", systems.NameView.as_view(), name="api_system_name"),
     path("schema/", schema.SchemaView.as_view(), name="api_schema"),
-    path("docs/", reference.reference, name="api_docs"),
-    path("docs/try/", schema.DocsView.as_view(), name="api_try"),
-    path("docs/<slug:name>/", reference.reference, name="api_group"),
+    path("docs/", schema.DocsView.as_view(), name="api_docs"),
     re_path(r"^(?P<rest>.*)$", schema.NothingView.as_view(), name="api_nothing"),
 ]

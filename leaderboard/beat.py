@@ -1,15 +1,11 @@
 """The process `beat`, which runs the sweeps itself: a busy worker or an unavailable broker does not delay them."""
 
-import os
 import signal
-
-# A step that waits for a lock would hold up its rows: it is tried again at the next sweep.
-os.environ.setdefault("HOLDOUT_DATABASE_LOCK_SECONDS", "5")
 
 from django.conf import settings
 
 from leaderboard import jobs
-from leaderboard.core import db_schema
+from leaderboard.core import db_locks, db_schema
 from leaderboard.operations import periodic, stored_files
 from leaderboard.work_queue import process_reports
 
@@ -19,6 +15,8 @@ ENDING = (signal.SIGTERM, signal.SIGINT)
 def main() -> None:
     """Run the steps of a sweep every SWEEP_SECONDS, until SIGTERM or SIGINT."""
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    # A step that waits for a lock would hold up its rows: it is tried again at the next sweep.
+    db_locks.wait_briefly()
     stored_files.report_missing()
     steps = jobs.steps()
     process_reports.report_periodically("beat")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,181 +17,388 @@ from django.core.exceptions import ImproperlyConfigured
 PREFIX = "HOLDOUT_"
 OTHERS = {"HOLDOUT_TOKEN"}
 """Variables that only the `holdout-eval` command reads. They are allowed, since it may be used from the same shell."""
+SWITCHES = ("", "0", "1", "false", "no", "off", "on", "true", "yes")
+"""Values of variables that switch something on or off. django-environ would take any other word for off."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """An environment variable: its type (a django-environ cast), its default, and its description."""
+    """An environment variable: its type (a django-environ cast), default, description, and who sets it and why."""
 
     cast: Any
     default: Any
     doc: str
+    why: str = field(kw_only=True)
 
 
 VARIABLES = {
-    "DATA": Variable(str, "var", "folder of the embedded default: database, files, queue, sockets"),
+    "DATA": Variable(
+        str,
+        "var",
+        "folder of the embedded default: database, files, queue, sockets",
+        why="whoever keeps data outside the checkout, or runs two sites",
+    ),
     "SECRET_KEY": Variable(
-        str, "", "Django's secret key; empty: generated at the first start and stored in DATA/secret_key"
+        str,
+        "",
+        "Django's secret key; empty: generated at the first start and stored in DATA/secret_key",
+        why="several hosts, which need the same; a secret store",
     ),
-    "DEBUG": Variable(bool, False, "Django's debug pages; never in production"),
+    "DEBUG": Variable(bool, False, "Django's debug pages; never in production", why="developers of pages"),
     "HOSTS": Variable(
-        list, ["localhost", "127.0.0.1", "[::1]"], "host names that the site answers to (Django's ALLOWED_HOSTS)"
+        list,
+        ["localhost", "127.0.0.1", "[::1]"],
+        "host names that the site answers to (Django's ALLOWED_HOSTS)",
+        why="every site that others reach",
     ),
-    "BASE_URL": Variable(str, "http://127.0.0.1:8000", "the site's address in mails and permanent links"),
-    "HTTPS": Variable(bool, False, "the site is served over TLS: secure cookies, HSTS, redirect from HTTP"),
-    "PROXY": Variable(bool, False, "the site is behind one proxy that sets X-Forwarded-Proto and X-Forwarded-For"),
-    "DATABASE_URL": Variable(str, "", "empty: SQLite in DATA; otherwise postgres://user:password@host/name"),
-    "DATABASE_LOCK_SECONDS": Variable(
-        int, 60, "longest wait for a lock on PostgreSQL; web processes and beat wait 5 seconds unless this is set"
+    "BASE_URL": Variable(
+        str,
+        "http://127.0.0.1:8000",
+        "the site's address in mails and permanent links",
+        why="every site that others reach; `https://` switches on secure cookies, HSTS and the redirect from HTTP",
+    ),
+    "PROXY": Variable(
+        bool,
+        False,
+        "the site is behind one proxy that sets X-Forwarded-Proto and X-Forwarded-For",
+        why="every site behind a proxy: otherwise all visitors share its address and its limits",
+    ),
+    "DATABASE_URL": Variable(
+        str,
+        "",
+        "empty: SQLite in DATA; otherwise postgres://user:password@host/name",
+        why="production: many writers at once, backups while it runs",
     ),
     "DATABASE_REPLICA_URL": Variable(
-        str, "", "a copy of the database that serves public pages to visitors who are not logged in, see Several hosts"
+        str,
+        "",
+        "a copy of the database that serves public pages to visitors who are not logged in, see Several hosts",
+        why="sites with more readers than one database serves",
     ),
     "PGBOUNCER": Variable(
         bool,
         False,
         "DATABASE_URL leads to PgBouncer in transaction mode, which sets the timeouts: deploy/pgbouncer.ini",
+        why="sites with more processes than PostgreSQL has connections",
     ),
-    "BROKER_URL": Variable(str, "", "empty: folders in DATA; otherwise redis://... or amqp://..."),
+    "BROKER_URL": Variable(str, "", "empty: folders in DATA; otherwise redis://... or amqp://...", why="several hosts"),
     "QUEUE_TYPE": Variable(
-        str, "classic", "type of the queues on RabbitMQ: classic, or quorum (copied to several nodes)"
+        str,
+        "classic",
+        "type of the queues on RabbitMQ: classic, or quorum (copied to several nodes)",
+        why="clusters of RabbitMQ",
     ),
-    "CACHE_URL": Variable(str, "", "empty: files in DATA; otherwise redis://..."),
-    "EMAIL_URL": Variable(str, "", "empty: mails are written to files in DATA/mail; otherwise smtp://..."),
-    "EMAIL_FROM": Variable(str, "holdout@localhost", "sender address of mails"),
-    "LOGIN_ORCID": Variable(str, "", "CLIENT_ID:SECRET: users may log in with ORCID, see Log-in by other providers"),
-    "LOGIN_GITHUB": Variable(str, "", "CLIENT_ID:SECRET: users may log in with GitHub"),
-    "LOGIN_GOOGLE": Variable(str, "", "CLIENT_ID:SECRET: users may log in with Google"),
+    "CACHE_URL": Variable(
+        str, "", "empty: files in DATA; otherwise redis://...", why="several hosts: limits and codes are common to all"
+    ),
+    "EMAIL_URL": Variable(
+        str,
+        "",
+        "empty: mails are written to files in DATA/mail; otherwise smtp://...",
+        why="every site with people: passwords are reset by mail",
+    ),
+    "EMAIL_FROM": Variable(
+        str,
+        "holdout@localhost",
+        "sender address of mails",
+        why="with EMAIL_URL: the mail server accepts only its own domain",
+    ),
+    "LOGIN_ORCID": Variable(
+        str,
+        "",
+        "CLIENT_ID:SECRET: users may log in with ORCID, see Log-in by other providers",
+        why="sites for researchers",
+    ),
+    "LOGIN_GITHUB": Variable(
+        str, "", "CLIENT_ID:SECRET: users may log in with GitHub", why="sites whose users have an account there"
+    ),
+    "LOGIN_GOOGLE": Variable(
+        str, "", "CLIENT_ID:SECRET: users may log in with Google", why="sites whose users have an account there"
+    ),
     "LOGIN_OIDC": Variable(
-        str, "", "JSON list of other OpenID Connect providers: id, name, server, client_id, secret, optional origins"
+        str,
+        "",
+        "JSON list of other OpenID Connect providers: id, name, server, client_id, secret, optional origins",
+        why="universities and companies with a log-in of their own",
     ),
-    "CONTACT": Variable(str, "", "mail or web address of the operator, shown to everybody"),
+    "CONTACT": Variable(
+        str, "", "mail or web address of the operator, shown to everybody", why="every site that others reach"
+    ),
     "SECURITY_CONTACT": Variable(
-        str, "", "mail or https address for reports of vulnerabilities, in /.well-known/security.txt; empty: CONTACT"
+        str,
+        "",
+        "mail or https address for reports of vulnerabilities, in /.well-known/security.txt; empty: CONTACT",
+        why="whoever has another mailbox for such reports",
     ),
-    "OPERATORS": Variable(list, [], "mail addresses that are notified when the disk runs low"),
+    "OPERATORS": Variable(
+        list,
+        [],
+        "mail addresses that are notified when the disk runs low",
+        why="whoever is to know before the disk is full",
+    ),
     "DISK_ALARM_MB": Variable(
-        int, 2000, "free space for data below which the disk alarm is raised; below a tenth of it the site is not ready"
+        int,
+        2000,
+        "free space for data below which the disk alarm is raised; below a tenth of it the site is not ready",
+        why="disks on which 2 GB fill in less than a day",
     ),
     "SECONDS_PER_MINUTE": Variable(
         int,
         30,
         "seconds of processor and database that the requests of one network without log-in, of one API token and of "
         "one session may take each minute; 0: no limit",
+        why="a class behind one address; machines that are much faster or slower",
     ),
     "METRICS_TOKEN": Variable(
-        str, "", "bearer token for /metrics, at least 20 characters; empty: /metrics answers 404"
+        str,
+        "",
+        "bearer token for /metrics, at least 20 characters; empty: /metrics answers 404",
+        why="whoever monitors with Prometheus",
     ),
     "NOTIFICATIONS": Variable(
         bool,
         True,
         "users are notified on the site, and if they wish by mail and webhook, of finished submissions, lost ranks, "
         "announcements and deadlines",
+        why="sites that may call no other host",
     ),
     "PLOT_PICTURES": Variable(
-        bool, True, "workers render the plots of public boards as pictures, for pages without scripts and link previews"
+        bool,
+        True,
+        "workers render the plots of public boards as pictures, for pages without scripts and link previews",
+        why="machines without a second of processor time to spare for each board",
     ),
-    "WEBHOOK_HOSTS": Variable(list, [], "hosts that webhooks may call although their addresses are not public"),
+    "WEBHOOK_HOSTS": Variable(
+        list,
+        [],
+        "hosts that webhooks may call although their addresses are not public",
+        why="chat servers in the operator's own network",
+    ),
     "S3_BUCKET": Variable(
-        str, "", "empty: files are stored in local folders; otherwise the bucket of everything but gold"
+        str,
+        "",
+        "empty: files are stored in local folders; otherwise the bucket of everything but gold",
+        why="several hosts without a common folder",
     ),
-    "S3_GOLD_BUCKET": Variable(str, "", "the bucket of gold; must differ from S3_BUCKET"),
+    "S3_GOLD_BUCKET": Variable(
+        str, "", "the bucket of gold; must differ from S3_BUCKET", why="with S3_BUCKET: other credentials guard gold"
+    ),
     "S3_PUBLIC_BUCKET": Variable(
-        str, "", "a bucket for copies of public files, to which downloads are redirected; empty: the site sends them"
+        str,
+        "",
+        "a bucket for copies of public files, to which downloads are redirected; empty: the site sends them",
+        why="large downloads that are not to pass through the site",
     ),
     "S3_PUBLIC_URL": Variable(
         str,
         "",
         "address of S3_PUBLIC_BUCKET for everybody, such as a CDN's; empty: signed addresses, valid for 10 minutes",
+        why="a CDN in front of that bucket",
     ),
-    "S3_ENDPOINT": Variable(str, "", "endpoint of an S3-compatible service"),
-    "S3_SECONDS": Variable(
-        float, 5.0, "timeout of connecting to the S3 service, and of each wait for it; each request is tried twice"
-    ),
+    "S3_ENDPOINT": Variable(str, "", "endpoint of an S3-compatible service", why="any store but Amazon's"),
     "FILE_CACHE_MB": Variable(
-        int, 2000, "space for local copies of gold, inputs and outcomes in S3, in DATA/file-cache; 0: no copies"
+        int,
+        2000,
+        "space for local copies of gold, inputs and outcomes in S3, in DATA/file-cache; 0: no copies",
+        why="S3 with gold that is larger than that, or small disks",
     ),
-    "SANDBOX_SOCKET": Variable(str, "", "the sandbox server's socket; empty: DATA/sandbox.sock"),
-    "LEASE_SECONDS": Variable(int, 30, "a worker that has not renewed its lease for this long loses its run"),
-    "SWEEP_SECONDS": Variable(int, 10, "interval between sweeps, which requeue runs whose worker or message was lost"),
-    "MAX_ATTEMPTS": Variable(int, 3, "attempts at a run before it fails"),
-    "RESAMPLES": Variable(int, 1000, "bootstrap resamples behind each published interval"),
-    "SCORE_SECONDS": Variable(int, 120, "processor-time limit of one scoring; of wall-clock time five times as much"),
+    "SANDBOX_SOCKET": Variable(
+        str, "", "the sandbox server's socket; empty: DATA/sandbox.sock", why="a sandbox in another container"
+    ),
+    "LEASE_SECONDS": Variable(
+        int,
+        30,
+        "a worker that has not renewed its lease for this long loses its run",
+        why="hosts that freeze for longer, such as virtual machines that move",
+    ),
+    "SWEEP_SECONDS": Variable(
+        int,
+        10,
+        "interval between sweeps, which requeue lost runs; a step that found nothing rests for two of them",
+        why="whoever wants lost work to wait less, for more idle processor time",
+    ),
+    "RESAMPLES": Variable(
+        int,
+        1000,
+        "bootstrap resamples behind each published interval",
+        why="very large files, whose resampling takes longer than scoring may",
+    ),
+    "SCORE_SECONDS": Variable(
+        int,
+        120,
+        "processor-time limit of one scoring; of wall-clock time five times as much",
+        why="large gold, see Large files",
+    ),
     "VALIDATE_SECONDS": Variable(
-        int, 20, "processor-time limit of one validation; of wall-clock time five times as much"
+        int,
+        20,
+        "processor-time limit of one validation; of wall-clock time five times as much",
+        why="large predictions, see Large files",
     ),
     "VALIDATE_NOW_MB": Variable(
-        int, 20, "largest upload that is validated during the request; a worker validates larger ones"
+        int,
+        20,
+        "largest upload that is validated during the request; a worker validates larger ones",
+        why="proxies that end requests sooner",
     ),
-    "REFUSED_SECONDS": Variable(
-        int, 600, "processor time that the checks of one user's refused files may take in an hour; then 429"
+    "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory limit of one sandbox job", why="large gold, see Large files"),
+    "MAX_FILE_MB": Variable(
+        int, 200, "largest file of predictions, gold or inputs, after decompression", why="large gold, see Large files"
     ),
-    "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory limit of one sandbox job"),
-    "MAX_UPLOAD_MB": Variable(int, 200, "largest upload that is accepted"),
-    "MAX_FILE_MB": Variable(int, 200, "largest file of predictions, gold or inputs, after decompression"),
-    "MAX_LINES": Variable(int, 2_000_000, "most lines of a file of predictions, gold or inputs"),
-    "MAX_RAW_MB": Variable(int, 500, "largest raw file that splits are generated from; it is uploaded in chunks"),
+    "MAX_LINES": Variable(
+        int, 2_000_000, "most lines of a file of predictions, gold or inputs", why="large gold, see Large files"
+    ),
+    "MAX_RAW_MB": Variable(
+        int,
+        500,
+        "largest raw file that splits are generated from; it is uploaded in chunks",
+        why="organisers whose graphs are larger",
+    ),
     "SYSTEMS": Variable(
-        bool, True, "containers may be submitted to phases that accept them, while a container engine is available"
+        bool,
+        True,
+        "containers may be submitted to phases that accept them, while a container engine is available",
+        why="hosts whose engine is for other work",
     ),
-    "ENGINE": Variable(str, "", "the container engine's address; empty: DOCKER_HOST, or the local socket"),
+    "ENGINE": Variable(
+        str,
+        "",
+        "the container engine's address; empty: DOCKER_HOST, or the local socket",
+        why="an engine on another host",
+    ),
     "ENGINE_BACKEND": Variable(
-        str, "docker", "the kind of container engine: docker, or podman on the worker's own host"
+        str,
+        "docker",
+        "the kind of container engine: docker, or podman on the worker's own host",
+        why="hosts with Podman",
     ),
     "ENGINE_CERTS": Variable(
-        str, "", "folder with ca.pem, cert.pem and key.pem for an engine at tcp://...; empty: DOCKER_CERT_PATH"
+        str,
+        "",
+        "folder with ca.pem, cert.pem and key.pem for an engine at tcp://...; empty: DOCKER_CERT_PATH",
+        why="an engine on another host",
     ),
-    "ENGINE_PLAIN": Variable(bool, False, "an engine on another host may be reached by tcp:// without TLS"),
+    "ENGINE_PLAIN": Variable(
+        bool,
+        False,
+        "an engine on another host may be reached by tcp:// without TLS",
+        why="an engine in a private network",
+    ),
     "ENGINE_WAIVED": Variable(
-        list, [], "promises of docs/sandbox.md that the engine cannot keep, and that this site does without"
+        list,
+        [],
+        "promises of docs/sandbox.md that the engine cannot keep, and that this site does without",
+        why="engines that cannot keep a promise",
     ),
-    "ENGINE_RUNTIME": Variable(str, "runc", "the OCI runtime of submitted containers: runc, runsc, ..."),
-    "ENGINE_CPUS": Variable(float, 0.0, "processors of the engine's host that its containers share; 0: all of them"),
+    "ENGINE_RUNTIME": Variable(
+        str,
+        "runc",
+        "the OCI runtime of submitted containers: runc, runsc, ...",
+        why="sites that accept images from strangers: gVisor",
+    ),
+    "ENGINE_CPUS": Variable(
+        float,
+        0.0,
+        "processors of the engine's host that its containers share; 0: all of them",
+        why="a host that does other work too",
+    ),
     "ENGINE_MEMORY_MB": Variable(
-        int, 0, "memory of the engine's host that its containers share; 0: nine tenths of all of it"
+        int,
+        0,
+        "memory of the engine's host that its containers share; 0: nine tenths of all of it",
+        why="a host that does other work too",
     ),
     "ENGINE_DISK": Variable(
-        str, "", "a folder on the engine's disk; empty: the engine's own folder, if this host has it"
+        str,
+        "",
+        "a folder on the engine's disk; empty: the engine's own folder, if this host has it",
+        why="a worker in a container, or an engine on another host",
     ),
     "ENGINE_DISK_MB": Variable(
-        int, 2000, "free space on the engine's disk below which images are removed, and then no container is started"
+        int,
+        2000,
+        "free space on the engine's disk below which images are removed, and then no container is started",
+        why="small disks, and images that are larger than that",
     ),
     "IMAGE_CACHE_MB": Variable(
-        int, 20_000, "space for images on the engine; the least recently used are removed; 0: all that are not in use"
+        int,
+        20_000,
+        "space for images on the engine; the least recently used are removed; 0: all that are not in use",
+        why="small disks, or many images that run often",
     ),
     "DRAIN_SECONDS": Variable(
-        int, 8, "how long a worker for containers that gets SIGTERM lets its containers run before other hosts get them"
+        int,
+        8,
+        "how long a worker for containers that gets SIGTERM lets its containers run before other hosts get them",
+        why="orchestrators that kill sooner or later than ten seconds after SIGTERM",
     ),
     "GPUS": Variable(
-        str, "", "NVIDIA GPUs that a worker systems-gpu offers: all, or indexes and UUIDs with commas; empty: none"
+        str,
+        "",
+        "NVIDIA GPUs that a worker systems-gpu offers: all, or indexes and UUIDs with commas; empty: none",
+        why="hosts with GPUs",
     ),
-    "GPU_RUNTIME": Variable(str, "nvidia", "how a container gets GPUs: nvidia (its runtime's hook) or cdi"),
-    "NVIDIA_SMI": Variable(str, "nvidia-smi", "the nvidia-smi command on the engine's host, with its arguments"),
-    "REGISTRIES": Variable(list, [], "registries from which images may be submitted by digest"),
-    "BASE_IMAGE": Variable(str, "python:3.11-slim-bookworm", "base image of the systems that `manage.py seed` builds"),
-    "SYSTEM_SECONDS": Variable(int, 600, "wall-clock limit of a submitted container, unless its phase sets one"),
-    "SYSTEM_MEMORY_MB": Variable(int, 4000, "memory limit of a submitted container, swap and /tmp included"),
-    "SYSTEM_CPUS": Variable(float, 1.0, "processor limit of a submitted container"),
-    "SYSTEM_PROCESSES": Variable(int, 256, "limit of processes and threads in a submitted container"),
-    "SYSTEM_LOAD_SECONDS": Variable(int, 600, "longest time in which an engine may load a submitted image"),
-    "SYSTEM_IMAGE_MB": Variable(int, 10_000, "largest image that is accepted, unpacked"),
-    "SYSTEM_OUTPUT_MB": Variable(
-        int, 200, "largest total size of the files that a submitted container writes to /output"
+    "GPU_RUNTIME": Variable(
+        str, "nvidia", "how a container gets GPUs: nvidia (its runtime's hook) or cdi", why="hosts with CDI"
     ),
-    "SYSTEM_OUTPUT_FILES": Variable(int, 64, "largest number of files that a submitted container writes to /output"),
-    "SYSTEM_LOG_KB": Variable(int, 64, "how much of what a submitted container prints is stored"),
-    "SCORERS": Variable(bool, False, "organisers' own scorer images are run, by a worker that has the engine and gold"),
-    "SCORER_SECONDS": Variable(
-        int, 600, "wall-clock limit of one execution of a scorer image; each run executes it twice"
+    "NVIDIA_SMI": Variable(
+        str,
+        "nvidia-smi",
+        "the nvidia-smi command on the engine's host, with its arguments",
+        why="a worker in a container, or an engine on another host",
     ),
-    "SCORER_MEMORY_MB": Variable(int, 4000, "memory limit of a scorer image, swap and /tmp included"),
-    "SCORER_OUTPUT_MB": Variable(int, 100, "largest total size of the files that a scorer image writes to /output"),
-    "LOG_LEVEL": Variable(str, "INFO", "DEBUG, INFO, WARNING or ERROR"),
-    "TRACES": Variable(bool, False, "traces by OpenTelemetry, with the packages of requirements-otel.lock"),
+    "REGISTRIES": Variable(
+        list,
+        [],
+        "registries from which images may be submitted by digest",
+        why="sites whose participants push images instead of uploading them",
+    ),
+    "BASE_IMAGE": Variable(
+        str,
+        "python:3.11-slim-bookworm",
+        "base image of the systems that `manage.py seed` builds",
+        why="machines that do not reach Docker Hub",
+    ),
+    "SYSTEM_SECONDS": Variable(
+        int,
+        600,
+        "wall-clock limit of a submitted container, unless its phase sets one",
+        why="systems and scorers that need longer",
+    ),
+    "SYSTEM_MEMORY_MB": Variable(
+        int, 4000, "memory limit of a submitted container, swap and /tmp included", why="models that need more memory"
+    ),
+    "SYSTEM_CPUS": Variable(
+        float, 1.0, "processor limit of a submitted container", why="hosts with processors to spare"
+    ),
+    "SYSTEM_LOAD_SECONDS": Variable(
+        int, 600, "longest time in which an engine may load a submitted image", why="slow disks of the engine"
+    ),
+    "SYSTEM_IMAGE_MB": Variable(
+        int, 10_000, "largest image that is accepted, unpacked", why="large models in images, or small disks"
+    ),
+    "SCORERS": Variable(
+        bool,
+        False,
+        "organisers' own scorer images are run, by a worker that has the engine and gold",
+        why="sites whose organisers bring a scorer of their own",
+    ),
+    "LOG_LEVEL": Variable(str, "INFO", "DEBUG, INFO, WARNING or ERROR", why="whoever looks for a fault"),
+    "TRACES": Variable(
+        bool,
+        False,
+        "traces by OpenTelemetry, with the packages of requirements-otel.lock",
+        why="whoever has a collector of traces",
+    ),
     "SENTRY_DSN": Variable(
-        str, "", "address to which errors are reported, with the package of requirements-sentry.lock; empty: no reports"
+        str,
+        "",
+        "address to which errors are reported, with the package of requirements-sentry.lock; empty: no reports",
+        why="whoever has a Sentry",
     ),
-    "LOG_FORMAT": Variable(str, "text", "text: keys and values; json: one JSON object a line"),
+    "LOG_FORMAT": Variable(
+        str, "text", "text: keys and values; json: one JSON object a line", why="collectors of logs"
+    ),
 }
 
 
@@ -217,6 +424,8 @@ class Environment:
     def __call__(self, name: str) -> Any:
         variable, key = VARIABLES[name], PREFIX + name
         try:
+            if variable.cast is bool and os.environ.get(key, "off").lower() not in SWITCHES:
+                raise ValueError
             return self._env.get_value(key, cast=variable.cast, default=variable.default)
         except (ValueError, TypeError) as error:
             raise ImproperlyConfigured(
@@ -231,6 +440,16 @@ class Environment:
 
     def email(self, url: str) -> dict[str, Any]:
         return dict(self._env.email_url_config(url))
+
+
+def address_settings(url: str) -> dict[str, Any]:
+    """Return Django's settings that follow from the site's address."""
+    return {
+        "BASE_URL": url,
+        "CSRF_TRUSTED_ORIGINS": [url],
+        # Browsers offer passkeys on localhost without TLS, but the library accepts addresses with TLS only.
+        "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": url.startswith("http://"),
+    }
 
 
 def stored_secret(path: Path) -> str:

@@ -12,9 +12,9 @@ from django.core.exceptions import ImproperlyConfigured
 from whitenoise.compress import Compressor
 
 from leaderboard.core import login_providers
-from leaderboard.core.db_locks import session_options
+from leaderboard.core.db_locks import LOCK_SECONDS, session_options
 from leaderboard.core.logs import drop_error_text
-from leaderboard.environment import Environment, stored_secret
+from leaderboard.environment import Environment, address_settings, stored_secret
 
 env = Environment()
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,7 +29,7 @@ LOGIN_PROVIDERS = login_providers.configured(
 SECRET_KEY = env("SECRET_KEY") or stored_secret(DATA / "secret_key")
 ALLOWED_HOSTS = env("HOSTS")
 BASE_URL = env("BASE_URL").rstrip("/")
-CSRF_TRUSTED_ORIGINS = [BASE_URL]
+vars().update(address_settings(BASE_URL))
 ROOT_URLCONF = "leaderboard.urls"
 WSGI_APPLICATION = "leaderboard.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -114,9 +114,7 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = {
-        **session_options(
-            lock_seconds=env("DATABASE_LOCK_SECONDS"), idle_seconds=env("LEASE_SECONDS"), pooled=env("PGBOUNCER")
-        ),
+        **session_options(lock_seconds=LOCK_SECONDS, idle_seconds=env("LEASE_SECONDS"), pooled=env("PGBOUNCER")),
         **DATABASES["default"].get("OPTIONS", {}),
     }
     # A cursor of the server outlives a statement only in the same session.
@@ -139,6 +137,7 @@ if env("DATABASE_REPLICA_URL"):
     DATABASE_ROUTERS = ["leaderboard.core.read_replica.Router"]
 
 # --- files: `gold` has no URL with any storage
+S3_SECONDS = 5.0  # of connecting to the store, and of each wait for it; each request is tried twice
 if env("S3_BUCKET"):
     if env("S3_GOLD_BUCKET") in ("", env("S3_BUCKET")):
         raise ImproperlyConfigured(
@@ -153,9 +152,9 @@ if env("S3_BUCKET"):
             "default_acl": "private",
             "endpoint_url": env("S3_ENDPOINT") or None,
             "file_overwrite": False,
-            "seconds": env("S3_SECONDS"),
+            "seconds": S3_SECONDS,
         }
-        return {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": options}
+        return {"BACKEND": "leaderboard.core.s3_storage.PrivateS3Storage", "OPTIONS": options}
 else:
 
     def _folder(name: str) -> dict[str, object]:
@@ -182,7 +181,7 @@ STORAGES = {
     "outcomes": _folder("outcomes"),
     "images": _folder("images"),
     "archives": _folder("archives"),
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "leaderboard.core.web.static_files.StaticFilesStorage"},
 }
 STATIC_URL = "static/"
 STATIC_ROOT = DATA / "static"
@@ -194,8 +193,7 @@ FILE_UPLOAD_HANDLERS = ["leaderboard.core.uploads.HashingUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = DATA / "uploads"
 FILE_CACHE, FILE_CACHE_BYTES = DATA / "file-cache", env("FILE_CACHE_MB") * 1_000_000
 FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
-MAX_UPLOAD_BYTES = env("MAX_UPLOAD_MB") * 1_000_000
-MAX_FILE_BYTES = env("MAX_FILE_MB") * 1_000_000
+MAX_UPLOAD_BYTES = MAX_FILE_BYTES = env("MAX_FILE_MB") * 1_000_000
 MAX_RAW_BYTES = env("MAX_RAW_MB") * 1_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
@@ -221,7 +219,6 @@ else:
         "data_folder_in": str(QUEUE / "messages"),
         "data_folder_out": str(QUEUE / "messages"),
         "control_folder": str(QUEUE / "control"),
-        "polling_interval": 0.05,
     }
 QUEUE_TYPE = env("QUEUE_TYPE")
 if QUEUE_TYPE not in ("classic", *(("quorum",) if CELERY_BROKER_URL.startswith("amqp") else ())):
@@ -244,12 +241,13 @@ SANDBOX_SOCKET = env("SANDBOX_SOCKET") or str(DATA / "sandbox.sock")
 LEASE_SECONDS = env("LEASE_SECONDS")
 LOCK_IDLE_SECONDS = 5  # of a transaction for whose lock a phase waits; it computes for a second at most (db_locks)
 SWEEP_SECONDS = env("SWEEP_SECONDS")
-MAX_ATTEMPTS = env("MAX_ATTEMPTS")
+MAX_ATTEMPTS = 3  # of a run: what fails three times on hosts that are ready fails again
 RESAMPLES = env("RESAMPLES")
 SCORE_SECONDS = env("SCORE_SECONDS")
 VALIDATE_SECONDS = env("VALIDATE_SECONDS")
 VALIDATE_NOW_BYTES = env("VALIDATE_NOW_MB") * 1_000_000
-REFUSED_SECONDS = env("REFUSED_SECONDS")
+# Processor time of the checks of one user's refused files in an hour: thirty that take as long as one may.
+REFUSED_SECONDS = 30 * VALIDATE_SECONDS
 SANDBOX_MEMORY_BYTES = env("SANDBOX_MEMORY_MB") * 1_048_576
 
 # --- submitted containers
@@ -276,18 +274,18 @@ BASE_IMAGE = env("BASE_IMAGE")
 SYSTEM_SECONDS = env("SYSTEM_SECONDS")
 SYSTEM_MEMORY_MB = env("SYSTEM_MEMORY_MB")
 SYSTEM_CPUS = env("SYSTEM_CPUS")
-SYSTEM_PROCESSES = env("SYSTEM_PROCESSES")
+SYSTEM_PROCESSES = 256  # and threads: more than any framework starts on the processors that a system gets
 SYSTEM_LOAD_SECONDS = env("SYSTEM_LOAD_SECONDS")
 SYSTEM_IMAGE_MB = env("SYSTEM_IMAGE_MB")
-SYSTEM_OUTPUT_MB = env("SYSTEM_OUTPUT_MB")
-SYSTEM_OUTPUT_FILES = env("SYSTEM_OUTPUT_FILES")
-SYSTEM_LOG_KB = env("SYSTEM_LOG_KB")
+SYSTEM_OUTPUT_MB = env("MAX_FILE_MB")  # of all its files together; only its predictions are used
+SYSTEM_OUTPUT_FILES = 64
+SYSTEM_LOG_KB = 64  # the end of what it prints, which has its traceback
 
-# --- custom scorers; other limits are those of submitted containers
+# --- custom scorers; limits are those of submitted containers, for each of the two executions of a run
 SCORERS = env("SCORERS")
-SCORER_SECONDS = env("SCORER_SECONDS")
-SCORER_MEMORY_MB = env("SCORER_MEMORY_MB")
-SCORER_OUTPUT_MB = env("SCORER_OUTPUT_MB")
+SCORER_SECONDS = SYSTEM_SECONDS
+SCORER_MEMORY_MB = SYSTEM_MEMORY_MB
+SCORER_OUTPUT_MB = 100  # scores and a row for each unit; the site reads them into memory
 
 # --- accounts
 AUTH_USER_MODEL = "leaderboard.User"
@@ -333,8 +331,6 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # Without a mail server no address could be verified, and nobody could add a second factor.
 MFA_ALLOW_UNVERIFIED_EMAIL = not env("EMAIL_URL")
-# Browsers offer passkeys on localhost without TLS, but the library accepts addresses with TLS only.
-MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = BASE_URL.startswith("http://")
 # There is no secret to guess, and a class behind one address may log in at the same time.
 MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}
 MFA_FORMS = {"add_webauthn": "leaderboard.accounts.web.forms.AddPasskeyForm"}
@@ -432,7 +428,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
-if env("HTTPS"):
+if BASE_URL.startswith("https://"):
     SECURE_SSL_REDIRECT = True
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
@@ -465,6 +461,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "leaderboard.core.api.samples.add_samples",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "BenchmarkState": "leaderboard.models.Benchmark.State",
         "SubmissionState": "leaderboard.models.State",

@@ -6,10 +6,12 @@ They are the commands, the HTTP API, and lists of fields in docstrings. Links th
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import posixpath
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
 
 from docutils import nodes
@@ -109,36 +111,144 @@ class ManageCommands(Generated):
 
 
 class HttpApi(Generated):
-    """All calls of the HTTP API, from its OpenAPI schema."""
+    """All calls of the HTTP API and the objects that they take and return, from its OpenAPI schema."""
 
     def lines(self) -> Iterator[str]:
-        """Yield a section for each group of calls."""
+        """Yield a section for each group of calls, then one for the objects."""
         import django
 
         django.setup()
-        from leaderboard.core.api.reference import call_groups
+        from leaderboard.core.api.samples import GROUPS
+        from leaderboard.core.api.schema import schema
 
-        for group in call_groups().values():
-            yield from (f"## {group.title}", "")
-            for call in group.calls:
-                yield from (f"### {call.title.rstrip('.')}", "")
-                yield from ("```text", f"{call.method} {call.path}", "```", "", _flat(call.text), "")
-                example = f"/api/v1/docs/{group.name}/#{call.id}"
-                yield from (f'{call.access.capitalize()}. <a href="{example}">Examples and returned fields</a>', "")
-                fields = [*call.parameters, *call.body]
-                if fields:
-                    yield from ("| parameter | type | meaning |", "|---|---|---|")
-                    for field in fields:
-                        note = " · ".join(part for part in (field.note, _flat(field.text)) if part)
-                        yield f"| `{field.name}` | {field.type} | {note.replace('|', '&#124;')} |"
-                    yield ""
-                for status, kind, _ in call.results:
-                    yield f"- {status}: {kind}"
-                for status, phrase, codes in call.errors:
-                    yield f"- {status} {phrase}" + (f": {', '.join(f'`{code}`' for code in codes)}" if codes else "")
-                yield ""
+        paths, objects = schema()["paths"], schema()["components"]["schemas"]
+        calls = [
+            (path, method.upper(), call)
+            for path, methods in paths.items()
+            for method, call in methods.items()
+            if not call.get("deprecated")
+        ]
+        for group in GROUPS:
+            members = [call for call in calls if call[2]["tags"] == [group]]
+            if members:
+                yield from (f"## {group}", "")
+            for path, method, call in members:
+                yield from _call(path, method, call, objects)
+        yield from ("## Objects", "")
+        for name, part in sorted(objects.items()):
+            if name != BLANK:
+                yield from _object(name, part)
 
 
-def _flat(html: str) -> str:
-    """Return HTML in one line, so that Markdown takes it as it is."""
-    return re.sub(r"\s*\n\s*", " ", str(html)).strip()
+BLANK = "BlankEnum"
+"""Name of the object with which the generator says that an enumeration may be empty."""
+TITLE = re.compile(r"(?:[^.;:,(\n]|\.(?=\d))*")
+"""The part of a call's description that is its title."""
+ENUMERATION = re.compile(r"(?:^|\n\n)\* `.*", re.DOTALL)
+"""The list of an enumeration's values, which the generator appends to a description; it says nothing more."""
+
+
+def _call(path: str, method: str, call: dict[str, Any], objects: dict[str, Any]) -> Iterator[str]:
+    """Yield the section of one HTTP method at one path. objects: name -> object of the schema."""
+    text = str(call.get("description") or call["operationId"])
+    title = TITLE.match(text)[0].strip()  # type: ignore[index]  # it matches any text
+    yield from (f"### {title.replace('`', '')}", "", "```text", f"{method} {path}", "```", "")
+    yield from (ENUMERATION.sub("", text.removeprefix(f"{title}.")).strip(), "")
+    security = call.get("security")
+    access = "No token needed" if security is None else "Token optional" if {} in security else "Token needed"
+    yield from (f"{access}.", "")
+    fields = [
+        (part["name"], part["schema"], part.get("description", ""), _note(part))
+        for part in sorted(
+            call.get("parameters", ()), key=lambda part: (part["in"] != "path", not part.get("required"))
+        )
+        if not part.get("deprecated")
+    ]
+    content = call.get("requestBody", {}).get("content", {})
+    for body in [name for name in ("application/json", "multipart/form-data") if name in content][:1]:
+        # The generator describes an uploaded file by the type of its address.
+        whole = _resolved(content[body]["schema"], objects)
+        fields += [
+            (name, {**part, "format": "file"} if part.get("format") == "uri" else part, *rest)
+            for name, part, *rest in _fields(whole)
+        ]
+    yield from _table(fields, "parameter")
+    for status, response in call["responses"].items():
+        kinds = response.get("content", {})
+        if status < "400":
+            whole = kinds.get("application/json", {}).get("schema")
+            yield f"- {status}: {_type(whole)[0] if whole else next(iter(kinds), 'no content')}"
+        else:
+            words = response.get("description", "").removeprefix("Codes: ")
+            yield f"- {status} {HTTPStatus(int(status)).phrase if status != '460' else 'Checksum mismatch'}" + (
+                f": {words}" if words else ""
+            )
+    yield ""
+    for sample in call["x-codeSamples"]:
+        yield from (f"```{sample['lang'].lower()}", *sample["source"].splitlines(), "```", "")
+    for response in call["responses"].values():
+        example = response.get("content", {}).get("application/json", {}).get("example")
+        if example is not None:
+            yield from ("```json", *json.dumps(example, indent=2, ensure_ascii=False).splitlines(), "```", "")
+
+
+def _object(name: str, part: dict[str, Any]) -> Iterator[str]:
+    yield from (f'<span id="object-{name}"></span>', "", f"### {name.removesuffix('Enum')}", "")
+    yield from (ENUMERATION.sub("", part.get("description", "")), "")
+    if values := [f"`{value}`" for value in part.get("enum", ()) if value != ""]:
+        yield from (f"One of {', '.join(values)}.", "")
+    yield from _table(_fields(part), "field")
+
+
+Field = tuple[str, dict[str, Any], str, str]
+"""Name, schema, description and note, such as "required", of a parameter or of a field of an object."""
+
+
+def _fields(part: dict[str, Any]) -> list[Field]:
+    required = part.get("required", ())
+    return [
+        (name, field, field.get("description", ""), "required" if name in required else "")
+        for name, field in part.get("properties", {}).items()
+        if not field.get("deprecated")
+    ]
+
+
+def _table(fields: list[Field], title: str) -> Iterator[str]:
+    if not fields:
+        return
+    yield from (f"| {title} | type | meaning |", "|---|---|---|")
+    for name, part, text, note in fields:
+        kind, notes = _type(part)
+        words = ", ".join(filter(None, (note, *notes)))
+        meaning = " · ".join(filter(None, (words, " ".join(ENUMERATION.sub("", text).split()))))
+        yield f"| `{name}` | {kind} | {meaning.replace('|', '&#124;')} |"
+    yield ""
+
+
+def _type(part: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return the type that a part of the schema describes, with a link if it is an object, and notes about it."""
+    inner = part.get("items", part) if part.get("type") == "array" else part
+    choices = (inner, *inner.get("allOf", ()), *inner.get("oneOf", ()))
+    references = [choice["$ref"].rpartition("/")[2] for choice in choices if "$ref" in choice]
+    link = next((name for name in references if name != BLANK), "")
+    kind = inner.get("type") if inner.get("type") in ("number", "object") else inner.get("format")
+    kind = (
+        f'<a href="#object-{link}">{link.removesuffix("Enum")}</a>'
+        if link
+        else kind or inner.get("type") or "any value"
+    )
+    notes = ["or null"] if part.get("nullable") else []
+    notes += ["or empty"] if BLANK in references else []
+    notes += [f"one of {', '.join(str(value) for value in inner['enum'] if value != '')}"] if "enum" in inner else []
+    notes += [f"default {part['default']}"] if part.get("default") not in (None, "") else []
+    return (f"list of {kind}" if inner is not part else kind), notes
+
+
+def _note(part: dict[str, Any]) -> str:
+    return "in the path" if part["in"] == "path" else "required" if part.get("required") else ""
+
+
+def _resolved(part: dict[str, Any], objects: dict[str, Any]) -> dict[str, Any]:
+    """Return the object to which a part of the schema refers by $ref; without a $ref, the part itself."""
+    found: dict[str, Any] = objects[part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+    return found

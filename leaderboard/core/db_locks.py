@@ -8,6 +8,7 @@ pause is shorter (`idle_limit`). SQLite has a timeout for its only lock (setting
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -86,6 +87,21 @@ def session_options(*, lock_seconds: int, idle_seconds: int, pooled: bool = Fals
         "tcp_user_timeout": 25_000,
     }
     return {**client, "options": " ".join(f"-c {name}={value}" for name, value in server.items())}
+
+
+LOCK_SECONDS, SHORT_LOCK_SECONDS = 60, 5
+"""Longest wait of a statement for a lock on PostgreSQL, and that after `wait_briefly`."""
+
+
+def wait_briefly() -> None:
+    """Let this process's statements wait SHORT_LOCK_SECONDS for a lock. Call it before the process uses the database.
+
+    Requests that wait for locks would fill all threads of a web process; the response is a 503 that asks to try again.
+    """
+    options = settings.DATABASES["default"]["OPTIONS"]
+    if "options" in options:
+        limit = f"lock_timeout={SHORT_LOCK_SECONDS * 1000}"
+        options["options"] = re.sub(r"\block_timeout=\d+", limit, options["options"])
 
 
 def allow_idle_transaction() -> None:

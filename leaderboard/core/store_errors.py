@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import structlog
-from boto3.exceptions import Boto3Error
-from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, ReadTimeoutError
 from django.core.cache import cache
-from s3transfer.exceptions import RetriesExceededError
 
 from leaderboard.core.db_locks import NOTHING_SAVED
 
@@ -18,7 +15,10 @@ log = structlog.get_logger(__name__)
 OPERATIONS = ("check", "delete", "exists", "list", "open", "read", "save", "size")
 """Values of the metric's label `operation`."""
 AWAY = f"The server's file store does not respond. {NOTHING_SAVED}"
-_S3_ERRORS = (BotoCoreError, ClientError, Boto3Error, RetriesExceededError, ConnectionError, TimeoutError)
+S3_ERRORS: list[type[Exception]] = [ConnectionError, TimeoutError]
+"""Errors of a store that does not respond or refuses; `s3_storage.py` adds those of its libraries."""
+TIMEOUTS: list[type[Exception]] = [TimeoutError]
+"""Those of them that are timeouts of a request."""
 
 
 class StoreUnavailableError(Exception):
@@ -42,7 +42,7 @@ def recorded(operation: str) -> Iterator[None]:
         yield
     except (FileNotFoundError, FileExistsError):
         raise
-    except _S3_ERRORS as error:
+    except tuple(S3_ERRORS) as error:
         _record(operation, error)
         raise StoreUnavailableError from error
     except OSError as error:
@@ -53,7 +53,7 @@ def recorded(operation: str) -> Iterator[None]:
 def is_timeout(error: BaseException | None) -> bool:
     """Return True if an error is a timeout of a request to the store; False for None."""
     cause = getattr(error, "last_exception", error)
-    return isinstance(cause, ConnectTimeoutError | ReadTimeoutError | TimeoutError)
+    return isinstance(cause, tuple(TIMEOUTS))
 
 
 def counts() -> dict[str, int]:
@@ -69,8 +69,8 @@ def describe(error: BaseException) -> str:
     """
     cause = getattr(error, "last_exception", error)
     code = ""
-    if isinstance(cause, ClientError):
-        code = str(cause.response.get("Error", {}).get("Code", ""))
+    if response := getattr(cause, "response", None):  # botocore's ClientError
+        code = str(response.get("Error", {}).get("Code", ""))
     elif isinstance(cause, OSError) and cause.errno is not None:
         code = errno.errorcode.get(cause.errno, "")
     return f"{type(cause).__name__} {code}".strip()

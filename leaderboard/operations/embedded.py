@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,8 @@ from django.core.management.base import CommandError
 from evaluator.errors import SandboxError
 from evaluator.sandbox.process import launch
 from evaluator.tasks.registry import import_paths
-from leaderboard.operations import parent_process, processes
+from leaderboard import environment
+from leaderboard.operations import forks, processes
 from leaderboard.operations.supervisor import CannotStart, Child
 
 MAX_LOG_BYTES = 10_000_000
@@ -30,8 +32,10 @@ MAX_LOG_BYTES = 10_000_000
 
 
 @contextmanager
-def locked(data: Path) -> Iterator[None]:
+def locked(data: Path) -> Iterator[IO[str]]:
     """Lock the data folder during the `with` block, so that only one instance of the site uses the folder.
+
+    Yields the locked file, which child processes close.
 
     Raises CommandError, with the process id of the other instance, if another instance holds the lock.
     """
@@ -47,7 +51,7 @@ def locked(data: Path) -> Iterator[None]:
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
-        yield
+        yield lock
 
 
 @contextmanager
@@ -103,17 +107,58 @@ def address(data: Path) -> str:
     return file.read_text().rstrip("/")
 
 
-def children(listener: socket.socket, say: Callable[[str], None] = lambda line: None) -> list[Child]:
+def use_address(address: str) -> None:
+    """Make this process and its children use the site's URL `address`, unless HOLDOUT_BASE_URL is set."""
+    if "HOLDOUT_BASE_URL" not in os.environ:
+        os.environ["HOLDOUT_BASE_URL"] = address
+        for name, value in environment.address_settings(address).items():
+            setattr(settings, name, value)
+
+
+def start_sandbox(say: Callable[[str], None] = lambda line: None) -> subprocess.Popen[bytes]:
+    """Start the sandbox server and return its process when it is ready for clients. Raises CannotStart.
+
+    say: called with a line for the operator while it takes long.
+    """
+    with _log("sandbox") as output:
+        try:
+            return launch.start(settings.SANDBOX_SOCKET, paths=import_paths(), stderr=output.fileno(), say=say)
+        except SandboxError as error:
+            raise CannotStart(f"the sandbox cannot be started: {error}") from None
+
+
+def children(
+    lock: IO[str], listener: socket.socket, sandbox: Future[subprocess.Popen[bytes]], say: Callable[[str], None]
+) -> list[Child]:
     """Return the site's child processes in the order in which to start them, without those that are switched off.
 
-    say: called with a line for the operator while a process takes long to start.
+    lock, listener: of this process. sandbox: the sandbox server that is being started. say: as for `start_sandbox`.
     """
-    descriptor = listener.fileno()
     workers = ("worker", "beat", "notifications", "systems", "systems-gpu", "scorers")
+    first = [sandbox]
+    server = Child("sandbox", lambda: first.pop().result() if first else start_sandbox(say), needed_by_others=True)
+
+    def starts(role: str, command: list[str], *close: Callable[[], object]) -> Child:
+        def start() -> forks.Fork:
+            # The sandbox server ends when the last process closes its standard input.
+            stdin = server.process.stdin if isinstance(server.process, subprocess.Popen) else None
+            with _log(role) as output:
+                try:
+                    return forks.start(
+                        role,
+                        partial(forks.run_module, command),
+                        output=output.fileno(),
+                        close=(*close, lock.close, *((stdin.close,) if stdin else ())),
+                    )
+                except OSError as error:
+                    raise CannotStart(f"{role} cannot be started: {error}") from None
+
+        return Child(role, start)
+
     return [
-        Child("sandbox", partial(_sandbox, say), needed_by_others=True),
-        Child("web", _logged("web", processes.web(f"fd://{descriptor}"), descriptor)),
-        *(Child(role, _logged(role, processes.command(role))) for role in workers if processes.is_on(role)),
+        server,
+        starts("web", processes.web(f"fd://{listener.fileno()}")),
+        *(starts(role, processes.command(role), listener.close) for role in workers if processes.is_on(role)),
     ]
 
 
@@ -200,35 +245,6 @@ def remaining_steps() -> list[str]:
 def mark_done(option: str) -> None:
     """Mark a step of the demonstration as done. option: a key of AFTER_READY."""
     (settings.DATA / AFTER_READY[option]).touch()
-
-
-def _sandbox(say: Callable[[str], None]) -> subprocess.Popen[bytes]:
-    with _log("sandbox") as output:
-        try:
-            return launch.start(settings.SANDBOX_SOCKET, paths=import_paths(), stderr=output.fileno(), say=say)
-        except SandboxError as error:
-            raise CannotStart(f"the sandbox cannot be started: {error}") from None
-
-
-def _logged(name: str, command: list[str], *descriptors: int) -> Callable[[], subprocess.Popen[bytes]]:
-    def start() -> subprocess.Popen[bytes]:
-        with _log(name) as output:
-            try:
-                return subprocess.Popen(  # noqa: S603
-                    command,
-                    cwd=settings.ROOT,
-                    env=processes.environment(),
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    pass_fds=descriptors,
-                    start_new_session=True,
-                    preexec_fn=partial(parent_process.end_with, os.getpid()),  # noqa: PLW1509  no threads here
-                )
-            except OSError as error:
-                raise CannotStart(f"{name} cannot be started: {error}") from None
-
-    return start
 
 
 def _log(name: str) -> IO[bytes]:

@@ -7,11 +7,11 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import Protocol
 
 FIRST_PAUSE = 1.0
 """Seconds before the first restart of a child; the pause doubles with each restart, up to LONGEST_PAUSE."""
@@ -21,7 +21,16 @@ HEALTHY_AFTER = 60.0
 STOP_TIMEOUT = 15.0
 """Seconds after which a child that does not terminate is killed."""
 
-Popen = subprocess.Popen[bytes]
+
+class Process(Protocol):
+    """What the supervisor uses of a child process; `subprocess.Popen` has it."""
+
+    pid: int
+    returncode: int | None
+
+    def poll(self) -> int | None: ...
+
+    def wait(self) -> int | None: ...
 
 
 class CannotStart(Exception):
@@ -39,9 +48,9 @@ class Child:
     """
 
     name: str
-    start: Callable[[], Popen]
+    start: Callable[[], Process]
     needed_by_others: bool = False
-    process: Popen | None = None
+    process: Process | None = None
     started: float = 0.0
     pause: float = FIRST_PAUSE
     due: float | None = None

@@ -1,9 +1,10 @@
 """Lets a worker consume messages only while its host is ready to do the work.
 
 A worker that is not ready would take each message of its queue, give it back, and so keep others from the work. So a
-thread of Celery's main process checks every CHECK_SECONDS whether this host is ready, and the worker stops consuming
-until it is: `Step`, a bootstep of Celery's consumer, cancels or adds its queues. The messages stay in the broker for
-other workers. Messages that the worker has received already go back after PAUSE_SECONDS (`leaderboard/jobs.py`).
+thread of Celery's main process checks every CHECK_SECONDS (without messages, IDLE_SECONDS) whether this host is ready,
+and the worker stops consuming until it is: `Step`, a bootstep of Celery's consumer, cancels or adds its queues. The
+messages stay in the broker for other workers. Messages that the worker has received already go back after
+PAUSE_SECONDS (`leaderboard/jobs.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import structlog
 from celery import bootsteps
+from celery.signals import task_received
 from celery.worker.consumer.tasks import Tasks
 from django.db import DatabaseError, InterfaceError, connection
 
@@ -24,6 +26,11 @@ from leaderboard.work_queue.worker_status import REPORT_SECONDS, SELF_REPORTING
 
 log = structlog.get_logger(__name__)
 CHECK_SECONDS = 2.0
+IDLE_SECONDS, STEADY_SECONDS = 10.0, 60.0
+"""How often a worker without messages is checked that is ready, or that has not been ready for STEADY_SECONDS.
+
+A message is followed by a check within CHECK_SECONDS.
+"""
 SWITCH_SECONDS = 1.0
 """How often the consumer looks whether the gate was opened or closed."""
 PAUSE_SECONDS = 2.0
@@ -55,7 +62,8 @@ class Gate:
     def __init__(self, checks: Mapping[str, Callable[[], str]]) -> None:
         self._checks = checks
         self._why_not: dict[str, str] = {}
-        self._reported = 0.0
+        self._reported = self._checked = self._changed = 0.0
+        self._got_message = False
         self._thread: Heartbeat | None = None
 
     def is_open(self, queue: str) -> bool:
@@ -65,11 +73,20 @@ class Gate:
     def start(self, queues: set[str]) -> None:
         """Check the queues now, and every CHECK_SECONDS in a thread. Does nothing but the first time."""
         if self._thread is None:
+            task_received.connect(self._note_message, weak=False)
             self._thread = Heartbeat(seconds=CHECK_SECONDS, beat=lambda: self._beat(queues))
             self._beat(queues)
             self._thread.__enter__()
 
+    def _note_message(self, **_: object) -> None:
+        self._got_message = True
+
     def _beat(self, queues: set[str]) -> bool:
+        now = time.monotonic()
+        is_steady = not any(self._why_not.values()) or now - self._changed > STEADY_SECONDS
+        if is_steady and not self._got_message and now - self._checked < IDLE_SECONDS:
+            return True
+        self._got_message, self._checked = False, now
         try:
             self.check(queues)
         finally:
@@ -84,6 +101,7 @@ class Gate:
             before, now = self._why_not.get(queue, ""), self._why_not_ready(queue)
             self._why_not[queue] = now
             if now != before:
+                self._changed = time.monotonic()
                 if now:
                     log.warning("worker_waits", queue=queue, reason=now)
                 else:

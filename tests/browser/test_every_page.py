@@ -20,8 +20,6 @@ ANYBODY = {
     "about": "/about/",
     "contact": "/contact/",
     "status": "/status/",
-    "api-reference": "/api/v1/docs/",
-    "api-reference-submissions": "/api/v1/docs/submissions/",
     "docs": "/docs/",
     "docs-researchers": "/docs/researchers/",
     "terms": "/docs/terms/",

@@ -17,7 +17,7 @@ from django.apps import apps
 from django.db.models import FileField
 from moto.server import ThreadedMotoServer
 
-from leaderboard.core import storage
+from leaderboard.core import s3_storage
 
 KEYS = {"AWS_ACCESS_KEY_ID": "one", "AWS_SECRET_ACCESS_KEY": "two", "AWS_DEFAULT_REGION": "us-east-1"}
 BUCKETS = ("files", "gold")
@@ -153,7 +153,7 @@ def use_store(store: FaultyStore, monkeypatch: pytest.MonkeyPatch, settings: Any
     """Let the site have its files in the store, with short timeouts. The result of a check is valid until forgotten."""
     in_s3 = {
         alias: {
-            "BACKEND": "leaderboard.core.storage.PrivateS3Storage",
+            "BACKEND": "leaderboard.core.s3_storage.PrivateS3Storage",
             "OPTIONS": {
                 "bucket_name": "gold" if alias == "gold" else "files",
                 "location": alias,
@@ -172,11 +172,11 @@ def use_store(store: FaultyStore, monkeypatch: pytest.MonkeyPatch, settings: Any
             if isinstance(model_field, FileField):
                 # The functions of leaderboard.models that the fields called when they were defined.
                 monkeypatch.setattr(model_field, "storage", vars(model_field)["_storage_callable"]())
-    monkeypatch.setattr(storage, "CHECK_SECONDS", SECONDS)
-    monkeypatch.setattr(storage, "CHECK_VALID_SECONDS", 1e9)
+    monkeypatch.setattr(s3_storage, "CHECK_SECONDS", SECONDS)
+    monkeypatch.setattr(s3_storage, "CHECK_VALID_SECONDS", 1e9)
     forget_checks(monkeypatch)
 
 
 def forget_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the next request check the store again, as some seconds later."""
-    monkeypatch.setattr(storage.PrivateS3Storage, "_checks", {})
+    monkeypatch.setattr(s3_storage.PrivateS3Storage, "_checks", {})

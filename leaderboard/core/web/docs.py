@@ -1,7 +1,7 @@
-"""The documentation under `/docs/`: pages built by Sphinx, or, if there are none, the Markdown files of `docs/`.
+"""The documentation under `/docs/`: the Markdown files of `docs/` as pages.
 
-`bin/docs` builds the pages; a server need not have Sphinx. Without it, pages have the same text and addresses, but
-there is no search and no generated reference (docs/adr/0060).
+Files with directives, such as the generated reference, are only in the documentation site that `bin/docs` builds
+(docs/adr/0060).
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils._os import safe_join
-from django.utils.cache import patch_cache_control
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import conditional_page, require_safe
 from markdown_it import MarkdownIt
@@ -58,8 +57,6 @@ GROUPS: dict[str, dict[str, str]] = {
 """Titles of the pages that the list of rendered files shows, by file name without suffix, in groups."""
 TITLES = {name: title for pages in GROUPS.values() for name, title in pages.items()}
 FOLDER = Path(__file__).resolve().parents[3] / "docs"
-BUILT = FOLDER.parent / "build" / "docs"
-YEAR = 31_536_000
 
 
 @dataclass(frozen=True)
@@ -76,9 +73,6 @@ class DocsPage:
 @conditional_page
 def docs(request: HttpRequest, name: str = "") -> HttpResponseBase:
     """Return the page `name` of the documentation; if the name is empty, its first page."""
-    built = _file(BUILT, f"{name}/index.html".lstrip("/"))
-    if built is not None:
-        return _response(built)
     if not name:
         return render(request, "core/docs.html", {"groups": GROUPS})
     page = rendered(name)
@@ -88,34 +82,17 @@ def docs(request: HttpRequest, name: str = "") -> HttpResponseBase:
 @require_safe
 @conditional_page
 def docs_file(request: HttpRequest, path: str) -> HttpResponseBase:
-    """Return a file of the documentation that Sphinx built, such as a script, or an image of `docs/images`.
+    """Return an image of `docs/images`.
 
-    The address of a page without its final slash is redirected to the page. Raises Http404 for any other path.
+    The address of a page without its final slash is redirected to the page. Raises Http404 for any other path, and
+    SuspiciousFileOperation for one that leads out of the folder.
     """
-    source = _file(FOLDER, path) if path.startswith("images/") else None
-    if file := _file(BUILT, path) or source:
-        response = _response(file)
-        # Sphinx appends a digest of the content to the addresses of scripts and styles.
-        if "v" in request.GET or Path(path).name.startswith("inline-"):
-            patch_cache_control(response, public=True, max_age=YEAR, immutable=True)
-        return response
-    if path in pages() or _file(BUILT, f"{path}/index.html"):
+    file = Path(safe_join(FOLDER / "images", path.removeprefix("images/")))
+    if path.startswith("images/") and file.is_file():
+        return HttpResponse(file.read_bytes(), content_type=mimetypes.guess_type(file.name)[0])
+    if path in pages():
         return HttpResponsePermanentRedirect(reverse("docs_page", args=[path]))
     raise Http404("no such page")
-
-
-def _file(folder: Path, path: str) -> Path | None:
-    """Return the file at `path` in a folder; None if there is no such file.
-
-    Raises SuspiciousFileOperation for a path that leads out of the folder.
-    """
-    file = Path(safe_join(folder, path))
-    return file if file.is_file() else None
-
-
-def _response(file: Path) -> HttpResponse:
-    kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-    return HttpResponse(file.read_bytes(), content_type=f"{kind}; charset=utf-8" if kind.startswith("text/") else kind)
 
 
 @lru_cache

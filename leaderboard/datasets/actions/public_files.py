@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-from botocore.exceptions import ClientError
 from django.conf import settings
 
 from leaderboard.models import Benchmark, Download, GoldVersion, Split
@@ -30,6 +29,9 @@ def address(row: PublicFile, *, filename: str, content_type: str) -> str | None:
     if not settings.S3_PUBLIC_BUCKET or not is_public(row):
         return None
     stored, sha256 = (row.inputs, row.inputs_sha256) if isinstance(row, Split) else (row.file, row.sha256)
+    # Only sites with S3 load its libraries.
+    from botocore.exceptions import ClientError
+
     storage: Any = stored.storage  # a PrivateS3Storage, as settings check
     key = f"{sha256}/{filename}"
     client, where = storage.connection.meta.client, {"Bucket": settings.S3_PUBLIC_BUCKET, "Key": key}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
 from argparse import ArgumentParser
-from functools import partial
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +19,7 @@ from django.db import connection
 
 from leaderboard.boards.queries import prepared_board
 from leaderboard.management.base import BaseCommand
-from leaderboard.operations import demo, embedded, parent_process, processes
+from leaderboard.operations import demo, embedded, forks, processes
 from leaderboard.operations.supervisor import CannotStart, Supervisor
 
 
@@ -43,12 +45,12 @@ class Command(BaseCommand):
     def handle(self, *, role: str | None, host: str, port: int, no_seed: bool, **_: Any) -> None:
         if role:
             self.become(role, host, port)
-        with embedded.locked(settings.DATA), embedded.listening(host, port) as listener:
+        with embedded.locked(settings.DATA) as lock, embedded.listening(host, port) as listener:
             address = embedded.url(listener)
-            # Child processes read this variable, so that mails and permalinks contain the actual port.
-            os.environ.setdefault("HOLDOUT_BASE_URL", address.rstrip("/"))
-            self.prepare()
-            supervisor = Supervisor(embedded.children(listener, self.say), self.say)
+            # Mails and permalinks contain the actual port.
+            embedded.use_address(address.rstrip("/"))
+            sandbox = self.prepare()
+            supervisor = Supervisor(embedded.children(lock, listener, sandbox, self.say), self.say)
             try:
                 with embedded.announced(settings.DATA, os.environ["HOLDOUT_BASE_URL"]):
                     supervisor.start()
@@ -81,12 +83,23 @@ class Command(BaseCommand):
         command = processes.command(role, bind=f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         os.execve(command[0], command, processes.environment())  # noqa: S606
 
-    def prepare(self) -> None:
+    def prepare(self) -> Future[subprocess.Popen[bytes]]:
+        """Migrate, collect static files, start the sandbox and load the code, all at the same time.
+
+        Returns the sandbox server, or the error that it cannot be started.
+        """
         self.say(f"preparing the database and static files in {settings.DATA}")
-        # The data folder is locked: no other process uses its SQLite database, whatever the last ones reported.
-        alone = connection.vendor == "sqlite"
-        call_command("migrate", verbosity=0, interactive=False, stop_older_code=alone)
-        embedded.collect_static()
+        # In processes of their own, whose memory the site's do not inherit.
+        steps = [
+            forks.start(step.__name__, step, output=sys.stdout.fileno()) for step in (migrate, embedded.collect_static)
+        ]
+        with ThreadPoolExecutor(1) as pool:
+            sandbox = pool.submit(embedded.start_sandbox, self.say)
+            forks.load()
+        statuses = [step.wait() for step in steps]
+        if any(statuses):
+            raise CommandError("the database and static files could not be prepared, see above")
+        return sandbox
 
     def welcome(self, supervisor: Supervisor, listener: socket.socket, address: str, *, seed: bool) -> None:
         """Wait until the site responds, and print its address and the demo users' passwords.
@@ -118,23 +131,29 @@ class Command(BaseCommand):
 
     def seed(self, supervisor: Supervisor, *options: str) -> bool:
         """Run `manage.py seed` with these options; return False if it failed or the site is stopping."""
-        # What follows when the site is ready must not slow it down.
-        nice = ["nice"] if options else []
-        with subprocess.Popen(  # noqa: S603  options of our own
-            [*nice, sys.executable, "manage.py", "seed", *options],
-            cwd=settings.ROOT,
+
+        def run() -> None:
+            if options:
+                os.nice(10)  # what follows when the site is ready must not slow it down
             # It reports its progress itself; a log line a submission between would hide that.
-            env=processes.environment({"HOLDOUT_LOG_LEVEL": os.environ.get("HOLDOUT_LOG_LEVEL", "WARNING")}),
-            start_new_session=True,
-            preexec_fn=partial(parent_process.end_with, os.getpid()),  # noqa: PLW1509  no threads here
-        ) as seeding:
-            supervisor.follow(lambda: seeding.poll() is not None)
-            if supervisor.stopping:
-                seeding.terminate()
-            elif seeding.returncode:
-                self.say(f"seeding failed with status {seeding.returncode}; the next start tries again")
-            return not supervisor.stopping and not seeding.returncode
+            logging.getLogger().setLevel(os.environ.get("HOLDOUT_LOG_LEVEL", "WARNING"))
+            call_command("seed", *options)
+
+        seeding = forks.start("seed", run, output=sys.stdout.fileno())
+        supervisor.follow(lambda: seeding.poll() is not None)
+        if supervisor.stopping and seeding.poll() is None:
+            os.kill(seeding.pid, signal.SIGTERM)
+            seeding.wait()
+        elif seeding.returncode:
+            self.say(f"seeding failed with status {seeding.returncode}; the next start tries again")
+        return not supervisor.stopping and not seeding.returncode
 
     def say(self, line: str) -> None:
         self.stdout.write(f"holdout: {line}")
         self.stdout.flush()
+
+
+def migrate() -> None:
+    # The data folder is locked: no other process uses its SQLite database, whatever the last ones reported.
+    alone = connection.vendor == "sqlite"
+    call_command("migrate", verbosity=0, interactive=False, stop_older_code=alone)

@@ -17,7 +17,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.core import db_locks, storage, store_errors
-from leaderboard.core.storage import PrivateFileStorage, PrivateS3Storage, opened
+from leaderboard.core.s3_storage import PrivateS3Storage
+from leaderboard.core.storage import PrivateFileStorage, opened
 from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.curation.actions import raw_files
 from leaderboard.models import QuotaCharge, RawFile, Run, State, Submission

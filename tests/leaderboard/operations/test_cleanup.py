@@ -211,7 +211,7 @@ def test_a_missing_bucket_is_reported_in_one_line(command: str, settings: Any, m
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     bucket = {"bucket_name": "nowhere", "region_name": "us-east-1"}
-    in_s3 = {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": bucket}
+    in_s3 = {"BACKEND": "leaderboard.core.s3_storage.PrivateS3Storage", "OPTIONS": bucket}
     settings.STORAGES = {**settings.STORAGES, **dict.fromkeys(ALIASES, in_s3)}
     with mock_aws(), pytest.raises(CommandError, match=r"does not respond correctly .*\(404\) .*HeadBucket"):
         call_command(command, stdout=io.StringIO())

@@ -128,8 +128,7 @@ def test_a_worker_whose_code_does_not_fit_uses_up_no_attempt(sandbox: str) -> No
 @pytest.mark.usefixtures("rows_of_migrations")
 def test_beat_sweeps_nothing_while_its_code_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does it say that it has, which the page *Operations* would show."""
-    # The module sets it for its own process.
-    monkeypatch.setenv("HOLDOUT_DATABASE_LOCK_SECONDS", "60")
+    monkeypatch.setattr("leaderboard.core.db_locks.wait_briefly", lambda: None)
     beat = import_module("leaderboard.beat")
     sweeps: list[str] = []
     completed: list[float | None] = []

@@ -36,7 +36,7 @@ DROP_INS = {path.parent.name: path for path in (DEPLOY / "systemd").glob("*/role
 RUN_SECONDS = {
     "worker": 5 * VARIABLES["SCORE_SECONDS"].default,
     "systems": VARIABLES["SYSTEM_SECONDS"].default,
-    "scorers": 2 * VARIABLES["SCORER_SECONDS"].default,
+    "scorers": 2 * VARIABLES["SYSTEM_SECONDS"].default,
 }
 """The longest run of each worker with the default settings, in seconds of wall-clock time."""
 

@@ -73,6 +73,18 @@ def test_a_step_that_fails_is_logged_and_tried_again(caplog: pytest.LogCaptureFi
     assert periodic.last_completed() is None
 
 
+def test_a_step_that_finds_nothing_rests() -> None:
+    calls = Counter[str]()
+
+    def finds(name: str, found: int | bool | None) -> Callable[[], object]:
+        return lambda: calls.update([name]) or found
+
+    steps = {"rows": finds("rows", 2), "nothing": finds("nothing", 0), "none": finds("none", None)}
+    rounds = iter([False] * (4 * periodic.REST - 1) + [True])
+    periodic.run(steps, seconds=7, wait=lambda _: next(rounds))
+    assert calls == {"rows": 4 * periodic.REST, "nothing": 4, "none": 4}
+
+
 def test_the_age_of_the_sweep_is_that_of_the_step_that_waits_longest() -> None:
     steps: dict[str, periodic.Step] = {"quick": lambda: None, "slow": lambda: None}
     periodic.run(steps, seconds=7, wait=until(lambda: periodic.last_completed() is not None))

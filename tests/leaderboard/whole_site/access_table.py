@@ -489,8 +489,6 @@ API = [
     Row("api_predictions", MINE),
     Row("api_schema", EVERYONE),
     Row("api_docs", EVERYONE),
-    Row("api_try", EVERYONE),
-    Row("api_group", EVERYONE, where={"name": "submissions"}),
     Row("api_nothing", NOBODY, NOBODY),
 ]
 ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]

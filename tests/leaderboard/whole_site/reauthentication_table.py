@@ -92,7 +92,7 @@ _OF_API = """
     api_raw_upload api_image_upload api_image_submit api_teams api_team
     api_team_invitation api_team_leave api_invitation api_submissions api_submission api_scores
     api_exact_scores api_predictions
-    api_hidden api_systems api_system_name api_schema api_docs api_try api_group api_nothing
+    api_hidden api_systems api_system_name api_schema api_docs api_nothing
 """
 """Tokens are issued for the password, or for a code that a page of the site has allowed."""
 DOES_NOT_ASK = frozenset(" ".join((_OF_PARTICIPANTS, _OF_PEOPLE, _OF_MANAGERS, _OF_LOG_INS, _OF_API)).split())

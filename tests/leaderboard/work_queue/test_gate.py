@@ -159,3 +159,32 @@ def test_a_check_that_fails_closes_the_queue(caplog: pytest.LogCaptureFixture) -
     closing = gate.Gate({"scoring": raises})
     closing.check({"scoring"})
     assert not closing.is_open("scoring") and "readiness_unknown" in caplog.text and "a secret" not in caplog.text
+
+
+def test_a_ready_worker_is_checked_rarely_until_a_message_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, checks, why_not = [1000.0], [0], [""]
+
+    def check(queues: set[str]) -> None:
+        checks[0] += 1
+        closing._why_not["scoring"] = why_not[0]
+
+    closing = gate.Gate({})
+    monkeypatch.setattr(gate.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(closing, "check", check)
+
+    def checked(seconds: float) -> int:
+        """Return how often it is checked in this time."""
+        before = checks[0]
+        for _ in range(int(seconds / gate.CHECK_SECONDS)):
+            clock[0] += gate.CHECK_SECONDS
+            closing._beat({"scoring"})
+        return checks[0] - before
+
+    assert checked(20) == 2
+    closing._note_message()
+    assert checked(gate.CHECK_SECONDS) == 1
+    why_not[0], closing._changed = "sandbox_unavailable", clock[0] + gate.IDLE_SECONDS
+    assert checked(gate.IDLE_SECONDS) == 1, "it is ready, so far"
+    assert checked(20) == 10, "it may be ready any moment"
+    clock[0] += gate.STEADY_SECONDS
+    assert checked(20) < 10, "an engine that is not there"

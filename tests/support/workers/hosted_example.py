@@ -23,7 +23,7 @@ def main(gold: Path, predictions: Path) -> None:
     call_command("migrate", verbosity=0)
     from leaderboard.operations import embedded
 
-    server = embedded._sandbox()
+    server = embedded.start_sandbox()
     try:
         print(json.dumps(_hosted(gold, predictions)))
     finally:

@@ -17,7 +17,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.benchmarks.api.benchmarks import BenchmarksView
-from leaderboard.core.api import problem_details, reference
+from leaderboard.core.api import problem_details, samples
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.core.web import error_pages
@@ -114,7 +114,7 @@ def test_every_status_has_a_case() -> None:
 
 def test_every_code_is_documented_under_its_status() -> None:
     own = {(code.status, code.text) for code in Code}
-    common = {(status, code) for status, codes in reference.COMMON_CODES.items() for code in codes}
+    common = {(status, code) for status, codes in samples.COMMON_CODES.items() for code in codes}
     pages = {(status, error_pages.MESSAGES[status][0]) for status in error_pages.MESSAGES}
     server = {(error.code, error.code_text) for error in web_worker.JSONError.__subclasses__()}
     cases = {(case.status, case.code) for case in CASES if not case.code.endswith("_away")}
@@ -193,7 +193,7 @@ def test_a_code_is_raised_for_one_cause() -> None:
 
 def test_each_code_is_used() -> None:
     """Outside the tables that list them, which would otherwise keep codes that nothing raises."""
-    tables = {"core/web/refusals.py", "core/api/reference.py"}
+    tables = {"core/web/refusals.py", "core/api/samples.py"}
     site = REPOSITORY / "leaderboard"
     texts = [path.read_text() for path in site.rglob("*.py") if str(path.relative_to(site)) not in tables]
     used = set(re.findall(r"\bCode\.([A-Z_]+)\b", "\n".join(texts)))
