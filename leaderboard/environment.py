@@ -142,16 +142,10 @@ VARIABLES = {
         bool, True, "containers may be submitted to phases that accept them, while a container engine is available"
     ),
     "ENGINE": Variable(str, "", "the container engine's address; empty: DOCKER_HOST, or the local socket"),
-    "ENGINE_BACKEND": Variable(
-        str, "docker", "the kind of container engine: docker, or podman on the worker's own host"
-    ),
     "ENGINE_CERTS": Variable(
         str, "", "folder with ca.pem, cert.pem and key.pem for an engine at tcp://...; empty: DOCKER_CERT_PATH"
     ),
     "ENGINE_PLAIN": Variable(bool, False, "an engine on another host may be reached by tcp:// without TLS"),
-    "ENGINE_WAIVED": Variable(
-        list, [], "promises of docs/sandbox.md that the engine cannot keep, and that this site does without"
-    ),
     "ENGINE_RUNTIME": Variable(str, "runc", "the OCI runtime of submitted containers: runc, runsc, ..."),
     "ENGINE_CPUS": Variable(float, 0.0, "processors of the engine's host that its containers share; 0: all of them"),
     "ENGINE_MEMORY_MB": Variable(
