@@ -98,7 +98,7 @@ class DockerSandbox:
         Raises the errors that this module lists. In any case all containers and volumes of the execution are removed,
         unless the engine itself is gone; then `reap` removes them later.
         """
-        return self.run_job(container_spec.of_system(execution, predictions), keep_going)
+        return self._run(container_spec.of_system(execution, predictions), keep_going)
 
     def score(
         self,
@@ -113,15 +113,16 @@ class DockerSandbox:
         The copied files are valid only if the verdict is DONE; the result's `outputs` names those that the scorer
         wrote. keep_going, errors and cleaning up are as in `run`. Participants may see nothing of the result.
         """
-        return self.run_job(container_spec.of_scorer(execution, scores, outcomes), keep_going)
+        return self._run(container_spec.of_scorer(execution, scores, outcomes), keep_going)
 
-    def run_job(self, job: Job, keep_going: KeepGoing | None = None) -> SystemResult:
+    def _run(self, job: Job, keep_going: KeepGoing | None) -> SystemResult:
         """Run a job to its end, copy its output into `job.output_files`, and return its result, as `run` does."""
         began = time.monotonic()
         self._check_job(job)
         image = engine_images.inspect_image(self._engine, job.image)
         settings = image.get("Config") or {}
         check_settings(settings)
+        layers = self._layers or self.layers()
         resources = Resources(
             self._engine,
             job,
@@ -132,7 +133,6 @@ class DockerSandbox:
             image_labels=settings.get("Labels") or {},
             gpus=self.gpus,
         )
-        layers = self._layers or self.layers()
         run = Run(
             self._engine,
             job,

@@ -127,7 +127,7 @@ def test_large_tables_get_the_time_of_background_work(
         raise sandbox_client.SandboxError("it is away")
 
     monkeypatch.setattr(sandbox_client, "_ask", ask)
-    file = SimpleUploadedFile("gold.xlsx", b"x" * n_bytes)
+    file = uploaded(b"x" * n_bytes, "gold.xlsx")
     with pytest.raises(Refused):
         gold_tables.as_json_lines(split=world.split, file=file, by=world.curator)
     assert limits == [seconds]
