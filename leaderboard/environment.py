@@ -266,12 +266,6 @@ VARIABLES = {
         "the container engine's address; empty: DOCKER_HOST, or the local socket",
         why="an engine on another host",
     ),
-    "ENGINE_BACKEND": Variable(
-        str,
-        "docker",
-        "the kind of container engine: docker, or podman on the worker's own host",
-        why="hosts with Podman",
-    ),
     "ENGINE_CERTS": Variable(
         str,
         "",
@@ -283,12 +277,6 @@ VARIABLES = {
         False,
         "an engine on another host may be reached by tcp:// without TLS",
         why="an engine in a private network",
-    ),
-    "ENGINE_WAIVED": Variable(
-        list,
-        [],
-        "promises of docs/sandbox.md that the engine cannot keep, and that this site does without",
-        why="engines that cannot keep a promise",
     ),
     "ENGINE_RUNTIME": Variable(
         str,

@@ -11,19 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from evaluator.client import frames, poll
-from evaluator.client.http import RefusedError, Server
-from evaluator.client.reading import (
-    download_inputs,
-    find_own_system,
-    find_phase,
-    phase_path,
-    read_board,
-    read_list,
-    read_pages,
-    submission_path,
-)
-from evaluator.client.sending import send_once, send_predictions
+from evaluator.client import frames
+from evaluator.client.api import Api, find_phase
+from evaluator.client.http import RefusedError
 from evaluator.client.tokens import OPEN_CONNECTION, find_address, find_token
 from evaluator.errors import UsageError, shown
 
@@ -63,30 +53,28 @@ class Client:
         """
         address = find_address(server)
         token = token or find_token(address)
-        self._server = Server(address, token)
-        if self._server.is_open and token is not None:
+        self._api = Api(address, token)
+        if self._api.is_open and token is not None:
             warnings.warn(OPEN_CONNECTION, stacklevel=2)
 
     def __repr__(self) -> str:
-        return f"Client({self._server.address!r})"
+        return f"Client({self._api.address!r})"
 
     @property
     def server(self) -> str:
         """The address of the server, such as `https://board.example`."""
-        return self._server.address
+        return self._api.address
 
     def benchmarks(self, search: str = "", task: str = "") -> DataFrame:
         """Return the benchmarks: one row each, with `slug`, `title` and `task`, and further columns of the API.
 
         search: words that must all occur. task: only benchmarks of this task.
         """
-        rows = read_list(self._server, "benchmarks/", search=search, task=task)
-        return frames.frame(rows, ["slug", "title", "task"])
+        return frames.frame(self._api.benchmarks(search=search, task=task), ["slug", "title", "task"])
 
     def benchmark(self, benchmark: str) -> dict[str, Any]:
         """Return a benchmark with its `phases`, `splits` and rules, as the API represents it."""
-        response: dict[str, Any] = self._server.get(f"benchmarks/{benchmark}/")
-        return response
+        return self._api.benchmark(benchmark)
 
     def inputs(self, benchmark: str, phase: str) -> DataFrame:
         """Return the inputs of a phase: one row per line of the inputs, one column per key.
@@ -100,7 +88,7 @@ class Client:
         """
         with tempfile.TemporaryFile() as file:
             split = find_phase(self.benchmark(benchmark), phase)["split"]
-            download_inputs(self._server, benchmark, split, file)
+            self._api.download_inputs(benchmark, split, file)
             file.seek(0)
             return frames.frame([json.loads(line) for line in file])
 
@@ -120,7 +108,7 @@ class Client:
         described = self.benchmark(benchmark)
         found = find_phase(described, phase)
         with _opened(predictions) as (file, name), tempfile.TemporaryFile() as inputs:
-            download_inputs(self._server, benchmark, found["split"], inputs)
+            self._api.download_inputs(benchmark, found["split"], inputs)
             inputs.seek(0)
             request = ValidateRequest(
                 task=described["task"], options=found["options"], inputs_name="inputs.jsonl", predictions_name=name
@@ -161,11 +149,7 @@ class Client:
         metadata: dict[str, str | list[str]] = {"system": system, "team": team, "track": track, "note": note}
         metadata["fact"] = [f"{name}={value}" for name, value in (facts or {}).items()]
         with _opened(predictions) as (file, name):
-            submission = send_once(
-                lambda key: send_predictions(
-                    self._server, benchmark, phase, file, name=name, metadata=metadata, key=key
-                )
-            )
+            submission = self._api.submit(benchmark, phase, file, name=name, metadata=metadata)
         return self.wait(submission) if wait else submission
 
     def wait(self, submission: Submission) -> dict[str, Any]:
@@ -174,14 +158,14 @@ class Client:
         Its `state` is `done`, `rejected`, `failed` or `cancelled`. A rejected submission has `problems`; a submission
         that is on the board has `result`, with its `rank`.
         """
-        return poll.wait_until_finished(self._server, _id(submission))
+        return self._api.wait(_id(submission))
 
     def submissions(self, benchmark: str = "", phase: str = "", system: str = "") -> DataFrame:
         """Return your teams' submissions, the latest first, such as to find the `id` of an earlier one.
 
         benchmark, phase, system: only submissions with this value; empty: all.
         """
-        rows = read_list(self._server, "submissions/", benchmark=benchmark, phase=phase, system=system)
+        rows = self._api.submissions(benchmark=benchmark, phase=phase, system=system)
         return frames.frame(rows, ["id", "received_at", "benchmark", "phase", "system", "state", "value", "rank"])
 
     def take_off_board(self, submission: Submission) -> dict[str, Any]:
@@ -189,16 +173,14 @@ class Client:
 
         It still counts towards the quota. Raises RefusedError if organisers do not allow it.
         """
-        hidden: dict[str, Any] = self._server.request("POST", f"{submission_path(_id(submission))}/hidden/")
-        return hidden
+        return self._api.set_hidden(_id(submission), hidden=True)
 
     def put_back(self, submission: Submission) -> dict[str, Any]:
         """Stop hiding a submission of one of your teams, and return it. Does nothing if your team does not hide it.
 
         Its `hidden_by` is empty, or `organisers` if they hide it too.
         """
-        shown: dict[str, Any] = self._server.request("DELETE", f"{submission_path(_id(submission))}/hidden/")
-        return shown
+        return self._api.set_hidden(_id(submission), hidden=False)
 
     def rename_system(self, system: str, name: str, *, team: str = "") -> dict[str, Any]:
         """Rename a system of one of your teams, and return it with its `former_names`, which stay public on its page.
@@ -206,9 +188,7 @@ class Client:
         system: its present name, in any case. team: the name of its team, if several of your teams have such a system.
         Raises UsageError unless there is exactly one.
         """
-        found = find_own_system(self._server, system, team)
-        renamed: dict[str, Any] = self._server.post(f"systems/{found['id']}/name/", {"name": name})
-        return renamed
+        return self._api.rename_system(self._api.own_system(system, team), name)
 
     def scores(self, submission: Submission) -> DataFrame:
         """Return the revealed scores of a submission: one row per slice, the first of which is `all`.
@@ -219,7 +199,7 @@ class Client:
         columns that end in `at_least` and `at_most` (NaN: no such bound). Raises RefusedError with the code `not_ready`
         if no score is revealed, as in a sealed phase.
         """
-        response = self._server.get(f"{submission_path(_id(submission))}/scores/")
+        response = self._api.scores(_id(submission))
         result = frames.score_frame(response["scores"])
         result.attrs = {name: value for name, value in response.items() if name != "scores"}
         return result
@@ -251,15 +231,16 @@ class Client:
             >>> board = client.board("mirror-claims", "dev", slices="origin")
             >>> board[board["slice"] == "origin=generated"][["system", "accuracy", "accuracy_low", "accuracy_high"]]
         """
-        query = {
-            "slices": _joined(slices),
-            "measure": _joined(measures),
-            "sort": sort,
-            "track": track,
-            "gold_version": "" if gold_version is None else str(gold_version),
-            "task_version": "" if task_version is None else str(task_version),
-        }
-        board = read_board(self._server, benchmark, phase, {name: value for name, value in query.items() if value})
+        board = self._api.board(
+            benchmark,
+            phase,
+            slices=_joined(slices),
+            measure=_joined(measures),
+            sort=sort,
+            track=track,
+            gold_version="" if gold_version is None else str(gold_version),
+            task_version="" if task_version is None else str(task_version),
+        )
         return frames.board_frame(board, _joined(measures).split(",") if measures else board["measures"])
 
     def compare(self, benchmark: str, phase: str, a: str | None = None, b: str | None = None) -> DataFrame:
@@ -278,8 +259,7 @@ class Client:
         """
         if a is not None and a == b:
             raise UsageError(f"a and b are both {shown(a)}, expected two systems")
-        path = f"{phase_path(benchmark, phase)}/leaderboard/comparisons/"
-        response = read_pages(self._server, path, {}, "results")
+        response = self._api.comparisons(benchmark, phase)
         pairs = [_pair(pair, is_reversed=_is_reversed(pair, a, b)) for pair in response["results"]]
         selected = [pair for pair in pairs if a in (None, pair["a"]) and b in (None, pair["b"])]
         compared = {pair[side] for pair in pairs for side in ("a", "b")}
@@ -293,7 +273,7 @@ class Client:
 
     def _check_ranked(self, benchmark: str, phase: str, argument: str, name: str) -> None:
         """Raise UsageError, which names the argument, if the system `name` is not ranked on the board."""
-        rows = read_board(self._server, benchmark, phase, {})["rows"]
+        rows = self._api.board(benchmark, phase)["rows"]
         ranked = [row["system"] for row in rows if row["rank"] is not None]
         if name not in ranked:
             some = ", ".join(shown(system) for system in ranked[:_MOST_NAMED]) or "it has none"
@@ -306,8 +286,7 @@ class Client:
         name: the plot's name, such as `intervals`; the API's reference lists all. query: the parameters that the plot's
         page on the site has.
         """
-        spec: dict[str, Any] = self._server.get(f"{phase_path(benchmark, phase)}/leaderboard/plots/{name}/", **query)
-        return spec
+        return self._api.plot(benchmark, phase, name, **query)
 
 
 _MOST_NAMED = 20

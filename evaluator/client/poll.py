@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from evaluator.client.http import Server, UnavailableError
-from evaluator.client.reading import submission_path
+from evaluator.client.http import UnavailableError
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 PATIENCE = 20
@@ -15,23 +14,22 @@ PATIENCE = 20
 
 
 def wait_until_finished(
-    server: Server,
-    submission: str,
+    ask: Callable[[], dict[str, Any]],
     *,
     on_status: Callable[[str], None] = lambda _: None,
     pause: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
     """Poll a submission and return it, as the API represents it, once it is finished.
 
-    on_status: called after each request with the status of the unfinished submission in words. pause: sleeps for a
-    number of seconds; None: `time.sleep`. Raises RefusedError, and UnavailableError after PATIENCE requests in a row
-    without a response.
+    ask: requests the submission. on_status: called after each request with the status of the unfinished submission in
+    words. pause: sleeps for a number of seconds; None: `time.sleep`. Raises RefusedError, and UnavailableError after
+    PATIENCE requests in a row without a response.
     """
     pause = pause or time.sleep
     interval, failures, last_status = FIRST_PAUSE, 0, ""
     while True:
         try:
-            submission_data: dict[str, Any] = server.get(f"{submission_path(submission)}/")
+            submission_data: dict[str, Any] = ask()
             failures = 0
         except UnavailableError:
             failures += 1

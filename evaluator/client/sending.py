@@ -4,55 +4,23 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from evaluator.client.http import Body, Server, UnavailableError
-from evaluator.client.reading import phase_path
-from evaluator.jsonl.decompress import is_packed
+from evaluator.client.http import UnavailableError
 
-_CHECKING = 180.0  # seconds: the server validates the predictions
 PAUSES = (1.0, 3.0, 10.0, 20.0)
 """Seconds before each repetition of a request to which there was no answer."""
 _PASSING = (502, 503, 504)
 """Statuses of a server that is away, or whose database is."""
 
-
-def send_predictions(
-    server: Server,
-    benchmark: str,
-    phase: str,
-    body: Body,
-    *,
-    name: str,
-    metadata: Mapping[str, str | list[str]],
-    key: str,
-) -> dict[str, Any]:
-    """Send a predictions file and return the submission as the API represents it.
-
-    body: bytes, or a file, which is sent from its start. name: the file's name; one that ends in .gz is compressed.
-    metadata: `system` and the optional fields of the API, which are left out if they are empty. key: see `send_once`.
-    """
-    if not isinstance(body, bytes):
-        body.seek(0)
-    query = {**{key: value for key, value in metadata.items() if value}, "name": name}
-    kind = "application/gzip" if is_packed(name) else "application/x-ndjson"
-    path = f"{phase_path(benchmark, phase)}/submissions/"
-    response: dict[str, Any] = server.request(
-        "POST", path, query=query, body=body, content_type=kind, headers=key_header(key), seconds=_CHECKING
-    )
-    return response
-
-
-def key_header(key: str) -> dict[str, str]:
-    """Return the header by which the server recognises a repeated submission."""
-    return {"Idempotency-Key": key}
+Retry = Callable[[float, UnavailableError], None]
 
 
 def send_once(
     send: Callable[[str], dict[str, Any]],
     *,
-    on_retry: Callable[[float, UnavailableError], None] = lambda _pause, _error: None,
+    on_retry: Retry | None = None,
     pause: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
     """Send a submission, and repeat the request while the server does not answer; return the submission.
@@ -71,6 +39,7 @@ def send_once(
                 raise
             if error.nothing_listens and n == 0:
                 raise
-            on_retry(seconds, error)
+            if on_retry is not None:
+                on_retry(seconds, error)
             (pause or time.sleep)(seconds)
     return send(key)

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase
 
 MB = 1_000_000
@@ -76,6 +77,14 @@ class ContainerLimits:
     log_bytes: int
     gpus: int = 0
     gpu_memory_gb: int = 0
+
+    def check_archive(self, n_bytes: int) -> None:
+        """Raise Refused EMPTY_FILE or TOO_LARGE unless an image's archive of `n_bytes` is within the limit."""
+        if not 1 <= n_bytes <= self.image_bytes:
+            raise Refused(
+                Code.TOO_LARGE if n_bytes else Code.EMPTY_FILE,
+                f"The archive has {n_bytes:,} bytes; expected 1 to {self.image_bytes:,}.",
+            )
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,18 +1,18 @@
-"""Client of the sandboxed evaluator: one function for each job, which sends files and returns the job's Answer.
+"""Client of the sandboxed evaluator: a table of its jobs, each of which is called with files and returns an Answer.
 
-Every function of a job raises SandboxError if the sandbox does not respond or fails, and its subclass
-SandboxTimeoutError if the sandbox server is too busy. Files never cause these errors, and a retry may succeed. For a
-file that exceeds the limits of processor time or memory, the function returns an Answer with a `reason`.
+A call raises SandboxError if the sandbox does not respond or fails, and its subclass SandboxTimeoutError if the sandbox
+server is too busy. Files never cause these errors, and a retry may succeed. For a file that exceeds the limits of
+processor time or memory, the Answer has a `reason`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Generic, ParamSpec, TypeVar
 
 import msgspec
 import structlog
@@ -42,39 +42,13 @@ from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation.report_checks import ReportError, convert_report
 from leaderboard.models import GoldVersion, PublicPrivatePartition, Reason, Scorer, Split
 
-__all__ = [
-    "Answer",
-    "SandboxError",
-    "SandboxTimeoutError",
-    "answers",
-    "audit_part",
-    "baseline",
-    "check",
-    "compare_board",
-    "examples",
-    "generate",
-    "gold_difference",
-    "gold_part",
-    "head_to_head",
-    "is_outdated",
-    "limits_in_words",
-    "near_duplicates",
-    "partition",
-    "plot",
-    "prepare_gold",
-    "read_scorer",
-    "read_table",
-    "reencode_picture",
-    "score",
-    "similarity_sketch",
-    "unavailable",
-    "validate",
-    "write_table",
-]
-
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
-_INPUTS = "inputs.jsonl"
+P = ParamSpec("P")
+File = IO[bytes] | GoldVersion
+"""A file of a job: an open file, or a gold version, whose file is opened."""
+INPUTS = "inputs.jsonl"
+"""Name of the inputs in messages about them."""
 MAX_FILES = 16
 """Maximum number of files that are sent with one job, except those of outcomes."""
 MAX_TABLES = 252
@@ -195,6 +169,67 @@ def _check_code(served: str) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Job(Generic[P]):
+    """A job of the sandbox. It is called with its files and the fields of its request, and returns the Answer.
+
+    request: the class of the request, whose function in `evaluator.jobs` says what the job does, and which files it
+    reads. The field `resamples` is set here. report: the class of the report, which is checked; None: the caller reads
+    it with `Answer.read`. output_bytes: limit of report and attachment together. seconds: limit of processor time, or
+    the name of the setting that has it.
+    """
+
+    request: Callable[P, Request]
+    report: type[Report] | None = None
+    output_bytes: int = 256 << 20
+    seconds: float | str = "SCORE_SECONDS"
+
+    def __call__(self, files: Mapping[str, File], /, *args: P.args, **fields: P.kwargs) -> Answer:
+        """Run the job. files: role -> file."""
+        request = self.request(*args, **fields)
+        if "resamples" in request.__struct_fields__:
+            request = msgspec.structs.replace(request, resamples=settings.RESAMPLES)
+        seconds = getattr(settings, self.seconds) if isinstance(self.seconds, str) else self.seconds
+        with ExitStack() as stack:
+            descriptors = {}
+            for role, file in files.items():
+                if isinstance(file, GoldVersion):
+                    file = stack.enter_context(opened(file.file, sha256=file.sha256))  # noqa: PLW2901
+                descriptors[role] = stack.enter_context(_read_only(file))
+            return _ask(request, descriptors, seconds, output_bytes=self.output_bytes, report=self.report)
+
+    def within(self, seconds: float) -> Job[P]:
+        """Return the job with another limit of processor time."""
+        return replace(self, seconds=seconds)
+
+
+prepare_gold = Job(PrepareGoldRequest, output_bytes=max(256 << 20, 2 * settings.MAX_FILE_BYTES))
+"""The attachment is the inputs, which are hardly larger than the gold."""
+read_table = Job(ReadTableRequest, report=TableReport, output_bytes=MAX_OUTPUT_BYTES)
+"""The attachment is the gold as JSON Lines."""
+write_table = Job(WriteTableRequest, report=TableReport, output_bytes=MAX_OUTPUT_BYTES)
+reencode_picture = Job(ReencodePictureRequest, report=PictureReport, output_bytes=16 << 20, seconds="VALIDATE_SECONDS")
+partition = Job(PartitionRequest, report=PartitionReport)
+gold_difference = Job(GoldDifferenceRequest)
+"""The report has only counts; the attachment lists the changed items and quotes gold."""
+audit_part = Job(AuditPartRequest, output_bytes=4 << 20)
+"""The report quotes gold."""
+generate = Job(GenerateRequest, output_bytes=MAX_OUTPUT_BYTES)
+"""Seed and salt are as secret as gold."""
+baseline = Job(BaselineRequest, report=BaselineReport)
+"""The attachment is the predictions; it is empty if the baseline cannot predict."""
+examples = Job(ExamplesRequest, report=ExamplesReport)
+read_scorer = Job(ScorerOutputRequest)
+compare_board = Job(CompareBoardRequest, output_bytes=4 << 20)
+"""Reads at most MAX_TABLES files of outcomes, and no gold."""
+head_to_head = Job(HeadToHeadRequest, output_bytes=32 << 20)
+plot = Job(PlotRequest, output_bytes=4 << 20)
+similarity_sketch = Job(SketchRequest, output_bytes=1 << 20)
+near_duplicates = Job(NearDuplicatesRequest, output_bytes=1 << 20)
+_validate = Job(ValidateRequest, report=ValidateReport, output_bytes=4 << 20, seconds="VALIDATE_SECONDS")
+_score = Job(ScoreRequest)
+
+
 def validate(
     *, split: Split, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]
 ) -> Answer:
@@ -204,19 +239,15 @@ def validate(
     name, whose suffix shows whether the file is compressed. options: the phase's task options, which override the
     split's. The answer's report is a ValidateReport or a Refusal. Raises SandboxError.
     """
-    request = ValidateRequest(
-        task=split.dataset.task,
-        options={**split.options, **options},
-        inputs_name=_INPUTS,
-        predictions_name=name,
-        expects=gold.expects,
-    )
-    with ExitStack() as stack:
-        files = {
-            "inputs": stack.enter_context(opened(split.inputs, sha256=split.inputs_sha256)),
-            "predictions": predictions,
-        }
-        return _ask(request, files, settings.VALIDATE_SECONDS, output_bytes=4 << 20, report=ValidateReport)
+    with opened(split.inputs, sha256=split.inputs_sha256) as inputs:
+        return _validate(
+            {"inputs": inputs, "predictions": predictions},
+            task=split.dataset.task,
+            options={**split.options, **options},
+            inputs_name=INPUTS,
+            predictions_name=name,
+            expects=gold.expects,
+        )
 
 
 def score(
@@ -237,16 +268,6 @@ def score(
     True if the report shall also have the predictions' similarity sketch. Raises SandboxError, FileNotFoundError for a
     missing file, and AlteredError if the gold file, or the file that lists the groups of the subsets, was altered.
     """
-    request = ScoreRequest(
-        task=task,
-        options=dict(options),
-        resamples=settings.RESAMPLES,
-        seed=seed,
-        gold_name=str(gold.file.name),
-        predictions_name=name,
-        subset=subset,
-        sketch=sketch,
-    )
     with ExitStack() as stack:
         files = {"gold": stack.enter_context(opened(gold.file, sha256=gold.sha256)), "predictions": predictions}
         check_digest(files["gold"], gold.sha256)
@@ -254,307 +275,30 @@ def score(
             partition = PublicPrivatePartition.objects.get(gold=gold)
             files["partition"] = stack.enter_context(opened(partition.file, sha256=partition.sha256))
             check_digest(files["partition"], partition.sha256)
-        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+        return _score(
+            files,
+            task=task,
+            options=dict(options),
+            seed=seed,
+            gold_name=str(gold.file.name),
+            predictions_name=name,
+            subset=subset,
+            sketch=sketch,
+        )
 
 
-def examples(
-    *, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str], **filters: Any
-) -> Answer:
-    """List the items of a public gold version with the predictions in a file for them. Raises SandboxError.
-
-    name: the predictions file's name. options: the task options of split and phase. filters: the other fields of the
-    ExamplesRequest, by name. The answer's report is an ExamplesReport or a Refusal.
-    """
-    request = ExamplesRequest(
-        task=gold.split.dataset.task,
-        options=dict(options),
-        gold_name=str(gold.file.name),
-        predictions_name=name,
-        **filters,
-    )
-    with opened(gold.file, sha256=gold.sha256) as file:
-        files = {"gold": file, "predictions": predictions}
-        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=ExamplesReport)
-
-
-def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """Validate a gold file and derive the inputs, which are the answer's attachment. Raises SandboxError.
-
-    name: the gold file's name. The answer's report is a PrepareGoldReport or a Refusal.
-    """
-    request = PrepareGoldRequest(task=task, options=dict(options), gold_name=name)
-    # The inputs are hardly larger than the gold.
-    output_bytes = max(256 << 20, 2 * settings.MAX_FILE_BYTES)
-    return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=output_bytes)
-
-
-def read_table(
-    *, task: str, gold: IO[bytes], name: str, options: Mapping[str, str], seconds: float, is_gold: bool = True
-) -> Answer:
-    """Validate gold in a table file; the answer's attachment is the gold as JSON Lines. Raises SandboxError.
-
-    name: the file's name, whose suffix is one of `tables.FORMATS`. seconds: limit of processor time. is_gold: False to
-    convert the table without a check of its lines.
-    """
-    request = ReadTableRequest(task=task, options=dict(options), gold_name=name, is_gold=is_gold)
-    return _ask(request, {"gold": gold}, seconds, output_bytes=MAX_OUTPUT_BYTES, report=TableReport)
-
-
-def write_table(*, gold: GoldVersion, kind: str) -> Answer:
-    """Convert a gold version to a table file, which is the answer's attachment. Raises SandboxError.
-
-    kind: one of `tables.FORMATS`, such as "csv".
-    """
-    request = WriteTableRequest(gold_name=str(gold.file.name), format=kind)
-    with opened(gold.file, sha256=gold.sha256) as file:
-        files = {"gold": file}
-        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=MAX_OUTPUT_BYTES, report=TableReport)
-
-
-def reencode_picture(*, picture: IO[bytes]) -> Answer:
-    """Decode a picture and encode it again; the answer's attachment is the new file, its report a PictureReport.
-
-    Raises SandboxError.
-    """
-    files = {"picture": picture}
-    return _ask(ReencodePictureRequest(), files, settings.VALIDATE_SECONDS, output_bytes=16 << 20, report=PictureReport)
-
-
-def partition(
-    *,
-    task: str,
-    gold: IO[bytes],
-    name: str,
-    options: Mapping[str, str],
-    seed: int,
-    share: str,
-    previous: PublicPrivatePartition | None,
-) -> Answer:
-    """Divide the groups of a gold file at random into public and private; the answer's attachment lists both.
-
-    name: the gold file's name. seed: of the random draw. share: fraction of the groups that becomes public, as a
-    decimal text between 0 and 1. previous: the division of an earlier gold version, whose groups stay public or
-    private; None: all groups are drawn. Raises SandboxError, and FileNotFoundError if the file of `previous` is
-    missing.
-    """
-    request = PartitionRequest(task=task, options=dict(options), gold_name=name, seed=seed, share=share)
-    with ExitStack() as stack:
-        files = {"gold": gold}
-        if previous is not None:
-            files["previous"] = stack.enter_context(opened(previous.file, sha256=previous.sha256))
-        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=PartitionReport)
-
-
-def read_scorer(*, scorer: Scorer, gold: GoldVersion, files: Mapping[str, IO[bytes]], seed: int) -> Answer:
-    """Validate the files that a custom scorer wrote, and compute confidence intervals of its scores.
-
-    Reads no gold file. gold: the version that the scorer read. files: the scorer's scores.json as "scores", and its
-    outcomes.jsonl as "outcomes" if it wrote one. seed: of the bootstrap. Raises SandboxError.
-    """
-    request = ScorerOutputRequest(
-        task=gold.split.dataset.task,
-        task_version=scorer.number,
-        measures=_measures(scorer),
-        primary=scorer.primary,
-        dimensions=gold.dimensions,
-        resamples=settings.RESAMPLES,
-        seed=seed,
-    )
-    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
-
-
-def compare_board(
-    *,
-    tables: Sequence[IO[bytes]],
-    pairs: Sequence[tuple[int, int]],
-    measure: str,
-    seed: int,
-    scorer: Scorer | None = None,
-) -> Answer:
-    """Test the differences between the systems of a board, pair by pair, from their stored outcomes. Reads no gold.
-
-    tables: files of outcomes, at most MAX_TABLES. pairs: the two systems' indices in `tables` for each test. measure:
-    name of the compared measure. seed: of the resampling. scorer: the custom scorer that wrote the outcomes; None: the
-    task wrote them. Raises SandboxError.
-    """
-    request = CompareBoardRequest(
-        pairs=list(pairs),
-        measure=measure,
-        scorer=_declaration(scorer),
-        resamples=settings.RESAMPLES,
-        seed=seed,
-    )
-    files = {str(index): table for index, table in enumerate(tables)}
-    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
-
-
-def head_to_head(
-    *, a: IO[bytes], b: IO[bytes], gold: GoldVersion | None, seed: int, scorer: Scorer | None = None
-) -> Answer:
-    """Compare two systems by every measure on every slice, from their stored outcomes. Raises SandboxError.
-
-    a, b: the systems' files of outcomes. gold: public gold with the names of the units; None: no gold is read. seed,
-    scorer: as for `compare_board`.
-    """
-    request = HeadToHeadRequest(
-        gold_name=str(gold.file.name) if gold is not None else "",
-        scorer=_declaration(scorer),
-        resamples=settings.RESAMPLES,
-        seed=seed,
-    )
-    with ExitStack() as stack:
-        files = {"a": a, "b": b}
-        if gold is not None:
-            files["gold"] = stack.enter_context(opened(gold.file, sha256=gold.sha256))
-        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=32 << 20)
-
-
-def plot(*, table: IO[bytes]) -> Answer:
-    """Compute plot data, such as ROC curves, from a file of stored outcomes. Reads no gold. Raises SandboxError."""
-    return _ask(PlotRequest(), {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
-
-
-def similarity_sketch(
-    *, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]
-) -> Answer:
-    """Compute the similarity sketch of a predictions file. Similar predictions have similar sketches.
-
-    So sketches select the pairs of files to compare exactly (`near_duplicates`). name: the predictions file's name.
-    options: the task options of split and phase. Raises SandboxError, and FileNotFoundError if the gold file is
-    missing.
-    """
-    request = SketchRequest(task=task, options=dict(options), gold_name=str(gold.file.name), predictions_name=name)
-    with opened(gold.file, sha256=gold.sha256) as stored:
-        files = {"gold": stored, "predictions": predictions}
-        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
-
-
-def near_duplicates(
-    *, task: str, gold: GoldVersion, predictions: Sequence[tuple[str, IO[bytes]]], options: Mapping[str, str]
-) -> Answer:
-    """Compare the first of several predictions files with each of the other files, unit by unit.
-
-    predictions: (name, file) of each; with the gold, at most MAX_FILES files. options: the task options of split and
-    phase. Raises SandboxError, and FileNotFoundError if the gold file is missing.
-    """
-    names = [name for name, _ in predictions]
-    request = NearDuplicatesRequest(task=task, options=dict(options), gold_name=str(gold.file.name), names=names)
-    with opened(gold.file, sha256=gold.sha256) as stored:
-        files = {"gold": stored} | {str(index): file for index, (_, file) in enumerate(predictions)}
-        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
-
-
-def audit_part(
-    *,
-    part: str,
-    gold: GoldVersion,
-    files: Mapping[str, IO[bytes]],
-    gold_name: str,
-    train_names: Sequence[str],
-    options: Mapping[str, str],
-) -> Answer:
-    """Run one part of a split's audit (`evaluator.jobs.audit`). The report quotes gold. Raises SandboxError.
-
-    part: one of `evaluator.jobs.audit.NAMES`. files: the gold as "gold", the inputs as "inputs" if they are public, and
-    public gold of other splits as "0", "1"...; at most MAX_FILES files. gold_name: the file name by which findings cite
-    the gold. train_names: the same for "0", "1"... in this order.
-    """
-    request = AuditPartRequest(
-        part=part,
-        task=gold.split.dataset.task,
-        options=dict(options),
-        gold_name=gold_name,
-        inputs_name=_INPUTS,
-        train_names=list(train_names),
-    )
-    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
-
-
-def gold_difference(*, split: Split, files: Mapping[str, IO[bytes]], names: Mapping[str, str]) -> Answer:
-    """Compare two gold files of a split item by item. Raises SandboxError.
-
-    files, names: the earlier file and its name under the key "before", the corrected ones under "after"; a name ending
-    in .gz marks a compressed file. The report has only counts; the attachment lists the changed items and quotes gold.
-    """
-    request = GoldDifferenceRequest(
-        task=split.dataset.task, options=split.options, before_name=names["before"], after_name=names["after"]
-    )
-    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
-
-
-def baseline(
-    *,
-    task: str,
-    name: str,
-    files: Mapping[str, IO[bytes]],
-    train_names: Sequence[str],
-    expects: Mapping[str, Any],
-    options: Mapping[str, str],
-) -> Answer:
-    """Compute a baseline's predictions, which are the answer's attachment; it is empty if the baseline cannot predict.
-
-    name: the baseline's name. files: the inputs as "inputs", and public gold to learn from as "0", "1"...; at most
-    MAX_FILES files. No other gold is read. train_names: the file names of "0", "1"... expects: requirements on
-    predictions, as `prepare_gold` reports them. Raises SandboxError.
-    """
-    request = BaselineRequest(
-        task=task,
-        baseline=name,
-        options=dict(options),
-        inputs_name=_INPUTS,
-        train_names=list(train_names),
-        expects=dict(expects),
-    )
-    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=BaselineReport)
-
-
-def generate(
-    *,
-    task: str,
-    generator: str,
-    parameters: Mapping[str, str],
-    sources: Sequence[tuple[str, str]],
-    files: Mapping[str, IO[bytes]],
-    seed: int,
-    salt: str,
-) -> Answer:
-    """Generate the gold of one or more splits from raw files (`evaluator.jobs.generate`). Raises SandboxError.
-
-    generator: its name. parameters: the generator's parameters as text, by name. files: the raw files as "0", "1"...
-    sources: (name of the generator's source, file name) of each raw file, in this order. seed: of all random choices.
-    salt: secret from which the generated ids are computed. Seed and salt are as secret as gold.
-    """
-    request = GenerateRequest(
-        task=task,
-        generator=generator,
-        parameters=dict(parameters),
-        sources=list(sources),
-        seed=seed,
-        salt=salt,
-    )
-    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=MAX_OUTPUT_BYTES)
-
-
-def gold_part(*, part: str, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """Run one part of an audit of a gold file that belongs to no split yet. The report quotes gold.
-
-    part: one of `evaluator.jobs.audit.NAMES`. name: the gold file's name. Raises SandboxError.
-    """
-    request = AuditPartRequest(part=part, task=task, options=dict(options), gold_name=name)
-    return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=4 << 20)
-
-
-def _measures(scorer: Scorer) -> list[MeasureDeclaration]:
+def measures_of(scorer: Scorer) -> list[MeasureDeclaration]:
     return msgspec.convert(scorer.measures, list[MeasureDeclaration])
 
 
-def _declaration(scorer: Scorer | None) -> ScorerDeclaration | None:
-    return ScorerDeclaration(scorer.number, _measures(scorer), scorer.primary) if scorer is not None else None
+def declaration_of(scorer: Scorer | None) -> ScorerDeclaration | None:
+    """Return what a job must know of the custom scorer that wrote outcomes; None if the task wrote them."""
+    return ScorerDeclaration(scorer.number, measures_of(scorer), scorer.primary) if scorer is not None else None
 
 
 def _ask(
     request: Request,
-    files: Mapping[str, IO[bytes]],
+    descriptors: Mapping[str, int],
     seconds: float,
     *,
     output_bytes: int,
@@ -562,8 +306,9 @@ def _ask(
 ) -> Answer:
     """Run a job in the sandbox and return its answer. Raises SandboxError.
 
-    seconds: limit of processor time. output_bytes: limit of report and attachment together. report: the type that the
-    report must have; None if the caller validates it with `Answer.read`.
+    descriptors: role of a file -> its descriptor, open for reading. seconds: limit of processor time. output_bytes:
+    limit of report and attachment together. report: the type that the report must have; None if the caller validates it
+    with `Answer.read`.
     """
     limits = Limits(
         wall_seconds=WALL_FACTOR * seconds,
@@ -571,15 +316,13 @@ def _ask(
         memory_bytes=settings.SANDBOX_MEMORY_BYTES,
         output_bytes=output_bytes,
     )
-    with ExitStack() as stack:
-        descriptors = {name: stack.enter_context(_read_only(file)) for name, file in files.items()}
-        execution = Execution(job=request.job, arguments=msgspec.to_builtins(request), files=descriptors, limits=limits)
-        try:
-            with tracing.span(request.job):
-                result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
-        except SandboxError:
-            process_metrics.SANDBOX_RESULTS.labels(request.job, "unavailable").inc()
-            raise
+    execution = Execution(job=request.job, arguments=msgspec.to_builtins(request), files=descriptors, limits=limits)
+    try:
+        with tracing.span(request.job):
+            result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
+    except SandboxError:
+        process_metrics.SANDBOX_RESULTS.labels(request.job, "unavailable").inc()
+        raise
     process_metrics.SANDBOX_RESULTS.labels(request.job, result.verdict.value).inc()
     process_metrics.SANDBOX_WAIT_SECONDS.labels(request.job).observe(result.start_seconds)
     process_metrics.SANDBOX_SECONDS.labels(request.job).observe(result.wall_seconds)

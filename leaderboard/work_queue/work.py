@@ -17,8 +17,7 @@ The sweep is a periodic task for each kind of work: it retries or fails rows who
 queued row again if its message no longer waits in the broker. Messages have no names, but queues are first in, first
 out: if n messages wait, they are those of the n rows that were enqueued last (`Work._without_message`).
 
-If it matters which worker gets a row (`Work.choose`), a message only wakes a worker, which then chooses and claims a
-row in one transaction, so the order of the messages has no effect.
+`chosen_work.py` has the work of which it matters which worker gets a row.
 
 To add a kind of background work, define a `Work` and list it in `leaderboard/jobs.py`, which gives it a Celery task
 and a sweep.
@@ -64,8 +63,6 @@ PAUSE_SHARE, LONGEST_PAUSE = 4, timedelta(minutes=10)
 """The pause after such an attempt: the time since the row was queued, divided by PAUSE_SHARE, and its maximum."""
 CONTENDERS = 4
 """Number of rows of a kind for which a worker contends with others before it looks for other work."""
-PASS_ON_SECONDS = 1.0
-"""Pause before a message that led to no claim is sent again (`Work.passes_on`)."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
@@ -175,16 +172,11 @@ class Work:
     rows: queryset of all rows of this kind, with the relations that the worker reads
     do: does the work on the leased row; it writes to the row only through the lease, and ends with `Lease.finish`
     urgency: who waits for the work
-    queue: name of the Celery queue, or a function: row -> name of its queue
-    routed_rows: queryset of all rows with only the columns that the function `queue` reads; None: derived from `rows`
+    queue: name of the Celery queue
     key: name of the column whose value is the message's argument
     errors: exception class raised by `do` -> its consequence; these entries take precedence over ERRORS
     columns: how the model stores the state of a row
 
-    choose: called in the transaction of a claim with a queryset of the queued rows and the name of the queue; returns
-        the row that this worker claims, locked, or None. Messages then only wake workers
-    passes_on: called with the name of the queue if `choose` is set and a message led to no claim; returns True if the
-        message is to be sent again
     is_ready: returns False while the sandbox or the container engine of this host is unavailable
     may_claim: called with the queued row; returns False if this worker must not claim it; raises WorkerOutdatedError
         if it needs a worker of a later release
@@ -203,13 +195,10 @@ class Work:
     rows: Any
     do: Callable[[Lease[Any]], None]
     urgency: Urgency
-    queue: str | Callable[[Any], str] = "scoring"
+    queue: str = "scoring"
     key: str = "pk"
     errors: Errors = field(default_factory=dict)
     columns: StateColumns = field(default_factory=StateColumns)
-    routed_rows: Any = None
-    choose: Callable[[Any, str], Any | None] | None = None
-    passes_on: Callable[[str], bool] = lambda queue: False
     is_ready: Callable[[], bool] = lambda: sandbox_client.answers()  # noqa: PLW0108  (looked up at each call)
     may_claim: Callable[[Any], bool] = lambda row: True
     marks_outdated: bool = False
@@ -282,7 +271,7 @@ class Work:
             logger.warning("database_unavailable", error=type(error).__name__)
             return False
         if lease is None:
-            self._pass_on(key)
+            self._nothing_claimed(key)
         else:
             if work is not self or str(getattr(lease.row, self.key)) != str(key):
                 unbind_contextvars("request_id")  # of the request that caused the message, and not this work
@@ -290,9 +279,7 @@ class Work:
         return True
 
     def _own(self, key: Any) -> tuple[Work, Lease[Any] | None]:
-        """Claim the row with this key, for `run`. With `choose`, the one that this worker chooses."""
-        if self.choose is not None:
-            return self, self.claim(key)
+        """Claim the row with this key, for `run`."""
         row = self._queued(key)
         return self, self._claim(row) if row is not None and self.may_claim(row) else None
 
@@ -304,7 +291,7 @@ class Work:
                 if lease := kind._claim_first():
                     return kind, lease
         own = self._own(key)
-        if own[1] is None and self.choose is None:
+        if own[1] is None:
             for kind in self.peers:
                 if lease := kind._claim_first():
                     return kind, lease
@@ -359,19 +346,10 @@ class Work:
     def claim(self, key: Any) -> Lease[Any] | None:
         """Take a lease on the row with this key; return None if the row is not queued or another worker was first.
 
-        key: value of the column `Work.key`. Each claim increments the row's `attempt`. With `choose`, the lease is on a
-        queued row that this worker chooses in the same queue, and None means that it chooses none; the row with this
-        key need not be queued.
+        key: value of the column `Work.key`. Each claim increments the row's `attempt`.
         """
-        if self.choose is None:
-            row = self._queued(key)
-            return None if row is None else self._claim(row)
-        queue = self._queue_of_key(key)
-        if queue is None:
-            return None
-        with transaction.atomic():
-            chosen = self.choose(self.rows.filter(self.columns.queued()), queue)
-            return None if chosen is None else self._claim(self.rows.get(pk=chosen.pk))
+        row = self._queued(key)
+        return None if row is None else self._claim(row)
 
     def _queued(self, key: Any) -> Any:
         """Return the row whose column `key` has this value if the row is queued, else None."""
@@ -390,12 +368,8 @@ class Work:
             setattr(row, name, value)
         return Lease(row, row.attempt)
 
-    def _pass_on(self, key: Any) -> None:
-        """Send the row's message again after PASS_ON_SECONDS, if `choose` is set and `passes_on` asks for it."""
-        queue = self._queue_of_key(key) if self.choose is not None else None
-        if queue is not None and self.passes_on(queue):
-            time.sleep(PASS_ON_SECONDS)
-            enqueue.after_commit(self.name, key, queue=queue)
+    def _nothing_claimed(self, key: Any) -> None:
+        """Called when a message with this key led to no claim."""
 
     @transaction.atomic
     def retry_or_fail(
@@ -496,36 +470,21 @@ class Work:
         future = at + interval / 2
         pausing = Q(enqueued_at__gt=future, enqueued_at__lte=at + 2 * interval)
         due = self.columns.queued() & (Q(enqueued_at__lte=at - interval) | pausing)
-        rows = self._in_queue().filter(due).order_by(self.columns.order)
-        if not callable(self.queue):
-            if not rows.exists():
-                return []
-            lost = Q(enqueued_at__lte=_last_without_message(self.queue, kinds, at))
-            return list(rows.filter(lost | pausing)[:AT_ONCE])
-        by_queue: dict[str, list[Any]] = {}
-        for row in rows:
-            by_queue.setdefault(self.queue(row), []).append(row)
-        limits = {queue: _last_without_message(queue, kinds, at) for queue in by_queue}
-        return [
-            row
-            for queue in by_queue
-            for row in by_queue[queue]
-            if row.enqueued_at <= limits[queue] or row.enqueued_at > future
-        ][:AT_ONCE]
+        return self._lost(self._in_queue().filter(due).order_by(self.columns.order), kinds, at, future)
+
+    def _lost(self, rows: Any, kinds: Sequence[Work], at: datetime, future: datetime) -> list[Any]:
+        """Return at most AT_ONCE of the rows: those whose message is lost, and those enqueued after `future`."""
+        if not rows.exists():
+            return []
+        lost = Q(enqueued_at__lte=last_without_message(self.queue, kinds, at))
+        return list(rows.filter(lost | Q(enqueued_at__gt=future))[:AT_ONCE])
 
     def _in_queue(self) -> Any:
         """Return a queryset of all rows of this kind, in any state, with only the columns that `enqueue` reads."""
-        if self.routed_rows is not None:
-            return self.routed_rows
         return self.rows.select_related(None).only(self.key, "enqueued_at")
 
     def _queue_of(self, row: Any) -> str:
-        return self.queue(row) if callable(self.queue) else self.queue
-
-    def _queue_of_key(self, key: Any) -> str | None:
-        """Return the name of the queue to which the row with this key is enqueued; None if there is no such row."""
-        row = self._in_queue().filter(**{self.key: key}).first()
-        return None if row is None else self._queue_of(row)
+        return self.queue
 
     def _enqueued(self, queue: str, since: datetime) -> Iterable[datetime]:
         """Return when each row that is still queued was enqueued to `queue`, if that was after `since`.
@@ -533,10 +492,8 @@ class Work:
         Rows that pause after a failure (`_pause`) are left out.
         """
         rows = self._in_queue().filter(self.columns.queued(), enqueued_at__gt=since, enqueued_at__lte=db_clock.now())
-        if not callable(self.queue):
-            times: Iterable[datetime] = rows.values_list("enqueued_at", flat=True) if self.queue == queue else ()
-            return times
-        return [row.enqueued_at for row in rows if self.queue(row) == queue]
+        times: Iterable[datetime] = rows.values_list("enqueued_at", flat=True) if self.queue == queue else ()
+        return times
 
     def passes(self, error: Exception) -> bool:
         """Return True if an attempt failed for a cause that lies with the server and passes.
@@ -613,7 +570,7 @@ def not_enqueued(at: Any) -> Any:
     return at - 2 * LOST_AFTER
 
 
-def _last_without_message(queue: str, kinds: Sequence[Work], at: datetime) -> datetime:
+def last_without_message(queue: str, kinds: Sequence[Work], at: datetime) -> datetime:
     """Return a time: messages of rows that were enqueued to `queue` at this time or earlier are assumed to be lost.
 
     kinds: all kinds of work with messages in the queue. at: now. Raises BrokerError if the broker cannot be reached.

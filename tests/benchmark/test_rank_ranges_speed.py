@@ -37,8 +37,8 @@ class Spent:
         self.reset()
         compare, write = sandbox_client.compare_board, rank_ranges._write_ranges
 
-        def counted(**question: Any) -> sandbox_client.Answer:
-            answer = compare(**question)
+        def counted(files: Any, **question: Any) -> sandbox_client.Answer:
+            answer = compare(files, **question)
             self.seconds, self.jobs = self.seconds + answer.cpu_seconds, self.jobs + 1
             return answer
 

@@ -16,9 +16,8 @@ from typing import Any, BinaryIO, NoReturn
 from evaluator import jobs
 from evaluator.cli import arguments
 from evaluator.cli.local import engine, files
-from evaluator.cli.local import result as run_result
 from evaluator.cli.output import Progress, print_problems, say
-from evaluator.cli.sizes import read_size
+from evaluator.cli.sizes import read_size, size_text
 from evaluator.errors import InputsError, UsageError, shown
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE
 from evaluator.jobs.score import ValidateRequest
@@ -57,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
             say(f"{args.image}: the image is refused ({error.code}): {error}")
             _print(args, {"ok": False, "fault": "image", "code": error.code, "explanation": str(error)})
             return BAD_PREDICTIONS
-        run_result.say_log(result)
+        _say_log(result)
         if result.verdict is not Verdict.DONE:
             return _failed(args, result)
         output = files.save_predictions(predictions, output_path, result.output_name)
@@ -94,8 +93,8 @@ def _run_image(
 def _failed(args: argparse.Namespace, result: SystemResult) -> int:
     status = f" (status {result.exit_code})" if result.exit_code else ""
     say(f"{args.image}: {result.explanation}{status}")
-    run_result.say_cost(result)
-    _print(args, run_result.as_json(args.task, result))
+    _say_cost(result)
+    _print(args, _as_json(args.task, result))
     return BAD_PREDICTIONS
 
 
@@ -120,11 +119,11 @@ def _validate(
 
 
 def _report(args: argparse.Namespace, result: SystemResult, report: dict[str, Any], output: Path) -> int:
-    _print(args, {**run_result.as_json(args.task, result), **report, "output": str(output)})
+    _print(args, {**_as_json(args.task, result), **report, "output": str(output)})
     print_problems(report.get("problems", []), report.get("more", 0))
     for warning in report.get("warnings", []):
         say(f"warning: {warning}")
-    run_result.say_cost(result)
+    _say_cost(result)
     if not report["ok"]:
         return BAD_PREDICTIONS if report["fault"] == "predictions" else BAD_GOLD
     say(f"{output}: {count_noun(report['n_lines'], 'line')}, no problems")
@@ -166,3 +165,42 @@ def _ended_by_signals() -> Iterator[None]:
 def _print(args: argparse.Namespace, payload: dict[str, Any]) -> None:
     if args.json:
         print(json.dumps(payload))
+
+
+def _as_json(task: str, result: SystemResult) -> dict[str, Any]:
+    usage = result.usage
+    return {
+        "ok": False,
+        "task": task,
+        "verdict": result.verdict.value,
+        "explanation": result.explanation,
+        "exit_code": result.exit_code,
+        "cost": {
+            "wall_seconds": round(result.wall_seconds, 3),
+            "cpu_seconds": usage.cpu_seconds,
+            "peak_memory_bytes": usage.peak_memory_bytes,
+            "peak_is_sampled": usage.peak_is_sampled,
+            "image_bytes": result.image_bytes,
+        },
+        "sandbox": dict(result.layers),
+        "log": result.log,
+        "log_is_cut": result.log_is_cut,
+    }
+
+
+def _say_cost(result: SystemResult) -> None:
+    usage = result.usage
+    parts = [f"{result.wall_seconds:.1f} s"]
+    if usage.cpu_seconds is not None:
+        parts.append(f"{usage.cpu_seconds:.1f} s of CPU time")
+    if usage.peak_memory_bytes is not None:
+        sampled = "at least " if usage.peak_is_sampled else ""
+        parts.append(f"{sampled}{size_text(usage.peak_memory_bytes)} of memory")
+    say(f"cost: {', '.join(parts)}; image {size_text(result.image_bytes)}")
+
+
+def _say_log(result: SystemResult) -> None:
+    if result.log:
+        say("--- output of the container" + (" (the end)" if result.log_is_cut else ""))
+        say(result.log.rstrip("\n"))
+        say("---")

@@ -16,8 +16,7 @@ from evaluator.cli.output import say
 from evaluator.cli.server import submit
 from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import benchmark_table, board_table, submission_table, team_table, top_table
-from evaluator.client.http import Server
-from evaluator.client.reading import download_inputs, find_phase, phase_path, read_board, read_list, submission_path
+from evaluator.client.api import Api, find_phase
 from evaluator.errors import UsageError, shown
 from evaluator.exit_codes import DONE, NOT_YET
 
@@ -27,14 +26,14 @@ _FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
 
 def benchmarks(args: argparse.Namespace) -> int:
     server = connect(args.server, args.token_file, needs_token=False)
-    rows = read_list(server, "benchmarks/", search=args.search, task=args.task)
+    rows = server.benchmarks(search=args.search, task=args.task)
     print(json.dumps(rows) if args.json else benchmark_table(rows))
     return DONE
 
 
 def teams(args: argparse.Namespace) -> int:
     """Print the user's teams, which `submit --team` accepts, and return the exit status."""
-    rows = read_list(connect(args.server, args.token_file), "teams/")
+    rows = connect(args.server, args.token_file).teams()
     if not rows:
         say("you are in no team; your first submission creates one with your name")
     print(json.dumps(rows) if args.json else team_table(rows))
@@ -44,9 +43,8 @@ def teams(args: argparse.Namespace) -> int:
 def submissions(args: argparse.Namespace) -> int:
     """Print the submissions of the user's teams that match the arguments, the latest first; return the exit status."""
     names = ("benchmark", "phase", "system", "state", "search")
-    rows = read_list(
-        connect(args.server, args.token_file), "submissions/", **{name: getattr(args, name) for name in names}
-    )
+    server = connect(args.server, args.token_file)
+    rows = server.submissions(**{name: getattr(args, name) for name in names})
     print(json.dumps(rows) if args.json else submission_table(rows))
     return DONE
 
@@ -62,7 +60,7 @@ def inputs(args: argparse.Namespace) -> int:
         descriptor, name = tempfile.mkstemp(dir=output.parent)
         try:
             with os.fdopen(descriptor, "w+b") as file:
-                sha256 = download_inputs(server, args.benchmark, split, file)
+                sha256 = server.download_inputs(args.benchmark, split, file)
             Path(name).chmod(0o644)
             Path(name).replace(output)
         except BaseException:
@@ -74,8 +72,8 @@ def inputs(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
-    response = server.get(f"benchmarks/{benchmark}/")
+def _split_of(server: Api, benchmark: str, phase: str | None) -> str:
+    response = server.benchmark(benchmark)
     splits = {str(row["split"]) for row in response["phases"]}
     if phase is None and len(splits) == 1:
         return splits.pop()
@@ -89,7 +87,7 @@ def scores(args: argparse.Namespace) -> int:
     --wait`.
     """
     server = connect(args.server, args.token_file)
-    submission = server.get(f"{submission_path(args.submission)}/")
+    submission = server.submission(args.submission)
     if not submission["is_over"] and not args.wait:
         say(f"{submission['state']}: there are no scores yet; use --wait to wait for them")
         return NOT_YET
@@ -98,21 +96,21 @@ def scores(args: argparse.Namespace) -> int:
 
 def board(args: argparse.Namespace) -> int:
     server = connect(args.server, args.token_file, needs_token=False)
-    path = f"{phase_path(args.benchmark, args.phase)}/leaderboard"
-    names = ("measure", "slices", "sort", "track", "gold_version", "task_version")
-    query = {name: value for name in names if (value := getattr(args, name))}
+    names = ["gold_version", "task_version"]
+    if args.format != "bibtex":
+        names += ["measure", "slices", "sort", "track"]
+    query = {name: str(value) for name in names if (value := getattr(args, name))}
     if args.format in _FORMATS:
-        if args.format == "bibtex":
-            query = {name: query[name] for name in ("gold_version", "task_version") if name in query}
         sys.stdout.flush()
-        server.fetch(f"{path}.{_FORMATS[args.format]}", sys.stdout.buffer, query=query)
+        extension = _FORMATS[args.format]
+        server.export_board(args.benchmark, args.phase, sys.stdout.buffer, extension=extension, **query)
         sys.stdout.buffer.flush()
         return DONE
+    if args.top is not None and args.top < 1:
+        raise UsageError(f"--top is {args.top}, expected a number of rows from 1")
+    leaderboard = server.board(args.benchmark, args.phase, top=args.top, **query)
     if args.top is not None:
-        if args.top < 1:
-            raise UsageError(f"--top is {args.top}, expected a number of rows from 1")
-        print(top_table(server.get(f"{path}/", **query, page_size=str(min(args.top, 500)))))
-        return DONE
-    leaderboard = read_board(server, args.benchmark, args.phase, query)
-    print(json.dumps(leaderboard) if args.format == "json" else board_table(leaderboard))
+        print(top_table(leaderboard))
+    else:
+        print(json.dumps(leaderboard) if args.format == "json" else board_table(leaderboard))
     return DONE

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from evaluator.cli.output import print_problems, say
-from evaluator.cli.server import poll
+from evaluator.cli.output import Progress, print_problems, say
 from evaluator.cli.server import upload as uploading
 from evaluator.cli.server.errors import FILE_ERROR_CODES, refused
 from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import score_table
-from evaluator.client.http import RefusedError, Server, UnavailableError
-from evaluator.client.reading import phase_path
-from evaluator.client.sending import key_header, send_once, send_predictions
+from evaluator.client.api import Api
+from evaluator.client.http import RefusedError, UnavailableError
 from evaluator.errors import UsageError, printable, shown
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERNAL_ERROR
-
-_JOINING = 1800.0  # seconds: the server joins and hashes up to ten gigabytes
 
 
 def submit(args: argparse.Namespace) -> int:
@@ -45,35 +41,26 @@ def submit(args: argparse.Namespace) -> int:
         return refused(error, as_json=args.json)
 
 
-def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
+def _sent(args: argparse.Namespace, server: Api) -> dict[str, Any]:
     """Send the submission that the arguments describe, and return it as the API represents it."""
-    metadata: dict[str, Any] = {"system": args.system, "team": args.team, "track": args.track, "note": args.note}
-    metadata["fact"] = args.fact
-    phase = phase_path(args.benchmark, args.phase)
+    metadata = {name: getattr(args, name) for name in ("system", "team", "track", "note", "fact")}
     if args.reference is not None:
-        payload = {**metadata, "reference": args.reference}
-        references = f"{phase}/images/references/"
-        return _send_once(lambda key: server.post(references, payload, headers=key_header(key)))
+        return server.submit_reference(args.benchmark, args.phase, args.reference, metadata, _say_retry)
     if args.image is not None:
         with _archive(args.image) as archive:
             upload = _uploaded(args, server, archive)
-        path = f"image-uploads/{upload}/submission/"
         try:
-            return _send_once(lambda key: server.post(path, metadata, headers=key_header(key), seconds=_JOINING))
+            return server.submit_upload(upload, metadata, _say_retry)
         except RefusedError as error:
             if error.code not in FILE_ERROR_CODES:
                 say(f"the server stores the archive for some days; to submit it later, add --resume {upload}")
             raise
     with _opened(args.predictions) as file:
         name = Path(args.predictions).name
-        return _send_once(
-            lambda key: send_predictions(
-                server, args.benchmark, args.phase, file, name=name, metadata=metadata, key=key
-            )
-        )
+        return server.submit(args.benchmark, args.phase, file, name=name, metadata=metadata, on_retry=_say_retry)
 
 
-def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:
+def _uploaded(args: argparse.Namespace, server: Api, archive: IO[bytes]) -> str:
     """Upload all of an image's archive, and return the id of the upload. `--resume` continues an earlier upload."""
     if args.resume:
         upload = uploading.resumed(server, archive, args.resume)
@@ -89,14 +76,11 @@ def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> s
     return upload
 
 
-def _send_once(send: Callable[[str], Any]) -> dict[str, Any]:
-    return send_once(
-        send,
-        on_retry=lambda seconds, error: say(f"{error}; sending again in {seconds:.0f} s, which makes one submission"),
-    )
+def _say_retry(seconds: float, error: UnavailableError) -> None:
+    say(f"{error}; sending again in {seconds:.0f} s, which makes one submission")
 
 
-def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_json: bool) -> int:
+def print_outcome(server: Api, submission: dict[str, Any], *, wait: bool, as_json: bool) -> int:
     """Print a submission and return the exit status.
 
     wait: True to wait until the submission is finished, and print its outcome and scores. False to return at once: then
@@ -106,8 +90,12 @@ def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_
         if as_json:
             print(json.dumps(submission))
         return DONE
-    submission = poll.wait_until_finished(server, submission["id"])
-    scores = poll.scores_of(server, submission["id"]) if submission["state"] == "done" else None
+    progress = Progress()
+    try:
+        submission = server.wait(submission["id"], on_status=progress.show)
+    finally:
+        progress.end()
+    scores = _scores_of(server, submission["id"]) if submission["state"] == "done" else None
     if as_json:
         print(json.dumps({**submission, "scores": scores and scores["scores"]}))
     for warning in submission["warnings"]:
@@ -126,6 +114,21 @@ def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_
     if submission["state"] == "rejected":
         return BAD_PREDICTIONS
     return BAD_GOLD if submission["reason"] == "bad_gold" else INTERNAL_ERROR
+
+
+def _scores_of(server: Api, submission: str) -> dict[str, Any] | None:
+    """Return the revealed scores of a submission, in the form of the API.
+
+    None if the phase has revealed none yet; the server's explanation is then printed. Raises RefusedError if the server
+    refuses the request for another reason.
+    """
+    try:
+        return server.scores(submission)
+    except RefusedError as error:
+        if error.code != "not_ready":
+            raise
+        say(f"{error}")
+        return None
 
 
 def _result_lines(submission: dict[str, Any], scores: dict[str, Any]) -> list[str]:

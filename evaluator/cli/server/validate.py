@@ -9,8 +9,8 @@ from pathlib import Path
 
 from evaluator.cli.server.errors import refused
 from evaluator.cli.server.tokens import connect
+from evaluator.client.api import find_phase
 from evaluator.client.http import RefusedError
-from evaluator.client.reading import download_inputs, find_phase
 from evaluator.errors import UsageError
 
 
@@ -25,12 +25,12 @@ def validate(args: argparse.Namespace, run: Callable[[argparse.Namespace], int])
         raise UsageError("--inputs and --option belong to a TASK; with --benchmark the server knows both")
     server = connect(args.server, args.token_file, needs_token=False)
     try:
-        benchmark = server.get(f"benchmarks/{args.benchmark}/")
+        benchmark = server.benchmark(args.benchmark)
         phase = find_phase(benchmark, args.phase)
         with tempfile.TemporaryDirectory(prefix="holdout-") as folder:
             inputs = Path(folder) / "inputs.jsonl"
             with inputs.open("w+b") as file:
-                download_inputs(server, args.benchmark, phase["split"], file)
+                server.download_inputs(args.benchmark, phase["split"], file)
             options = [f"{name}={value}" for name, value in phase["options"].items()]
             found = {"task": benchmark["task"], "inputs": str(inputs), "option": options}
             return run(argparse.Namespace(**{**vars(args), **found}))

@@ -36,7 +36,7 @@ class OutputFile(msgspec.Struct, frozen=True):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """The work of one container, which `backend.ContainerBackend.submit` receives.
+    """The work of one container, which `docker.DockerSandbox` runs.
 
     kind: "system" or "scorer". folders: mount point -> its files, read-only. output_files: the files to copy from the
     container when it has ended. gpus: number of GPUs, each with at least `gpu_memory_bytes`. The other fields are as in

@@ -1,42 +1,52 @@
-"""The container sandbox on a Docker engine.
+"""The container sandbox: it runs submitted systems and custom scorers in containers of a Docker engine.
 
-`backend` is its interface; `system_contract` and `scorer_contract` define a container's files. Access to the engine's
-socket amounts to root on its host, so the worker that runs submitted systems has no gold (`docs/sandbox.md`).
+`system_contract` and `scorer_contract` define a container's files. Access to the engine's socket amounts to root on its
+host, so the worker that runs submitted systems has no gold (`docs/sandbox.md`).
+
+Errors, by whose fault they are:
+
+    ImageError        its author's: the image must not be run. A retry fails again.
+    UsageError        the request's: it asks for what this engine does not have. A retry fails again here.
+    KilledError       unknown: killed from outside, or the job chose this exit status. The caller limits retries.
+    CancelledError    nobody's: `keep_going` returned False.
+    JobExistsError    the caller's: the engine still has a job of this name. Cancel it first.
+    ImageMissingError the platform's: load or pull the image (again), and run the job.
+    GpusBusyError     nobody's: other jobs have the GPUs. Run the job later.
+    SandboxError      the platform's: the engine failed, is gone, or lacks a layer of confinement. Run the job again.
+
+A failure of the job's own program is none of these errors: it is the verdict of its result.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, BinaryIO
 
-from evaluator.errors import SandboxError
-from evaluator.sandbox.containers import engine_images, health, reaper
-from evaluator.sandbox.containers.backend import (
-    LOAD_SECONDS,
-    ContainerBackend,
-    JobMissingError,
-    JobState,
-    JobStatus,
-    KeepGoing,
-)
+from evaluator.errors import SandboxError, UsageError
+from evaluator.sandbox.containers import container_spec, engine_images, health, reaper
 from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError, NotFoundError
-from evaluator.sandbox.containers.execution import Run
+from evaluator.sandbox.containers.execution import KeepGoing, Run
 from evaluator.sandbox.containers.gpu import Gpus, reservation_name
 from evaluator.sandbox.containers.image_config import check_settings
 from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits
 from evaluator.sandbox.containers.image_reference import parse_reference
-from evaluator.sandbox.containers.resources import Resources, container_name
-from evaluator.sandbox.containers.system_contract import LoadedImage, SystemResult
+from evaluator.sandbox.containers.resources import Resources
+from evaluator.sandbox.containers.scorer_contract import ScorerExecution
+from evaluator.sandbox.containers.system_contract import LoadedImage, SystemExecution, SystemResult
 from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage, volume_holder_image
+from evaluator.sandbox.openfile import check_readable
 
+LOAD_SECONDS = 600.0
+"""Default limit of the time in which an engine loads an image."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _CONTAINERD_STORE = "io.containerd.snapshotter"
 
 
-class DockerSandbox(ContainerBackend):
+class DockerSandbox:
     """Sandbox that runs containers on one Docker engine, connecting on first use. Threads may share it.
 
     instance: the name of the site, which labels its containers; two sites on one engine need two names. url: the
@@ -69,80 +79,50 @@ class DockerSandbox(ContainerBackend):
         self.gpus = gpus or Gpus()
         self.load_seconds = load_seconds
         self._engine = Engine(url, certs=certs, allow_plain=allow_plain)
-        self._runs: dict[str, Run] = {}  # the jobs that this process has submitted or polled, by name
         # Cached facts about the engine.
         self._info: dict[str, Any] = {}
         self._layers: Mapping[str, bool | str] = {}
         self._volume_holder: VolumeHolderImage | None = None
 
-    def submit(self, job: Job, *, keep_going: KeepGoing | None = None) -> None:
-        """Implement `ContainerBackend.submit`: give a job to the engine. Its containers run when this returns."""
-        self.check_job(job)
+    # Jobs
+
+    def run(
+        self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: KeepGoing | None = None
+    ) -> SystemResult:
+        """Run a system to its end and write its predictions file, unchanged, to `predictions`.
+
+        At most `output_bytes` are written; the predictions are valid only if the verdict is DONE. keep_going: called
+        about once a second while the container runs (for example to renew a lease); if it returns False, the execution
+        is cancelled. None: never called.
+
+        Raises the errors that this module lists. In any case all containers and volumes of the execution are removed,
+        unless the engine itself is gone; then `reap` removes them later.
+        """
+        return self._run(container_spec.of_system(execution, predictions), keep_going)
+
+    def score(
+        self,
+        execution: ScorerExecution,
+        *,
+        scores: BinaryIO,
+        outcomes: BinaryIO,
+        keep_going: KeepGoing | None = None,
+    ) -> SystemResult:
+        """Run a custom scorer to its end and copy its output files, unchanged, to `scores` and `outcomes`.
+
+        The copied files are valid only if the verdict is DONE; the result's `outputs` names those that the scorer
+        wrote. keep_going, errors and cleaning up are as in `run`. Participants may see nothing of the result.
+        """
+        return self._run(container_spec.of_scorer(execution, scores, outcomes), keep_going)
+
+    def _run(self, job: Job, keep_going: KeepGoing | None) -> SystemResult:
+        """Run a job to its end, copy its output into `job.output_files`, and return its result, as `run` does."""
+        began = time.monotonic()
+        self._check_job(job)
         image = engine_images.inspect_image(self._engine, job.image)
         settings = image.get("Config") or {}
         check_settings(settings)
         layers = self._layers or self.layers()
-        run = self._new_run(job, layers, image_labels=settings.get("Labels") or {})
-        run.image_bytes = int(image.get("Size") or 0)
-        try:
-            with self._facts_of_a_working_engine():
-                run.submit(keep_going)
-        except BaseException:
-            run.clean_up()
-            raise
-        self._runs[job.execution_id] = run
-
-    def poll(self, job: Job, *, seconds: float = 0.0) -> JobStatus:
-        """Implement `ContainerBackend.poll`: return the job's status, after waiting up to `seconds` for its end.
-
-        A job at its time limit is killed here, since Docker has no such limit.
-        """
-        try:
-            run = self._run_of(job)
-        except JobMissingError:
-            return JobStatus(state=JobState.ABSENT)
-        with self._facts_of_a_working_engine():
-            return run.poll(seconds)
-
-    def collect(self, job: Job) -> SystemResult:
-        """Implement `ContainerBackend.collect`: copy an ended job's output files, and return the result."""
-        run = self._run_of(job)
-        with self._facts_of_a_working_engine():
-            if run.poll(0).state is not JobState.ENDED:
-                raise JobMissingError(f"the job {job.execution_id} has not ended")
-            return run.collect()
-
-    def cancel(self, name: str) -> bool:
-        """Implement `ContainerBackend.cancel`: kill a job and remove all that it has on the engine.
-
-        The engine is queried only for jobs of other processes.
-        """
-        run = self._runs.pop(name, None)
-        if run is None:
-            return reaper.remove_execution(self._engine, self.instance, name)
-        run.clean_up()
-        return True
-
-    def _run_of(self, job: Job) -> Run:
-        """Return a job that this or another process has submitted. Raises JobMissingError, EngineError."""
-        name = job.execution_id
-        if name in self._runs:
-            return self._runs[name]
-        try:
-            holder, working = (
-                self._engine.inspect(container_name(self.instance, name, part)) for part in ("keeper", job.kind)
-            )
-        except NotFoundError:
-            raise JobMissingError(f"the engine has no container of job {name}") from None
-        if working["State"]["Status"] == "created":
-            raise JobMissingError(f"the job {name} was not started: its worker died before that")
-        run = self._new_run(job, self._layers or self.layers(), image_labels=())
-        run.adopt(holder, working)
-        run.resources.adopt_gpus()
-        self._runs[name] = run
-        return run
-
-    def _new_run(self, job: Job, layers: Mapping[str, bool | str], *, image_labels: Iterable[str]) -> Run:
         resources = Resources(
             self._engine,
             job,
@@ -150,10 +130,50 @@ class DockerSandbox(ContainerBackend):
             instance=self.instance,
             runtime=self.runtime,
             architecture=self.architecture,
-            image_labels=image_labels,
+            image_labels=settings.get("Labels") or {},
             gpus=self.gpus,
         )
-        return Run(self._engine, job, resources=resources, layers=layers, probe=self.is_well)
+        run = Run(
+            self._engine,
+            job,
+            resources=resources,
+            layers=layers,
+            image_bytes=int(image.get("Size") or 0),
+            probe=self.is_well,
+        )
+        with self._facts_of_a_working_engine():
+            return run.to_its_end(keep_going, began=began)
+
+    def cancel(self, name: str) -> bool:
+        """Kill a job and remove all that it has on the engine. Return False if it has nothing there.
+
+        name: the job's `execution_id`; the worker that ran it may be dead. What cannot be removed is left to `reap`.
+        Raises SandboxError if the engine does not respond.
+        """
+        return reaper.remove_execution(self._engine, self.instance, name)
+
+    def reap(
+        self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
+    ) -> list[str]:
+        """Remove the jobs of dead workers: all that carry this site's name on the engine, except those in `keep`.
+
+        keep: names of jobs, or a function that returns them. The function is called after the engine has been queried.
+        So it protects a job if it returns the job's name already before the job is run. After its deadline a job is
+        removed even if it is in `keep`. min_age_seconds: younger jobs stay, unless they are past their deadline. It may
+        be 0 if no worker of this site runs, or if `keep` is such a function. Returns descriptions of the removed
+        containers and volumes. Raises SandboxError.
+        """
+        return reaper.reap(self._engine, self.instance, keep, min_age_seconds)
+
+    def _check_job(self, job: Job) -> None:
+        """Raise UsageError if a job requests too many processors, SandboxError if an input file is not readable."""
+        if job.limits.cpus > self.processors:
+            raise UsageError(f"{job.limits.cpus:g} CPUs are requested, but the engine has {self.processors:g}")
+        try:
+            for name, descriptor in job.descriptors.items():
+                check_readable(name, descriptor)
+        except ValueError as problem:
+            raise SandboxError(f"invalid execution: {problem}") from None
 
     @contextmanager
     def _facts_of_a_working_engine(self) -> Iterator[None]:
@@ -164,8 +184,14 @@ class DockerSandbox(ContainerBackend):
             self._info, self._layers, self._volume_holder = {}, {}, None
             raise
 
+    # Images
+
     def load(self, archive: ImageArchive) -> LoadedImage:
-        """Implement `ContainerBackend.load`: load an image that `image_reader.read_image` has read."""
+        """Load an image that `image_reader.read_image` has read. Loading it twice is harmless; no tag is set or moved.
+
+        Raises SandboxError; ImageError if the loaded image differs from the archive's config, or if a healthy engine
+        does not load it within the time limit for loading.
+        """
         return engine_images.load(
             self._engine,
             archive,
@@ -175,7 +201,11 @@ class DockerSandbox(ContainerBackend):
         )
 
     def pull(self, reference: str) -> LoadedImage:
-        """Implement `ContainerBackend.pull`: pull the image `registry/name@sha256:...` from an allowed registry."""
+        """Pull the image `registry/name@sha256:...` from an allowed registry.
+
+        The engine unpacks the layers before their sizes are checked, so only trusted registries should be allowed.
+        Raises ImageError if the image must not be run or cannot be found; SandboxError.
+        """
         target = parse_reference(reference, self.registries)
         return engine_images.pull(self._engine, target, limits=self.image_limits, architecture=self.architecture)
 
@@ -188,23 +218,19 @@ class DockerSandbox(ContainerBackend):
         return sum(f"/{reservation_name(gpu)}" not in taken for gpu in enough) >= n
 
     def images(self) -> frozenset[str]:
-        """Implement `ContainerBackend.images`: return the ids of all images on the engine."""
+        """Return the ids of all images on the engine, also of images that others have loaded. Raises SandboxError."""
         return self._engine.images()
 
     def forget(self, image: str) -> bool:
-        """Implement `ContainerBackend.forget`: remove an image by its id; return False if it cannot be removed."""
+        """Remove an image by its id. Return False if it is missing, in use, or has a tag (this class sets none)."""
         return engine_images.forget(self._engine, image)
 
-    def reap(
-        self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
-    ) -> list[str]:
-        """Implement `ContainerBackend.reap`: remove the jobs of dead workers."""
-        return reaper.reap(self._engine, self.instance, keep, min_age_seconds)
+    # The engine
 
     def check(self) -> None:
-        """Implement `ContainerBackend.check`: raise SandboxError unless the engine responds.
+        """Raise SandboxError unless the engine responds and has passed the health check of `layers`.
 
-        The health check is run as well if it has not passed yet.
+        The health check is run only if it has not passed since this object was created or the engine last failed.
         """
         if not self._layers:
             self.layers()
@@ -213,18 +239,18 @@ class DockerSandbox(ContainerBackend):
             self._info = self._engine.info()
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Implement `ContainerBackend.layers`: run the health check, and return the layers of confinement.
+        """Run the health check: start a container confined like a system's, and inspect it.
 
-        A missing or wrong runtime also raises SandboxError.
+        Return layer of confinement -> True if it is active, False if not; for the layer `runtime`, the runtime's name.
+        Raises SandboxError if a required layer or the runtime is missing, or if the engine fails.
         """
-        self.check_promises()
         self._info, self._volume_holder = {}, None
         info = self._about()
         if self.runtime not in (info.get("Runtimes") or {}):
             runtimes = ", ".join(sorted(info.get("Runtimes") or {}))
             raise SandboxError(f"the engine has no runtime {self.runtime}, only: {runtimes}")
         labels = reaper.labels(self.instance, reaper.PROBE, "probe", health.PATIENCE)
-        layers = health.examine(
+        self._layers = health.examine(
             self._engine,
             self._volume_holder_image().id,
             runtime=self.runtime,
@@ -232,12 +258,18 @@ class DockerSandbox(ContainerBackend):
             architecture=self.architecture,
             labels=labels,
         )
-        self._layers = {**layers, **self.waivers()}
         return self._layers
+
+    def is_well(self) -> bool:
+        """Run the health check again, and return True if it passes."""
+        try:
+            return bool(self.layers())
+        except SandboxError:
+            return False
 
     @property
     def processors(self) -> float:
-        """Implement `ContainerBackend.processors`: the number of processors of the engine's machine."""
+        """The number of processors of the engine's machine, the most that a job may request. Raises SandboxError."""
         return float(self._about().get("NCPU") or 1)
 
     @property

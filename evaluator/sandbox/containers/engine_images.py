@@ -37,7 +37,7 @@ def load(
     seconds: float,
     probe: Callable[[], bool],
 ) -> LoadedImage:
-    """Implement `backend.ContainerBackend.load`: load an image that `image_reader.read_image` has read.
+    """Implement `DockerSandbox.load`: load an image that `image_reader.read_image` has read.
 
     has_containerd_store: True if the engine keeps images in containerd's store. Then an image's id is the digest of its
     manifest; otherwise it is the digest of its config, which is known from the archive. seconds: the time limit for
@@ -64,7 +64,7 @@ def load(
 
 
 def pull(engine: Engine, reference: Reference, *, limits: ImageLimits, architecture: str) -> LoadedImage:
-    """Implement `backend.ContainerBackend.pull`. A pulled image that must not be run is removed again.
+    """Implement `DockerSandbox.pull`. A pulled image that must not be run is removed again.
 
     limits: limits on the image. architecture: the one that the image must have, such as amd64.
     """
@@ -85,7 +85,7 @@ def pull(engine: Engine, reference: Reference, *, limits: ImageLimits, architect
 
 
 def forget(engine: Engine, image: str) -> bool:
-    """Implement `backend.ContainerBackend.forget`: remove an image by its id.
+    """Implement `DockerSandbox.forget`: remove an image by its id.
 
     Return False if it is missing, in use, or has a tag.
     """

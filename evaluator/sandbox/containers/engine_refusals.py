@@ -108,11 +108,6 @@ def find(step: Step, error: EngineError) -> Refusal | None:
     return None
 
 
-def is_bad_layer(message: str) -> bool:
-    """Return True if the message, from Podman or Docker, says that a file of a layer cannot be unpacked."""
-    return bool(re.search(rf"processing tar file\((?s:.*)({_TAR})", message)) and not _HOST.search(message.casefold())
-
-
 def raise_if_image_is_at_fault(step: Step, error: EngineError) -> None:
     """Raise EngineRefusalError if the image is at fault for an error of the engine."""
     refusal = find(step, error)

@@ -11,14 +11,13 @@ from datetime import datetime
 from typing import Any
 
 from evaluator.sandbox.containers import engine_refusals, log_tail
-from evaluator.sandbox.containers.backend import JobState, JobStatus, check_needed
 from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError, EngineTimeoutError
 from evaluator.sandbox.containers.engine_refusals import Step
 from evaluator.sandbox.containers.output import Output, OutputError, fetch
 from evaluator.sandbox.containers.resource_usage import Meter
 from evaluator.sandbox.containers.resources import AmbiguousFailureError, Resources, not_started, too_slow
-from evaluator.sandbox.containers.system_contract import KilledError, SystemResult
+from evaluator.sandbox.containers.system_contract import CancelledError, KilledError, SystemResult
 from evaluator.sandbox.contract import Verdict
 
 _log = logging.getLogger(__name__)
@@ -26,7 +25,11 @@ _DEATH = 8.0  # seconds that a killed container may take to end
 _ENGINES_SHARE = 5.0  # seconds of creating and starting a container that do not count as the submission's
 KILLED = 128 + 9
 """Exit status of a container whose first process was killed by SIGKILL."""
+POLL_SECONDS = 1.0
+"""Seconds between two calls of `keep_going`."""
 _NOT_STARTED = (126, 127)  # the engine's statuses for a command that is missing or not executable
+
+KeepGoing = Callable[[], bool]
 
 
 class Run:
@@ -39,12 +42,13 @@ class Run:
         *,
         resources: Resources,
         layers: Mapping[str, bool | str],
+        image_bytes: int,
         probe: Callable[[], bool],
     ) -> None:
         """Prepare an execution; nothing is created on the engine yet.
 
-        layers: the layers of confinement that the last health check found. probe: runs the health check again and
-        returns True if it passes.
+        layers: the layers of confinement that the last health check found. image_bytes: the size of the job's image.
+        probe: runs the health check again and returns True if it passes.
         """
         self.engine = engine
         self.job = job
@@ -56,21 +60,36 @@ class Run:
         self.timings: dict[str, float] = {}
         self.log, self.log_is_cut = "", False
         self.wall_seconds = 0.0
-        self.image_bytes = 0
+        self.image_bytes = image_bytes
         self.holder, self.working = "", ""  # the ids of the two containers
         self._began = self._deadline = 0.0  # monotonic times
-        self._has_ended, self._in_time = False, True
+        self._in_time = True
         self._refused: SystemResult | None = None  # the result of a container that could not be started
         self._measurements = ThreadPoolExecutor(1)
         self._measuring: Future[None] | None = None
 
-    def submit(self, keep_going: Callable[[], bool] | None) -> None:
-        """Create and start the containers.
+    def to_its_end(self, keep_going: KeepGoing | None, *, began: float) -> SystemResult:
+        """Start the containers, wait for the end, copy the output, and remove all that the execution has there.
 
-        keep_going: called about once a second meanwhile; if it returns False, CancelledError is raised. None: never
-        called. `clean_up` must be called after `submit`, even if `submit` raises an exception. Raises ImageError,
+        keep_going: called about once a second until the end; if it returns False, CancelledError is raised. None: never
+        called. began: the monotonic time from which `total_seconds` counts. Raises ImageError, KilledError,
         SandboxError.
         """
+        try:
+            self._submit(keep_going)
+            with self._timed("run"):
+                while not self._has_ended():
+                    check_needed(self.job, keep_going)
+            with self._timed("read"):
+                result = self._collect()
+        finally:
+            with self._timed("clean_up"):
+                self._clean_up()
+        changes: dict[str, Any] = {"timings": dict(self.timings), "total_seconds": time.monotonic() - began}
+        return SystemResult(**{**vars(result), **changes})
+
+    def _submit(self, keep_going: KeepGoing | None) -> None:
+        """Create and start the containers. keep_going: as for `to_its_end`."""
         allowed = self.limits.wall_seconds + _ENGINES_SHARE
         try:
             with self._timed("prepare"):
@@ -91,38 +110,23 @@ class Run:
         if self.meter.gpus is not None:
             self.meter.gpus.begin()
         spent = self.resources.create_seconds + self.timings["start"]
-        self._count_from(time.monotonic(), late=max(spent - _ENGINES_SHARE, 0.0))
+        # What the engine took beyond its share counts towards the time limit.
+        self._began = time.monotonic()
+        self._deadline = self._began - max(spent - _ENGINES_SHARE, 0.0) + self.limits.wall_seconds
 
-    def adopt(self, holder: dict[str, Any], working: dict[str, Any]) -> None:
-        """Continue an execution that another process submitted.
+    def _has_ended(self) -> bool:
+        """Wait up to POLL_SECONDS for the container's end, and return True if it ended; kill it at its time limit."""
+        if self._refused is not None:
+            return True
+        if self._wait(self.working, min(time.monotonic() + POLL_SECONDS, self._deadline)):
+            return True
+        if time.monotonic() < self._deadline:
+            return False
+        self._in_time = False
+        self._kill(self.working)
+        return True
 
-        holder, working: the engine's descriptions of the volume holder and of the job's container. Raises EngineError
-        if the container was never started.
-        """
-        started = _moment(working["State"], "StartedAt")
-        if started is None:
-            raise EngineError(f"the container of {self.job.execution_id} was not started")
-        self.holder, self.working = holder["Id"], working["Id"]
-        self.resources.containers += [self.working, self.holder]
-        self.resources.volumes += [mount["Name"] for mount in working["Mounts"] if mount["Type"] == "volume"]
-        self._count_from(time.monotonic() - max(time.time() - started.timestamp(), 0.0))
-
-    def poll(self, seconds: float) -> JobStatus:
-        """Wait up to `seconds` for the container's end; kill it at its time limit. Raises EngineError."""
-        if self._refused is None and not self._has_ended:
-            if seconds > 0:
-                self._has_ended = self._wait(self.working, min(time.monotonic() + seconds, self._deadline))
-            else:
-                self._has_ended = not self.engine.state(self.working).get("Running")
-            if not self._has_ended and time.monotonic() >= self._deadline:
-                self._in_time = False
-                self._kill(self.working)
-                self._has_ended = True
-        if self._refused is not None or self._has_ended:
-            return JobStatus(state=JobState.ENDED)
-        return JobStatus(state=JobState.RUNNING, running_seconds=time.monotonic() - self._began)
-
-    def collect(self) -> SystemResult:
+    def _collect(self) -> SystemResult:
         """Copy the output of the ended container and return the result. Raises SandboxError."""
         if self._refused is not None:
             return self._refused
@@ -131,17 +135,10 @@ class Run:
         self.log, self.log_is_cut = log_tail.tail(self.engine.logs(self.working), int(self.limits.log_bytes))
         return self._judge(state, self.holder)
 
-    def clean_up(self) -> None:
+    def _clean_up(self) -> None:
         """Remove the execution's containers and volumes; what cannot be removed is left to the reaper."""
         self.resources.remove()
         self._measurements.shutdown(wait=False)  # the last one may still be in progress
-
-    def _count_from(self, began: float, *, late: float = 0.0) -> None:
-        """Set the start and the deadline of the container.
-
-        began: the monotonic time of the start. late: seconds of the time limit that were used up before the start.
-        """
-        self._began, self._deadline = began, began - late + self.limits.wall_seconds
 
     def _start(self, system: str, seconds: float) -> str:
         """Start the container. Return an empty string, or the reason why the image could not be started.
@@ -198,9 +195,7 @@ class Run:
 
     def _judge(self, state: dict[str, Any], holder: str) -> SystemResult:
         code = int(state.get("ExitCode") or 0)
-        # Another process that followed this execution may have killed it, and then died.
-        in_time = self._in_time and not (code == KILLED and self.wall_seconds >= self.limits.wall_seconds)
-        verdict, explanation = judge(self.job, code, in_time=in_time, is_out_of_memory=bool(state.get("OOMKilled")))
+        verdict, explanation = self._verdict(code, is_out_of_memory=bool(state.get("OOMKilled")))
         if verdict is not Verdict.DONE:
             return self._result(verdict, explanation, None if verdict is Verdict.TIME else code)
         if state.get("Error"):
@@ -214,13 +209,36 @@ class Run:
             return self._result(Verdict.OUTPUT, str(problem), code)
         return self._result(Verdict.DONE, "", code, outputs)
 
+    def _verdict(self, code: int, *, is_out_of_memory: bool) -> tuple[Verdict, str]:
+        """Return (verdict on the ended container, explanation for the image's author).
+
+        The verdict DONE means that the output is to be read. code: the exit status. is_out_of_memory: True if one of
+        the container's processes was killed because memory was short; the container may have gone on. Raises
+        KilledError.
+        """
+        if not self._in_time:
+            return Verdict.TIME, f"it was stopped at its limit of {self.limits.wall_seconds:g} seconds"
+        if code and is_out_of_memory:
+            return Verdict.MEMORY, f"it needed more than {self.limits.memory_bytes} bytes of memory"
+        if code == KILLED:
+            # Neither killed by us nor out of memory. A program cannot kill the first process of its own namespace, but
+            # that process may exit with this status itself, which the engine does not distinguish.
+            raise KilledError(
+                f"the container of {self.job.execution_id} was killed from outside, or exited with status {KILLED}"
+            )
+        return (Verdict.EXIT, "it ended with a non-zero exit status") if code else (Verdict.DONE, "")
+
     def _result(
         self, verdict: Verdict, explanation: str, code: int | None = None, outputs: Sequence[Output] = ()
     ) -> SystemResult:
-        return result_of(
-            verdict,
-            explanation,
-            outputs,
+        first = outputs[0] if outputs else Output("", 0, "")
+        return SystemResult(
+            verdict=verdict,
+            explanation=explanation,
+            output_name=first.name,
+            output_bytes=first.size,
+            output_sha256=first.sha256,
+            outputs={output.name: output.size for output in outputs},
             exit_code=code,
             wall_seconds=self.wall_seconds,
             timings=dict(self.timings),
@@ -241,38 +259,13 @@ class Run:
             self.timings[step] = time.monotonic() - began
 
 
-def judge(job: Job, code: int, *, in_time: bool, is_out_of_memory: bool) -> tuple[Verdict, str]:
-    """Return (verdict on a container that has ended with the exit status `code`, explanation for the image's author).
+def check_needed(job: Job, keep_going: KeepGoing | None) -> None:
+    """Call `keep_going`, and raise CancelledError if it returns False, since the caller no longer needs the job.
 
-    The verdict DONE means that the output is to be read. in_time: False if the container was stopped at its time limit.
-    is_out_of_memory: True if one of the container's processes was killed because memory was short; the container may
-    have gone on. Raises KilledError.
+    keep_going: None: nothing is called or raised.
     """
-    if not in_time:
-        return Verdict.TIME, f"it was stopped at its limit of {job.limits.wall_seconds:g} seconds"
-    if code and is_out_of_memory:
-        return Verdict.MEMORY, f"it needed more than {job.limits.memory_bytes} bytes of memory"
-    if code == KILLED:
-        # Neither killed by us nor out of memory. A program cannot kill the first process of its own namespace, but that
-        # process may exit with this status itself, which engines do not distinguish.
-        raise KilledError(
-            f"the container of {job.execution_id} was killed from outside, or exited with status {KILLED}"
-        )
-    return (Verdict.EXIT, "it ended with a non-zero exit status") if code else (Verdict.DONE, "")
-
-
-def result_of(verdict: Verdict, explanation: str, outputs: Sequence[Output], **facts: Any) -> SystemResult:
-    """Return the result of a container. outputs: its copied output files. facts: all other fields of SystemResult."""
-    first = outputs[0] if outputs else Output("", 0, "")
-    return SystemResult(
-        verdict=verdict,
-        explanation=explanation,
-        output_name=first.name,
-        output_bytes=first.size,
-        output_sha256=first.sha256,
-        outputs={output.name: output.size for output in outputs},
-        **facts,
-    )
+    if keep_going and not keep_going():
+        raise CancelledError(f"execution {job.execution_id} was cancelled")
 
 
 def _lasted(state: dict[str, Any]) -> float:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
-import os
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from evaluator.sandbox.containers import tar
 from evaluator.sandbox.containers.container_spec import OutputFile
 from evaluator.sandbox.containers.engine import Engine, NotFoundError
-
-OF_THE_HOST = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-"""Codes of errors for which the host is to blame, when a file of a container is opened."""
 
 
 class OutputError(Exception):
@@ -44,42 +38,6 @@ def fetch(engine: Engine, holder: str, output_file: OutputFile) -> Output | None
                 return copy(archive, PurePosixPath(path).name, output_file.most, output_file.into)
         except NotFoundError:
             continue
-    if output_file.required:
-        raise OutputError(f"it wrote no {output_file.paths[0]}")
-    return None
-
-
-def read(folder: Path, output_file: OutputFile) -> Output | None:
-    """Copy an output file from a folder of this host, as `fetch` does; an ended container could write anything there.
-
-    Return None if the file is missing and not required. Only a regular file is opened: no link is followed, and a FIFO
-    does not block. Raises OutputError.
-    """
-    for path in output_file.paths:
-        name = PurePosixPath(path).name
-        try:
-            if (folder / name).is_dir() and not (folder / name).is_symlink():
-                raise OutputError(f"its {name} is a folder, expected a regular file")
-            descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except FileNotFoundError:
-            continue
-        except OSError as problem:  # a link, a socket or a device
-            if problem.errno in OF_THE_HOST:
-                raise
-            kind = "symlink" if problem.errno == errno.ELOOP else "special file"
-            raise OutputError(f"its {name} is a {kind}, expected a regular file") from None
-        with open(descriptor, "rb") as file:  # noqa: PTH123
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                kind = "FIFO" if stat.S_ISFIFO(status.st_mode) else "special file"
-                raise OutputError(f"its {name} is a {kind}, expected a regular file")
-            if status.st_size > output_file.most:
-                raise OutputError(f"its {name} is too large, expected at most {output_file.most} bytes")
-            digest = hashlib.sha256()
-            while piece := file.read(1 << 20):
-                digest.update(piece)
-                output_file.into.write(piece)
-            return Output(name, status.st_size, digest.hexdigest())
     if output_file.required:
         raise OutputError(f"it wrote no {output_file.paths[0]}")
     return None

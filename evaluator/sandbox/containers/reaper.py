@@ -6,9 +6,9 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
-from evaluator.sandbox.containers.engine import EngineError
+from evaluator.sandbox.containers.engine import Engine, EngineError
 
 _log = logging.getLogger(__name__)
 
@@ -19,21 +19,6 @@ GPU = "gpu"
 INSTANCE, EXECUTION, PART, DEADLINE = (f"holdout.{name}" for name in ("instance", "execution", "part", "deadline"))
 GPU_LABEL = f"{PART}={GPU}"
 """Label of all reservations of GPUs on an engine, of whatever instance."""
-
-
-class Engine(Protocol):
-    """The part of an engine's client that this module uses, to list and remove containers and volumes.
-
-    Containers have the keys Id, Labels and Created, volumes Name, Labels and CreatedAt.
-    """
-
-    def containers(self, *labels: str) -> list[dict[str, Any]]: ...
-
-    def volumes(self, *labels: str) -> list[dict[str, Any]]: ...
-
-    def remove(self, container: str) -> None: ...
-
-    def remove_volume(self, name: str) -> None: ...
 
 
 def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str, str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import create_settings, gpu, reaper, tar
-from evaluator.sandbox.containers.backend import JobExistsError
 from evaluator.sandbox.containers.container_spec import InputFile, Job
 from evaluator.sandbox.containers.engine import (
     TIMEOUT,
@@ -32,12 +31,16 @@ _log = logging.getLogger(__name__)
 _CHUNK = 1 << 20
 GRACE = 60.0  # seconds after an execution's time limit until the reaper may remove its containers and volumes
 _ASK = 1.0  # seconds between calls of `still_needed` while the engine creates a container
-USER_FILES = ("/etc/passwd", "/etc/group")
-USER_FILE_BYTES = 1 << 20
+_USER_FILES = ("/etc/passwd", "/etc/group")
+_USER_FILE_BYTES = 1 << 20
 # Bits of Go's os.FileMode; a regular file has none of those in _NOT_REGULAR (os.ModeType).
 _SYMLINK = 1 << 27
 _KINDS = {1 << 31: "folder", _SYMLINK: "link", 1 << 26: "device", 1 << 25: "FIFO", 1 << 24: "socket"}
 _NOT_REGULAR = 0x8F280000
+
+
+class JobExistsError(SandboxError):
+    """The engine still has a job of this name. The caller ran it twice, or did not cancel that of a dead worker."""
 
 
 class AmbiguousFailureError(EngineError):
@@ -63,15 +66,6 @@ def too_slow(error: EngineTimeoutError, seconds: float) -> AmbiguousFailureError
 
 def not_started(error: EngineError, reason: str) -> AmbiguousFailureError:
     return AmbiguousFailureError(str(error), Verdict.EXIT, f"its container could not be started: {reason}")
-
-
-def container_name(instance: str, execution: str, part: str) -> str:
-    """Return the name of a job's container, by which any process finds it.
-
-    instance: the site's name. execution: the job's `execution_id`. part: the job's kind, or `keeper` for the volume
-    holder.
-    """
-    return f"holdout-{instance}-{execution}-{part}"
 
 
 class Resources:
@@ -204,7 +198,7 @@ class Resources:
         To start a container the engine reads both, outside of the container's limits. It would wait for ever at a FIFO,
         and then could not even remove the container; reading a device would never end.
         """
-        for path in USER_FILES:
+        for path in _USER_FILES:
             try:
                 status = self.engine.file_status(container, path)
             except NotFoundError:
@@ -219,22 +213,17 @@ class Resources:
                     status = self.engine.file_status(container, status["linkTarget"])
                 except NotFoundError:
                     raise EngineRefusalError(f"the image's {path} is a link to nothing, expected a file") from None
-            if status["mode"] & _NOT_REGULAR or status["size"] > USER_FILE_BYTES:
+            if status["mode"] & _NOT_REGULAR or status["size"] > _USER_FILE_BYTES:
                 kind = next((kind for bit, kind in _KINDS.items() if status["mode"] & bit), "file")
                 raise EngineRefusalError(
                     f"the image's {path} is a {kind} of {status['size']} bytes, expected a regular file of at most "
-                    f"{USER_FILE_BYTES} bytes"
+                    f"{_USER_FILE_BYTES} bytes"
                 )
 
     def _reserve_gpus(self) -> None:
         gpus = gpu.fitting(self.offered_gpus.offered(), self.job.gpus, self.job.gpu_memory_bytes)
         self.gpus = gpu.reserve(gpus, self.job.gpus, create=self._is_reserved, release=self._release_gpus)
         self.gpu_meter = GpuMeter(self.gpus, self.offered_gpus.samples)
-
-    def adopt_gpus(self) -> None:
-        """Take over the GPUs that another process reserved for the job. Their usage is not measured from then on."""
-        own = (f"{reaper.INSTANCE}={self.instance}", f"{reaper.EXECUTION}={self.job.execution_id}", reaper.GPU_LABEL)
-        self._reservations = [row["Id"] for row in self.engine.containers(*own)] if self.job.gpus else []
 
     def _is_reserved(self, name: str) -> bool:
         """Try to reserve a GPU by creating the container with this name; return False if the name is taken."""
@@ -259,7 +248,7 @@ class Resources:
         return name
 
     def _create(self, config: dict[str, Any], part: str, seconds: float = TIMEOUT) -> str:
-        name = container_name(self.instance, self.job.execution_id, part)
+        name = f"holdout-{self.instance}-{self.job.execution_id}-{part}"
         try:
             container = self.engine.create(config, seconds, name=name)
         except NameTakenError:

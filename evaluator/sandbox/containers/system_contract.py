@@ -10,7 +10,7 @@ variables `HOLDOUT_*` repeat the task, the paths and the main limits. The system
 read-only root, without network and capabilities; `/tmp` is its scratch space and its HOME. `/tmp` and `/output` are in
 memory and count towards its memory limit.
 
-This module knows no engine; `evaluator.sandbox.containers.backend` is the interface of engines that run the container.
+`evaluator.sandbox.containers.docker` runs the container.
 """
 
 from __future__ import annotations

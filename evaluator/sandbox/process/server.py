@@ -21,6 +21,7 @@ import resource
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,7 +33,9 @@ from evaluator.sandbox.process import listener as listening
 from evaluator.sandbox.process.child import Jobs
 from evaluator.sandbox.process.event_loop import Loop
 from evaluator.sandbox.process.job import Forker, HostDescriptors
-from evaluator.sandbox.process.operator_log import OperatorLog
+
+_MOST_LINE = 2000  # characters of a field of the operator's log
+_MOST_A_MINUTE = 120  # lines of it
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -211,6 +214,35 @@ def _report_ready(ready: int | None, words: dict[str, object]) -> None:
     if ready is not None:
         os.write(ready, json.dumps(words).encode())
         os.close(ready)
+
+
+class OperatorLog:
+    """The operator's log on standard error: a call writes one JSON object a line, with an event's name and its fields.
+
+    A call never fails. Lines that cannot be written are dropped, and so are lines after the first _MOST_A_MINUTE of a
+    minute.
+    """
+
+    def __init__(self, descriptor: int = 2) -> None:
+        self._descriptor = descriptor
+        self._minute = 0
+        self._written = 0
+
+    def __call__(self, event: str, **fields: object) -> None:
+        minute = int(time.monotonic() // 60)
+        if minute != self._minute:
+            self._minute, self._written = minute, 0
+        self._written += 1
+        if self._written > _MOST_A_MINUTE:
+            return
+        if self._written == _MOST_A_MINUTE:
+            event, fields = "log_suppressed", {"until": "end of this minute"}
+        truncated = {name: value[:_MOST_LINE] if isinstance(value, str) else value for name, value in fields.items()}
+        line = json.dumps({"time": round(time.time(), 3), "event": event, **truncated}, default=str)
+        try:
+            os.write(self._descriptor, line.encode() + b"\n")
+        except OSError:
+            return
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def _encoded(file: File[bytes]) -> tuple[PictureReport, bytes]:
         raise Refused(Code.TOO_LARGE, message, heading=_HEADING, field_name="file")
     assert file.file is not None, "an uploaded file is open"
     try:
-        answer = sandbox_client.reencode_picture(picture=file.file)
+        answer = sandbox_client.reencode_picture({"picture": file.file})
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable(_FAILURE, error) from error
     if not answer.ok:

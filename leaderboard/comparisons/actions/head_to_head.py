@@ -90,11 +90,16 @@ def _compare(lease: Lease[HeadToHead]) -> None:
         raise NotRetryableError(Reason.OUTDATED)
     gold = board.gold_version if reveals_items(board.phase) else None
     with ExitStack() as stack:
-        tables = []
-        for run in (row.a, row.b):
-            tables.append(stack.enter_context(stored_outcomes.opened(run)))
+        files: dict[str, sandbox_client.File] = {
+            role: stack.enter_context(stored_outcomes.opened(run)) for role, run in (("a", row.a), ("b", row.b))
+        }
+        if gold is not None:
+            files["gold"] = gold
         answer = sandbox_client.head_to_head(
-            a=tables[0], b=tables[1], gold=gold, seed=provenance.seed_of(board.gold_version), scorer=scored.scorer
+            files,
+            gold_name=str(gold.file.name) if gold is not None else "",
+            scorer=sandbox_client.declaration_of(scored.scorer),
+            seed=provenance.seed_of(board.gold_version),
         )
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.INTERNAL)

@@ -96,13 +96,9 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
     index_pairs = [(indices[a], indices[b]) for a, b in pairs]
     seed = provenance.seed_of(board.gold_version)
     with ExitStack() as stack:
-        tables = []
-        for run in indices:
-            tables.append(stack.enter_context(stored_outcomes.opened(runs[run])))
-        scorer = scorer_of_phase.of_board(board).scorer
-        answer = sandbox_client.compare_board(
-            tables=tables, pairs=index_pairs, measure=measure, seed=seed, scorer=scorer
-        )
+        files = {str(index): stack.enter_context(stored_outcomes.opened(runs[run])) for run, index in indices.items()}
+        scorer = sandbox_client.declaration_of(scorer_of_phase.of_board(board).scorer)
+        answer = sandbox_client.compare_board(files, pairs=index_pairs, measure=measure, seed=seed, scorer=scorer)
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.INTERNAL)
     report = _checked(answer.read(CompareBoardReport), index_pairs, pairs)

@@ -18,13 +18,11 @@ import structlog
 from django.conf import settings
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers.backend import ContainerBackend, waived_promises
 from evaluator.sandbox.containers.docker import DockerSandbox
 from evaluator.sandbox.containers.gpu import Gpus, GpusBusyError
 from evaluator.sandbox.containers.image_errors import ImageError, TooLargeError
 from evaluator.sandbox.containers.image_reader import ImageLimits, read_image
 from evaluator.sandbox.containers.image_reference import parse_reference
-from evaluator.sandbox.containers.podman import PodmanSandbox
 from evaluator.sandbox.containers.system_contract import (
     CancelledError,
     ImageMissingError,
@@ -90,25 +88,11 @@ class ExecutionResult:
 
 
 @cache
-def sandbox() -> ContainerBackend:
+def sandbox() -> DockerSandbox:
     """Return the client of the container engine, one object for the whole process.
 
-    The object remembers that a health check has passed until the engine fails. Raises SandboxError if
-    HOLDOUT_ENGINE_BACKEND or HOLDOUT_ENGINE_WAIVED has an unknown value.
+    The object remembers that a health check has passed until the engine fails.
     """
-    try:
-        waived = waived_promises(settings.ENGINE_WAIVED)
-    except ValueError as error:
-        raise SandboxError(f"HOLDOUT_ENGINE_WAIVED has {error}") from None
-    if settings.ENGINE_BACKEND == "podman":
-        return PodmanSandbox(
-            runtime=settings.ENGINE_RUNTIME,
-            instance=settings.INSTANCE,
-            load_seconds=settings.SYSTEM_LOAD_SECONDS,
-            waived=waived,
-        )
-    if settings.ENGINE_BACKEND != "docker":
-        raise SandboxError(f"HOLDOUT_ENGINE_BACKEND is {settings.ENGINE_BACKEND!r}, expected docker or podman")
     return DockerSandbox(
         url=settings.ENGINE or None,
         certs=settings.ENGINE_CERTS or None,

@@ -13,6 +13,7 @@ from leaderboard.core import chunked_upload, db_clock
 from leaderboard.core.chunked_upload import AT_ONCE, CHUNK_BYTES, CHUNKS_FOLDER, discard
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
+from leaderboard.evaluation import container_limits
 from leaderboard.models import Benchmark, Image, ImageUpload, Phase, Scorer, Submission, System, User
 from leaderboard.models.image import images_storage
 from leaderboard.submissions.actions import idempotency, registrations, submit
@@ -46,7 +47,7 @@ def begin(
     registrations.check_person(benchmark=phase.benchmark, by=by)
     submit.check_open_to(phase, by, db_clock.read())
     tracks.check_known(phase=phase, track=track)
-    images.check_size(phase, size)
+    container_limits.of(phase).check_archive(size)
     return _begun(by=by, name=name, size=size, sha256=sha256, metadata=metadata, phase=phase)
 
 
@@ -60,7 +61,7 @@ def begin_scorer(
     the size, and as `chunked_upload.begin` does.
     """
     check_manages(benchmark, by)
-    scorers.check_size(size)
+    container_limits.of_scorer().check_archive(size)
     return _begun(by=by, name=name, size=size, sha256=sha256, metadata=metadata, benchmark=benchmark)
 
 

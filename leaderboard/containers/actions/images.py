@@ -34,14 +34,6 @@ def check_takes_images(phase: Phase) -> None:
         raise Refused(Code.ENGINE_UNAVAILABLE, f"Containers cannot be submitted at the moment. {status.why_not}")
 
 
-def check_size(phase: Phase, size: int) -> None:
-    """Raise Refused EMPTY_FILE or TOO_LARGE unless an image archive of `size` bytes is within the phase's limit."""
-    most = container_limits.of(phase).image_bytes
-    if not 1 <= size <= most:
-        code = Code.TOO_LARGE if size else Code.EMPTY_FILE
-        raise Refused(code, f"The archive has {size:,} bytes; expected 1 to {most:,}, the limit of this phase.")
-
-
 def submit(
     *,
     phase: Phase,
@@ -91,7 +83,8 @@ def submit_archive(
     idempotency_key: str = "",
     **described: Any,
 ) -> Submission:
-    """Submit the image in an archive that was sent in one request. Raises as `submit` and `check_size` do.
+    """Submit the image in an archive that was sent in one request. Raises as `submit` and
+    `ContainerLimits.check_archive` do.
 
     described: `note` and `stated`, as for `submit`. idempotency_key: chosen by the client; empty: none.
     """
@@ -100,12 +93,12 @@ def submit_archive(
     idempotency.check_unused(key, by)
     submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
     check_takes_images(phase)
-    check_size(phase, file.size or 0)
+    container_limits.of(phase).check_archive(file.size or 0)
     image = image_files.get_or_store(archive=file, sha256=sha256_of(file))
     return submit(phase=phase, system=system, image=image, by=by, track=track, key=key, **described)
 
 
-def named(reference: str) -> Image:
+def get_or_create(reference: str) -> Image:
     """Return the Image of a reference `registry/name@sha256:...`, created if it is new. A worker pulls it later."""
     image, _ = Image.objects.get_or_create(reference=reference)
     return image
@@ -139,7 +132,7 @@ def submit_reference(
         raise Refused(Code.INVALID_REFERENCE, f"The reference cannot be used: {error}.") from error
     check_takes_images(phase)
     submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
-    return submit(phase=phase, system=system, image=named(checked), by=by, track=track, key=key, **described)
+    return submit(phase=phase, system=system, image=get_or_create(checked), by=by, track=track, key=key, **described)
 
 
 @transaction.atomic

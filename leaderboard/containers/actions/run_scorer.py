@@ -144,7 +144,15 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
     run, scorer = lease.row, lease.row.scorer
     assert scorer is not None, "only runs by a scorer are claimed"
     gold = run.gold_version
-    answer = sandbox_client.read_scorer(scorer=scorer, gold=gold, files=files, seed=provenance.seed_of(gold))
+    answer = sandbox_client.read_scorer(
+        files,
+        task=gold.split.dataset.task,
+        task_version=scorer.number,
+        measures=sandbox_client.measures_of(scorer),
+        primary=scorer.primary,
+        dimensions=gold.dimensions,
+        seed=provenance.seed_of(gold),
+    )
     if answer.reason:
         raise ScorerImageError(
             f"The scorer's output could not be read within {sandbox_client.limits_in_words(settings.SCORE_SECONDS)}."

@@ -25,8 +25,9 @@ from leaderboard.evaluation import container_limits, sandbox_client
 from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, Stage, State, Submission
 from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.submissions.actions.validation import problem
+from leaderboard.work_queue.chosen_work import ChosenWork
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import BUSY, STORAGE_ERRORS, Failure, StateColumns, Urgency, Work, lease_lost
+from leaderboard.work_queue.work import BUSY, STORAGE_ERRORS, Failure, StateColumns, Urgency, lease_lost
 from leaderboard.work_queue.worker_status import queue_of
 
 log = structlog.get_logger(__name__)
@@ -104,7 +105,6 @@ def _loaded(lease: Lease[Prediction], image: Image, allowed: container_limits.Co
     workers.make_room_for(image)
     loaded = engine.load(image, allowed, when_read=lambda: _enter(lease, Stage.LOADING))
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
-    workers.note_loaded(loaded.id, loaded.size)
     return loaded.id
 
 
@@ -265,9 +265,9 @@ def end_soon() -> None:
     log.warning("containers_handed_back", number=hand_back())
 
 
-WORK = Work(
+WORK = ChosenWork(
     name="predict",
-    queue=lambda prediction: queue_of(prediction.submission.phase),
+    queue_of=lambda prediction: queue_of(prediction.submission.phase),
     routed_rows=Prediction.objects.select_related("submission__phase").only("enqueued_at", "submission__phase__gpus"),
     rows=WAITING,
     do=_predict,

@@ -28,15 +28,6 @@ def check_declared(measures: Any, primary: str) -> None:
         raise Refused(Code.INVALID_VALUE, f"The measures are not valid: {error}.") from error
 
 
-def check_size(size: int) -> None:
-    """Raise Refused EMPTY_FILE or TOO_LARGE unless a scorer's archive of `size` bytes is within the limit."""
-    most = container_limits.of_scorer().image_bytes
-    if not 1 <= size <= most:
-        raise Refused(
-            Code.TOO_LARGE if size else Code.EMPTY_FILE, f"The archive has {size:,} bytes; expected 1 to {most:,}."
-        )
-
-
 @transaction.atomic
 def add(
     *, benchmark: Benchmark, image: Image, measures: list[dict[str, Any]], primary: str, reason: str, by: User
@@ -71,11 +62,12 @@ def add(
 def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **described: Any) -> Scorer:
     """Add a custom scorer from an archive that was sent in one request.
 
-    described: `measures`, `primary` and `reason`, as for `add`. Raises Refused as `add` and `check_size` do.
+    described: `measures`, `primary` and `reason`, as for `add`. Raises Refused as `add` and
+    `ContainerLimits.check_archive` do.
     """
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
-    check_size(file.size or 0)
+    container_limits.of_scorer().check_archive(file.size or 0)
     image = image_files.get_or_store(archive=file, sha256=sha256_of(file))
     return add(benchmark=benchmark, image=image, by=by, **described)
 
@@ -96,7 +88,7 @@ def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described
         checked = engine.checked_reference(reference)
     except engine.ImageError as error:
         raise Refused(Code.INVALID_REFERENCE, f"The reference cannot be used: {error}.") from error
-    return add(benchmark=benchmark, image=images.named(checked), by=by, **described)
+    return add(benchmark=benchmark, image=images.get_or_create(checked), by=by, **described)
 
 
 @transaction.atomic

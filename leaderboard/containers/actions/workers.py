@@ -8,7 +8,6 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import transaction
 
 from leaderboard.celery import app
 from leaderboard.containers.actions import engine, image_cache, placement, scorer_engine
@@ -130,17 +129,6 @@ def make_room_for(image: Image) -> None:
         image_cache.make_room(needed_bytes=image.unpacked_bytes or image.archive_bytes)
     except engine.SandboxError as error:
         log.warning("image_removal_failed", error=str(error))
-
-
-def note_loaded(digest: str, size: int) -> None:
-    """Add an image that was just loaded to this host's report, so that other hosts leave the image's containers to it.
-
-    digest: the image's id in the engine. size: in bytes.
-    """
-    with transaction.atomic():
-        own = WorkerReport.objects.select_for_update().filter(queue=own_queue(), host=socket.gethostname())
-        for worker in own:
-            own.filter(pk=worker.pk).update(images={**worker.images, digest: size})
 
 
 def drain(worker: WorkerReport, *, by: User | None = None) -> None:

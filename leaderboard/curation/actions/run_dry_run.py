@@ -80,9 +80,10 @@ def _run_baseline(row: DryRun) -> sandbox_client.Answer:
             files[str(index)] = stack.enter_context(opened(train.file))
             check_digest(files[str(index)], train.sha256)
         return sandbox_client.baseline(
+            files,
             task=split.dataset.task,
-            name=row.name,
-            files=files,
+            baseline=row.name,
+            inputs_name=sandbox_client.INPUTS,
             train_names=[str(train.file.name) for train in trains],
             expects=row.gold.expects,
             options=row.options,

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
-from django.conf import settings
 from django.db import transaction
 
 from evaluator.curation.generators.catalog import OFFERS
@@ -38,7 +37,7 @@ LONGEST = 20_000
 """Maximum number of characters, as JSON, of a first line's inputs and gold. A preview leaves out longer lines."""
 IDENTITIES = ("documentId", "id")
 AUDIT_PARTS = ("sizes", "balance")
-"""Parts of an audit (`sandbox_client.gold_part`) that a preview shows of each generated part."""
+"""Parts of an audit (`sandbox_client.audit_part`) that a preview shows of each generated part."""
 FACTS = ("n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", "warnings")
 
 
@@ -70,11 +69,11 @@ def run(row: Generation) -> sandbox_client.Answer:
             files[str(index)] = stack.enter_context(opened(source.raw.file))
             check_digest(files[str(index)], source.raw.sha256)
         return sandbox_client.generate(
+            files,
             task=row.dataset.task,
             generator=row.generator,
             parameters=row.parameters,
             sources=[(source.role, source.raw.name) for source in sources],
-            files=files,
             seed=row.seed,
             salt=row.salt,
         )
@@ -141,15 +140,15 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
     the preview is rejected, if the part is not valid gold.
     """
     row = lease.row
-    params: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
+    params: dict[str, Any] = {"task": row.dataset.task, "gold_name": f"{part.name}.jsonl", "options": row.options}
     with temporary_file(content) as file:
-        prepared = sandbox_client.prepare_gold(gold=file, **params)
+        prepared = sandbox_client.prepare_gold({"gold": file}, **params)
         if not prepared.ok and OFFERS[row.generator].keeps_lines:
             prepared.report["problems"] = _locate_in_raw_file(row, content, prepared.report.get("problems", []))
         if not _check_ok(lease, prepared):
             return False
         dimensions = prepared.report["dimensions"]
-        if problems := gold_validation.length_problems(dimensions, params["name"]):
+        if problems := gold_validation.length_problems(dimensions, params["gold_name"]):
             most = gold_validation.MAX_SHOWN_PROBLEMS
             lease.finish(
                 state=State.REJECTED,
@@ -158,10 +157,10 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
                 more_problems=max(0, len(problems) - most),
             )
             return False
-        test_problems = gold_validation.test_gold_problems(row.dataset.task, file, params["name"], dimensions)
+        test_problems = gold_validation.test_gold_problems(row.dataset.task, file, params["gold_name"], dimensions)
         tables: dict[str, Any] = {}
         for name in AUDIT_PARTS:
-            answer = sandbox_client.gold_part(part=name, gold=file, **params)
+            answer = sandbox_client.audit_part({"gold": file}, part=name, **params)
             if not _check_ok(lease, answer):
                 return False
             tables |= answer.report.get("part", {}).get("keys", {})
@@ -194,10 +193,7 @@ def _locate_in_raw_file(row: Generation, content: bytes, problems: list[dict[str
         stream: Iterable[bytes] = gzip.GzipFile(fileobj=file) if is_packed(name) else file
         is_table = bool(table_format(name))
         if is_table:
-            task, seconds = row.dataset.task, settings.SCORE_SECONDS
-            table = sandbox_client.read_table(
-                task=task, gold=file, name=name, options={}, seconds=seconds, is_gold=False
-            )
+            table = sandbox_client.read_table({"gold": file}, task=row.dataset.task, gold_name=name, is_gold=False)
             stream = table.attachment.splitlines() if table.ok else []
         for number, raw in enumerate(stream, start=FIRST_ROW if is_table else 1):
             if (line := raw.rstrip(b"\r\n")) in invalid_lines:

@@ -96,12 +96,13 @@ def _audit(lease: Lease[SplitAudit]) -> None:
     with _open(row, trains) as files:
         for name in NAMES[len(parts) :]:
             answer = sandbox_client.audit_part(
+                files,
                 part=name,
-                gold=row.gold,
-                files=files,
-                gold_name=_name(row.gold),
-                train_names=[_name(train) for train in trains],
+                task=row.gold.split.dataset.task,
                 options=row.options,
+                gold_name=_name(row.gold),
+                inputs_name=sandbox_client.INPUTS,
+                train_names=[_name(train) for train in trains],
             )
             if parts and answer.code_sha256 != row.code_sha256:
                 # Another release of the evaluator reported the earlier parts; its checks may have been different.
@@ -135,7 +136,7 @@ def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
 def _open(row: SplitAudit, trains: list[GoldVersion]) -> Iterator[dict[str, IO[bytes]]]:
     """Open the files of an audit, check them against the digests in the database, and yield them by key.
 
-    The keys are those that `sandbox_client.audit_part` expects: "gold", the index of each of `trains`, and "inputs" if
+    The keys are those that the job `audit_part` expects: "gold", the index of each of `trains`, and "inputs" if
     they are public. Raises FileNotFoundError or AlteredError for a missing or altered file.
     """
     golds = {"gold": row.gold} | {str(index): train for index, train in enumerate(trains)}

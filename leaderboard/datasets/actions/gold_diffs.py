@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 from django.db import transaction
+from django.db.models.fields.files import FieldFile
 
 from evaluator.jobs.gold_diff import GoldDifferenceReport, ItemRow
 from leaderboard.core.storage import check_digest, opened
@@ -22,16 +23,15 @@ _BATCH_SIZE = 1000
 
 def _compare(lease: Lease[Correction]) -> None:
     row = lease.row
-    names = {"before": row.base.file, "after": row.file}
     with opened(row.base.file) as before, opened(row.file) as after:
         check_digest(before, row.base.sha256)
         check_digest(after, row.sha256)
         answer = sandbox_client.gold_difference(
-            split=row.split,
-            files={"before": before, "after": after},
-            names={
-                side: f"{side}.jsonl{'.gz' if str(file.name).endswith('.gz') else ''}" for side, file in names.items()
-            },
+            {"before": before, "after": after},
+            task=row.split.dataset.task,
+            options=row.split.options,
+            before_name=_name("before", row.base.file),
+            after_name=_name("after", row.file),
         )
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.BAD_GOLD)
@@ -49,6 +49,11 @@ def _compare(lease: Lease[Correction]) -> None:
         rows = (_row(row, index, item) for index, item in enumerate(items))
         while batch := list(itertools.islice(rows, _BATCH_SIZE)):
             ChangedItem.objects.bulk_create(batch)
+
+
+def _name(side: str, file: FieldFile) -> str:
+    """Return the name that stands for a file in messages; one that ends in .gz is compressed."""
+    return f"{side}.jsonl{'.gz' if str(file.name).endswith('.gz') else ''}"
 
 
 def _items(attachment: bytes) -> Iterator[ItemRow]:

@@ -57,8 +57,8 @@ def as_json_lines(*, split: Split, file: File[bytes], by: User) -> Uploaded:
     assert file.file is not None, "an uploaded file is open"
     seconds = settings.SCORE_SECONDS if is_large(file) else settings.VALIDATE_SECONDS
     try:
-        answer = sandbox_client.read_table(
-            task=split.dataset.task, gold=file.file, name=name, options=split.options, seconds=seconds
+        answer = sandbox_client.read_table.within(seconds)(
+            {"gold": file.file}, task=split.dataset.task, gold_name=name, options=split.options
         )
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable(_FAILURE, error) from error
@@ -78,7 +78,7 @@ def table_of(gold: GoldVersion, kind: str) -> bytes:
     Raises Refused: INVALID_GOLD for gold that the format cannot hold, SANDBOX_UNAVAILABLE.
     """
     try:
-        answer = sandbox_client.write_table(gold=gold, kind=kind)
+        answer = sandbox_client.write_table({"gold": gold}, gold_name=str(gold.file.name), format=kind)
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable(_FAILURE, error) from error
     if not answer.ok:

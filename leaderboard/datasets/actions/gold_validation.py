@@ -51,7 +51,7 @@ def prepare(*, split: Split, file: File[bytes], name: str, by: User) -> Prepared
     """
     try:
         answer = sandbox_client.prepare_gold(
-            task=split.dataset.task, gold=_stream(file), name=name, options=split.options
+            {"gold": _stream(file)}, task=split.dataset.task, gold_name=name, options=split.options
         )
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable("The gold could not be checked", error) from error

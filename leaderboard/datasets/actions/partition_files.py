@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import IO
@@ -12,7 +13,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import AlteredError
+from leaderboard.core.storage import AlteredError, opened
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import GoldVersion, PublicPrivatePartition, Split, User
 
@@ -52,15 +53,14 @@ def compute(
     read.
     """
     gold.seek(0)
-    params = {
-        "task": split.dataset.task,
-        "options": split.options,
-        "seed": seed,
-        "share": str(share),
-        "previous": previous,
-    }
     try:
-        answer = sandbox_client.partition(gold=gold, name=name, **params)
+        with ExitStack() as stack:
+            files = {"gold": gold}
+            if previous is not None:
+                files["previous"] = stack.enter_context(opened(previous.file, sha256=previous.sha256))
+            answer = sandbox_client.partition(
+                files, task=split.dataset.task, options=split.options, gold_name=name, seed=seed, share=str(share)
+            )
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
         log.error("public_private_split_failed", split=split.pk, error=type(error).__name__)
         raise Refused(

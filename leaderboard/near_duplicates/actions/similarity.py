@@ -32,10 +32,10 @@ def store_similarity_sketch(lease: Lease[SimilarityCheck], gold: GoldVersion) ->
     row = lease.row
     with _open(row.prediction) as file:
         answer = sandbox_client.similarity_sketch(
+            {"gold": gold, "predictions": file},
             task=row.phase.split.dataset.task,
-            gold=gold,
-            predictions=file,
-            name=row.prediction.name,
+            gold_name=str(gold.file.name),
+            predictions_name=row.prediction.name,
             options={**row.phase.split.options, **row.phase.options},
         )
     report = _read_report(answer, SketchReport)
@@ -117,11 +117,13 @@ def _numbers(signature: bytes) -> Any:
 
 def near_duplicates_of(row: SimilarityCheck, gold: GoldVersion, alike: list[Prediction]) -> list[NearDuplicate]:
     with ExitStack() as stack:
-        files = [(one.name, stack.enter_context(_open(one))) for one in (row.prediction, *alike)]
+        compared = (row.prediction, *alike)
+        files = {str(index): stack.enter_context(_open(one)) for index, one in enumerate(compared)}
         answer = sandbox_client.near_duplicates(
+            {"gold": gold, **files},
             task=row.phase.split.dataset.task,
-            gold=gold,
-            predictions=files,
+            gold_name=str(gold.file.name),
+            names=[one.name for one in compared],
             options={**row.phase.split.options, **row.phase.options},
         )
     reported = _read_report(answer, NearDuplicatesReport).rows

@@ -68,7 +68,7 @@ def plot_data(release: Release) -> plot_checks.PlotData:
     """
     run = release.run
     with stored_outcomes.opened(run) as table:
-        answer = sandbox_client.plot(table=table)
+        answer = sandbox_client.plot({"table": table})
     if not answer.ok:
         raise NoPlotDataError(
             f"the sandbox returned no plot data (reason: {answer.reason})"

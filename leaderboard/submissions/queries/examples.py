@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from leaderboard.boards.disclosure.policies import reveals_items
 from leaderboard.core.storage import opened
 from leaderboard.evaluation import sandbox_client
@@ -34,7 +36,7 @@ def are_shown(progress: Progress) -> bool:
     )
 
 
-def read(progress: Progress, **filters: str | int) -> sandbox_client.Answer:
+def read(progress: Progress, **filters: Any) -> sandbox_client.Answer:
     """Return the sandbox's answer to the job `examples`, which lists items with a submission's predictions.
 
     Call only if `are_shown`. filters: fields of the job's ExamplesRequest, by name. Raises SandboxError.
@@ -42,10 +44,12 @@ def read(progress: Progress, **filters: str | int) -> sandbox_client.Answer:
     prediction, run, phase = progress.prediction, progress.run, progress.submission.phase
     assert prediction is not None and run is not None
     with opened(prediction.file, sha256=prediction.sha256) as predictions:
+        gold = run.gold_version
         return sandbox_client.examples(
-            gold=run.gold_version,
-            predictions=predictions,
-            name=prediction.name,
+            {"gold": gold, "predictions": predictions},
+            task=gold.split.dataset.task,
+            gold_name=str(gold.file.name),
+            predictions_name=prediction.name,
             options={**phase.split.options, **phase.options},
             **filters,
         )

@@ -8,12 +8,12 @@ import itertools
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluator.sandbox.containers.backend import ContainerBackend
-from evaluator.sandbox.containers.podman import Podman
+from evaluator.sandbox.containers.docker import DockerSandbox
 from evaluator.sandbox.containers.system_contract import SystemExecution, SystemLimits, SystemResult
 from evaluator.sandbox.contract import Verdict
 from tests.container import engine
@@ -52,31 +52,37 @@ class Done:
 
 
 class Systems:
-    def __init__(self, sandbox: ContainerBackend, image: str, folder: Path) -> None:
+    def __init__(self, sandbox: DockerSandbox, image: str, folder: Path) -> None:
         self.sandbox = sandbox
         self.image = image
-        self.instance = str(sandbox.instance)
+        self.instance = sandbox.instance
         self.inputs = folder / "inputs.jsonl"
         self.inputs.write_bytes(INPUTS)
 
     def execution(
-        self, do: str = "copy", *, image: str = "", limits: dict[str, Any] | None = None, **options: Any
+        self,
+        do: str = "copy",
+        *,
+        image: str = "",
+        limits: dict[str, Any] | None = None,
+        execution_id: str = "",
+        **options: Any,
     ) -> Any:
         """Return a function of `inputs`, a descriptor, that returns an execution."""
         return functools.partial(
             SystemExecution,
-            execution_id=f"execution-{next(_numbers)}",
+            execution_id=execution_id or f"execution-{next(_numbers)}",
             image=image or self.image,
             task="fact-verification",
             options={"do": do, **options},
             limits=SystemLimits(**{**LIMITS, **(limits or {})}),
         )
 
-    def run(self, do: str = "copy", **more: Any) -> Done:
+    def run(self, do: str = "copy", *, keep_going: Callable[[], bool] | None = None, **more: Any) -> Done:
         predictions = io.BytesIO()
         with self.inputs.open("rb") as inputs:
             execution = self.execution(do, **more)(inputs=inputs.fileno())
-            return Done(self.sandbox.run(execution, predictions), predictions.getvalue())
+            return Done(self.sandbox.run(execution, predictions, keep_going=keep_going), predictions.getvalue())
 
     def variant(self, *lines: str) -> str:
         """Build the program's image with further Dockerfile lines; return its id."""
@@ -99,25 +105,6 @@ class Systems:
     def check_an_honest_run(self) -> None:
         done = self.run()
         assert (done.result.verdict, done.content) == (Verdict.DONE, INPUTS), done.result
-
-
-class PodmanSystems(Systems):
-    """The same on Podman, whose storage `podman` knows."""
-
-    def __init__(self, sandbox: ContainerBackend, image: str, folder: Path, podman: Podman) -> None:
-        super().__init__(sandbox, image, folder)
-        self.podman = podman
-
-    def variant(self, *lines: str) -> str:
-        dockerfile = f"FROM {self.image}\n" + "\n".join(lines) + "\n"
-        build = ("build", "--quiet", "--format", "docker", "--isolation", "chroot", "--file", "-")
-        return "sha256:" + self.podman.run(*build, archive=[dockerfile.encode()]).decode().strip()
-
-    def left(self) -> list[str]:
-        containers = [str(found["Id"]) for found in self.podman.containers(f"holdout.instance={self.instance}")]
-        volumes = [str(found["Name"]) for found in self.podman.volumes(f"holdout.instance={self.instance}")]
-        mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
-        return containers + volumes + [path for path in mounts if self.instance in path]
 
 
 def build(dockerfile: str) -> str:

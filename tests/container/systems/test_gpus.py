@@ -21,12 +21,12 @@ import pytest
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers.docker import DockerSandbox
 from evaluator.sandbox.containers.gpu import Gpus, GpusBusyError
-from evaluator.sandbox.containers.gpu_check import __main__ as gpu_check
 from evaluator.sandbox.contract import Verdict
 from tests.container.systems.own_engine import OwnEngine, own_engine
 from tests.container.systems.running import INPUTS, Systems, build
 from tests.container.systems.test_faults import _give, eventually
 from tests.evaluator.sandbox.containers.fake_nvidia_smi import H100, L4, FakeNvidiaSmi
+from tests.support.deploy_scripts import check_gpu
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
 HOOK = """\
@@ -163,9 +163,9 @@ def test_check_gpu_claims_nothing_of_a_host_without_gpus(fake: Fake, monkeypatch
     }
     base = fake.own.docker("inspect", "--format", "{{.Id}}", fake.systems.image).stdout.decode().strip()
     said: list[str] = []
-    with gpu_check.built_image(base, settings) as image:
-        assert not gpu_check.check(gpu_check.ThisHost(image, settings), said.append)
-        seen = gpu_check.ThisHost(image, settings).run([])
+    with check_gpu.built_image(base, settings) as image:
+        assert not check_gpu.check(check_gpu.Host(image, settings), said.append)
+        seen = check_gpu.Host(image, settings).run([])
     assert [line.split()[:2] for line in said[:4]] == [
         ["ok", "driver:"],
         ["ok", "idle:"],

@@ -15,8 +15,8 @@ from django.core.management.base import CommandError
 from evaluator.cli.main import _parser, main
 from evaluator.errors import UsageError
 from evaluator.options import Parser
-from evaluator.sandbox.containers.gpu_check import __main__ as gpu_check
 from evaluator.sandbox.process import server
+from tests.support.deploy_scripts import check_gpu
 
 ROOT = Path(__file__).parents[3]
 CANDIDATES = ("1", "2", "a=1", "b=1", "name", "other", "0.5")
@@ -38,7 +38,7 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
         "x validate"
     ]
     found["sandbox server"] = server._parser()
-    found["check-gpu"] = gpu_check._parser()
+    found["check-gpu"] = check_gpu._parser()
     for name, app in get_commands().items():
         if app == "leaderboard":
             found[f"manage.py {name}"] = load_command_class(app, name).create_parser("manage.py", name)

@@ -186,7 +186,7 @@ def test_a_pair_in_the_order_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     systems = {name: {"system": name, "submission": name.lower()} for name in "ABC"}
     pairs = [{**PAIR, "a": systems[a], "b": systems[b]} for a, b in ("AB", "BC")]
     client = Client("http://127.0.0.1:1")
-    monkeypatch.setattr(client._server, "get", lambda path, **query: {**PAGE, "results": list(pairs)})
+    monkeypatch.setattr(client._api, "get", lambda path, **query: {**PAGE, "results": list(pairs)})
     assert list(client.compare("x", "y")["a"]) == ["A", "B"]
     reverse = client.compare("x", "y", "B", "A").iloc[0]
     assert (reverse["difference"], reverse["low"], reverse["high"]) == (-0.1, -0.3, 0.1)
@@ -349,7 +349,7 @@ def test_systems_that_cannot_be_compared_are_named(monkeypatch: pytest.MonkeyPat
         "benchmarks/x/phases/y/leaderboard/": {"rows": rows, "next": None},
     }
     client = Client("http://127.0.0.1:1")
-    monkeypatch.setattr(client._server, "get", lambda path, **query: copy.deepcopy(pages[path]))
+    monkeypatch.setattr(client._api, "get", lambda path, **query: copy.deepcopy(pages[path]))
     for pair, text in (
         (("A", "Nobody"), 'b is "Nobody", expected a ranked system of the board: "A", "B", "C"'),
         (("nobody", None), 'a is "nobody"'),

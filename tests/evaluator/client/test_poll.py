@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from evaluator.cli.server.poll import scores_of
 from evaluator.client import poll
 from evaluator.client.http import RefusedError, UnavailableError
 
@@ -14,24 +13,17 @@ RUNNING = {"is_over": False, "state": "running", "queue_position": None, "stage"
 DONE = {"is_over": True, "state": "done"}
 
 
-class ScriptedServer:
-    """A server that returns the given answers in order."""
+def follow(*answers: Any) -> tuple[Any, list[float]]:
+    left, pauses = list(answers), []
 
-    def __init__(self, *answers: Any) -> None:
-        self.answers = list(answers)
-
-    def get(self, path: str) -> Any:
-        answer = self.answers.pop(0)
+    def ask() -> Any:
+        answer = left.pop(0)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-
-def follow(*answers: Any) -> tuple[Any, list[float]]:
-    pauses: list[float] = []
-    server: Any = ScriptedServer(*answers)
-    status = poll.wait_until_finished(server, "id", pause=pauses.append)
-    assert server.answers == []
+    status = poll.wait_until_finished(ask, pause=pauses.append)
+    assert left == []
     return status, pauses
 
 
@@ -55,12 +47,6 @@ def test_a_long_outage_is_reported() -> None:
 def test_a_refusal_ends_the_waiting() -> None:
     with pytest.raises(RefusedError):
         follow(RefusedError(404, "not_found", "There is nothing here."), DONE)
-
-
-def test_sealed_scores_are_none(capsys: pytest.CaptureFixture[str]) -> None:
-    server: Any = ScriptedServer(RefusedError(409, "not_ready", "There are no scores yet."))
-    assert scores_of(server, "id") is None
-    assert "There are no scores yet." in capsys.readouterr().err
 
 
 def test_the_status_has_the_queue_position() -> None:

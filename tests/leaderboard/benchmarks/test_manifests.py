@@ -251,11 +251,11 @@ class TestHosting:
         prepare_gold = sandbox_client.prepare_gold
         calls: list[str] = []
 
-        def away_the_second_time(**arguments: Any) -> Any:
-            calls.append(arguments["name"])
+        def away_the_second_time(files: Any, **arguments: Any) -> Any:
+            calls.append(arguments["gold_name"])
             if len(calls) == 2:
                 raise sandbox_client.SandboxError("gone")
-            return prepare_gold(**arguments)
+            return prepare_gold(files, **arguments)
 
         monkeypatch.setattr(sandbox_client, "prepare_gold", away_the_second_time)
         assert refusal(host.host, manifest=manifest(), folder=folder, by=curator).code is Code.SANDBOX_UNAVAILABLE

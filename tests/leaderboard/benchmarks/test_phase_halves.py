@@ -135,7 +135,7 @@ def test_a_failure_in_between_leaves_nothing(
 
 
 def test_without_the_sandbox_nothing_is_added(curator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(**_: Any) -> Any:
+    def away(*_: Any, **__: Any) -> Any:
         raise sandbox_client.SandboxError("gone")
 
     before, form = stored("gold.divided"), sent(curator)

@@ -51,9 +51,9 @@ def gold_was_sent(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     requests: list[bool] = []
     original = sandbox_client.head_to_head
 
-    def watched(**question: Any) -> sandbox_client.Answer:
-        requests.append(question["gold"] is not None)
-        return original(**question)
+    def watched(files: Any, **question: Any) -> sandbox_client.Answer:
+        requests.append("gold" in files)
+        return original(files, **question)
 
     monkeypatch.setattr(sandbox_client, "head_to_head", watched)
     return requests
@@ -290,9 +290,9 @@ def test_a_late_worker_changes_nothing(world: World, monkeypatch: pytest.MonkeyP
     page()
     original = sandbox_client.head_to_head
 
-    def robbed(**question: Any) -> sandbox_client.Answer:
+    def robbed(files: Any, **question: Any) -> sandbox_client.Answer:
         HeadToHead.objects.update(attempt=9)
-        return original(**question)
+        return original(files, **question)
 
     monkeypatch.setattr(sandbox_client, "head_to_head", robbed)
     compute()
@@ -304,8 +304,8 @@ def test_an_inconsistent_report_is_refused(world: World, monkeypatch: pytest.Mon
     page()
     original = sandbox_client.head_to_head
 
-    def changed(**question: Any) -> sandbox_client.Answer:
-        answer = original(**question)
+    def changed(files: Any, **question: Any) -> sandbox_client.Answer:
+        answer = original(files, **question)
         answer.report["comparisons"][0]["difference"] = "much"
         return answer
 

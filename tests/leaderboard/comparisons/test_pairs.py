@@ -74,7 +74,9 @@ def test_the_sandbox_compares_as_many_runs_as_a_job_may_have(sandbox: str) -> No
             files.append(stack.enter_context(TemporaryFile()))
             files[-1].write(to_bytes(Outcomes("fact-verification", 1, 9, tuple(range(9)), groups, statistics, {})))
             files[-1].seek(0)
-        answer = sandbox_client.compare_board(tables=files, pairs=[(0, n - 1)], measure="accuracy", seed=1)
+        answer = sandbox_client.compare_board(
+            dict(zip(map(str, range(n)), files, strict=True)), pairs=[(0, n - 1)], measure="accuracy", seed=1
+        )
     assert [(row.a, row.b) for row in answer.read(CompareBoardReport).comparisons] == [(0, n - 1)]
 
 

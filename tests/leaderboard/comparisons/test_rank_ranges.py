@@ -63,9 +63,9 @@ def batch_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     original = sandbox_client.compare_board
 
-    def counted(**question: Any) -> sandbox_client.Answer:
+    def counted(files: Any, **question: Any) -> sandbox_client.Answer:
         counts.append(len(question["pairs"]))
-        return original(**question)
+        return original(files, **question)
 
     monkeypatch.setattr(sandbox_client, "compare_board", counted)
     return counts
@@ -190,7 +190,7 @@ def test_a_standing_published_meanwhile_is_computed_next(
     compared, messages = pairs.compared, []
     monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: messages.append(task))
 
-    def interrupted(**question: Any) -> list[Comparison]:
+    def interrupted(files: Any, **question: Any) -> list[Comparison]:
         rows = compared(**question)
         monkeypatch.setattr(pairs, "compared", compared)
         enter(world, "Meanwhile", 26)
@@ -260,7 +260,7 @@ def test_an_unavailable_sandbox_costs_no_attempt(world: World, settings: Any) ->
 def test_attempts_are_limited_until_the_board_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     board = board_of(world)
 
-    def broken(**_: Any) -> None:
+    def broken(*_: Any, **__: Any) -> None:
         raise sandbox_client.SandboxError("gone")
 
     with monkeypatch.context() as patched:
@@ -291,8 +291,8 @@ def test_an_inconsistent_report_is_not_stored(
 ) -> None:
     original = sandbox_client.compare_board
 
-    def inconsistent(**question: Any) -> sandbox_client.Answer:
-        answer = original(**question)
+    def inconsistent(files: Any, **question: Any) -> sandbox_client.Answer:
+        answer = original(files, **question)
         answer.report["comparisons"][0].update(change)
         return answer
 

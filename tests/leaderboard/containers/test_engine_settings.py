@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers.docker import DockerSandbox
-from evaluator.sandbox.containers.podman import PodmanSandbox
 from leaderboard.containers.actions import engine, scorer_engine
 from leaderboard.evaluation import container_limits
 
@@ -41,31 +39,6 @@ def _new_sandbox() -> Iterator[None]:
     cached.cache_clear()
     yield
     cached.cache_clear()
-
-
-def test_docker_is_the_default() -> None:
-    assert isinstance(engine.sandbox(), DockerSandbox)
-
-
-def test_podman_with_a_waived_promise(settings: Any) -> None:
-    settings.ENGINE_BACKEND, settings.ENGINE_WAIVED = "podman", ["log"]
-    sandbox = engine.sandbox()
-    assert isinstance(sandbox, PodmanSandbox) and sandbox.waived == {"log"}
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "message"),
-    [
-        ("ENGINE_BACKEND", "slurm", "HOLDOUT_ENGINE_BACKEND is 'slurm', expected docker or podman"),
-        ("ENGINE_WAIVED", ["logs"], "HOLDOUT_ENGINE_WAIVED has the unknown promise 'logs', expected one of: network, "),
-    ],
-)
-def test_a_setting_that_does_not_exist_makes_the_engine_unavailable(
-    settings: Any, setting: str, value: Any, message: str
-) -> None:
-    setattr(settings, setting, value)
-    with pytest.raises(SandboxError, match=message):
-        engine.health_check()
 
 
 def test_an_engine_on_another_host_without_certificates_is_unavailable(settings: Any) -> None:

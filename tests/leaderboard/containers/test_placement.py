@@ -1,4 +1,4 @@
-"""Which container a host starts next: turns of teams, room on hosts, and images that hosts have; without an engine."""
+"""Which container a host starts next: turns of teams and room on hosts; without an engine."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from leaderboard.containers.actions import placement, run_system, workers
 from leaderboard.evaluation.container_limits import Resources
-from leaderboard.models import Image, Phase, Placement, Prediction, Reason, State, System, Team, WorkerReport
+from leaderboard.models import Phase, Placement, Prediction, Reason, State, System, Team, WorkerReport
 from leaderboard.submissions.queries import progress
-from leaderboard.work_queue import enqueue, work
+from leaderboard.work_queue import chosen_work, enqueue
 from leaderboard.work_queue.lease import Lease
 from tests.support.rows import container_rows, tiny_world
 from tests.support.rows.tiny_world import World
@@ -24,7 +24,6 @@ from tests.support.simultaneous_calls import together
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GB = 10**9
-WARM, COLD = "sha256:" + "1a" * 32, "sha256:" + "2b" * 32
 LONG_AGO = timedelta(hours=1)
 Claim = Callable[..., Lease[Prediction] | None]
 
@@ -64,12 +63,10 @@ def of_phase(world: World, slug: str, **limits: Any) -> World:
     return replace(world, phase=phase)
 
 
-def waits(world: World, *, ago: timedelta = LONG_AGO, digest: str = "", **changes: Any) -> Prediction:
+def waits(world: World, *, ago: timedelta = LONG_AGO, **changes: Any) -> Prediction:
     """Insert a waiting container; rows that are inserted later were queued later."""
     later = timedelta(milliseconds=Prediction.objects.count())
-    prediction = container_rows.insert(world, queued_at=timezone.now() - ago + later, **changes)
-    Image.objects.filter(submissions=prediction.submission).update(digest=digest)
-    return prediction
+    return container_rows.insert(world, queued_at=timezone.now() - ago + later, **changes)
 
 
 def end(lease: Lease[Prediction] | None) -> None:
@@ -198,20 +195,14 @@ def test_hosts_that_claim_at_the_same_time_take_different_rows(world: World, mon
         assert placement.running_on(name).count() <= 2
 
 
-def test_a_large_run_is_overtaken_for_a_while_and_then_gets_room(world: World, claim: Claim) -> None:
+def test_a_large_run_is_not_overtaken(world: World, claim: Claim) -> None:
     host(cpus=4)
     waits(world)
-    leases = [claim()]
-    recent = placement.ROOM_WAIT - timedelta(minutes=1)
-    large = waits(of_phase(of_team(world, "L"), "large", cpus=4, memory_bytes=GB), ago=recent)
-    small = waits(of_team(world, "S"), ago=timedelta(minutes=1))
-    leases.append(claim())
-    assert leases[1] is not None and leases[1].row.pk == small.pk
-    waits(of_team(world, "T"), ago=timedelta(minutes=1))
-    Prediction.objects.filter(pk=large.pk).update(queued_at=timezone.now() - placement.ROOM_WAIT)
+    lease = claim()
+    large = waits(of_phase(of_team(world, "L"), "large", cpus=4, memory_bytes=GB))
+    waits(of_team(world, "S"))
     assert claim() is None, "the host keeps its room"
-    for lease in leases:
-        end(lease)
+    end(lease)
     lease = claim()
     assert lease is not None and lease.row.pk == large.pk
 
@@ -231,9 +222,12 @@ def test_what_no_host_offers_runs_alone(world: World, claim: Claim) -> None:
 def test_what_another_host_offers_waits_for_it(world: World, claim: Claim) -> None:
     host(cpus=2)
     away = host("large", cpus=3, ready=False, seen_at=timezone.now() - timedelta(minutes=5))
-    waits(of_phase(world, "large", cpus=3, memory_bytes=GB))
-    assert claim() is None
-    WorkerReport.objects.filter(pk=away.pk).update(seen_at=timezone.now() - placement.SEEN)
+    waits(of_phase(world, "large", cpus=3, memory_bytes=GB), ago=LONG_AGO)
+    small = waits(world)
+    lease = claim()
+    assert lease is not None and lease.row.pk == small.pk and claim() is None
+    end(lease)
+    away.delete()
     assert claim() is not None
 
 
@@ -245,49 +239,6 @@ def test_a_host_without_gpus_takes_none_that_need_one(
     demand = Resources(cpus=1, gpus=1)
     monkeypatch.setattr(placement, "_demands", lambda waiting, queue: {world.phase.pk: demand})
     assert claim() is None and not placement.is_servable("systems")
-
-
-# --- images
-
-
-def test_a_host_takes_first_what_it_has(world: World, claim: Claim) -> None:
-    host(images={WARM: 1})
-    cold, warm = waits(world, ago=timedelta(seconds=9), digest=COLD), waits(world, ago=timedelta(0), digest=WARM)
-    assert taken(claim, 2) == [warm.pk, cold.pk]
-
-
-def test_nothing_is_overtaken_for_ever_by_images_that_a_host_has(world: World, claim: Claim) -> None:
-    host(images={WARM: 1})
-    cold = waits(world, ago=placement.IMAGE_WAIT + timedelta(seconds=1), digest=COLD)
-    warm = waits(world, ago=timedelta(0), digest=WARM)
-    assert taken(claim, 2) == [cold.pk, warm.pk]
-
-
-def test_images_do_not_change_the_turns_of_teams(world: World, claim: Claim) -> None:
-    host(images={WARM: 1})
-    a, b = of_team(world, "A"), of_team(world, "B")
-    for _ in range(5):
-        waits(a, ago=timedelta(seconds=9), digest=WARM)
-    end(claim())
-    only = waits(b, ago=timedelta(0), digest=COLD)
-    assert taken(claim, 1) == [only.pk]
-
-
-@pytest.mark.parametrize("other", [{}, {"ready": False}, {"draining": True}, {"seen_at": timezone.now() - LONG_AGO}])
-def test_a_run_waits_a_while_for_the_host_that_has_its_image(world: World, claim: Claim, other: dict[str, Any]) -> None:
-    host("one")
-    host("two", **{"images": {WARM: 1}, **other})
-    row = waits(world, ago=timedelta(0), digest=WARM)
-    assert (claim("one") is None) == (not other)
-    Prediction.objects.filter(pk=row.pk, state=State.QUEUED).update(queued_at=timezone.now() - placement.IMAGE_WAIT)
-    assert claim("one") is not None or other
-
-
-def test_the_host_that_has_the_image_takes_it_at_once(world: World, claim: Claim) -> None:
-    host("one")
-    host("two", images={WARM: 1})
-    waits(world, ago=timedelta(0), digest=WARM)
-    assert claim("one") is None and claim("two") is not None
 
 
 # --- messages
@@ -315,7 +266,7 @@ def test_a_message_that_another_host_may_need_is_passed_on(
 ) -> None:
     messages: list[tuple[str, ...]] = []
     monkeypatch.setattr(enqueue, "_send", lambda *message: messages.append(message))
-    monkeypatch.setattr(work, "PASS_ON_SECONDS", 0)
+    monkeypatch.setattr(chosen_work, "PASS_ON_SECONDS", 0)
     monkeypatch.setattr(workers, "ready", lambda: True)
     monkeypatch.setattr("socket.gethostname", lambda: "one")
     for name, changes in hosts.items():

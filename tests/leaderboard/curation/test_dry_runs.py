@@ -3,6 +3,7 @@ rows."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -128,12 +129,10 @@ def test_a_baseline_sees_only_inputs_and_public_gold(world: World, monkeypatch: 
     inputs_seen: list[Any] = []
     ask = sandbox_client._ask
 
-    def watched(request: Any, files: Any, seconds: float, **kwargs: Any) -> sandbox_client.Answer:
+    def watched(request: Any, descriptors: Any, seconds: float, **kwargs: Any) -> sandbox_client.Answer:
         if request.job == "baseline":
-            inputs_seen.append({name: file.read() for name, file in files.items()})
-            for file in files.values():
-                file.seek(0)
-        return ask(request, files, seconds, **kwargs)
+            inputs_seen.append({name: os.pread(file, 1 << 30, 0) for name, file in descriptors.items()})
+        return ask(request, descriptors, seconds, **kwargs)
 
     monkeypatch.setattr(sandbox_client, "_ask", watched)
     rows = started(world)
@@ -291,7 +290,7 @@ class TestFiles:
 
 class TestFaults:
     def test_a_sandbox_error_is_retried_a_few_times(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        def dies(**_: Any) -> sandbox_client.Answer:
+        def dies(*_: Any, **__: Any) -> sandbox_client.Answer:
             raise sandbox_client.SandboxError("gone")
 
         row = started(world)[0]

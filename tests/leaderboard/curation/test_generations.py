@@ -252,11 +252,11 @@ def test_a_worker_that_dies_loses_at_most_one_subset(world: World, monkeypatch: 
     requested: list[str] = []
     ask = sandbox_client.prepare_gold
 
-    def dies_once(**kwargs: Any) -> sandbox_client.Answer:
-        requested.append(kwargs["name"])
+    def dies_once(files: Any, **kwargs: Any) -> sandbox_client.Answer:
+        requested.append(kwargs["gold_name"])
         if len(requested) == 2:
             raise sandbox_client.SandboxError("gone")
-        return ask(**kwargs)
+        return ask(files, **kwargs)
 
     monkeypatch.setattr(sandbox_client, "prepare_gold", dies_once)
     generation = completed(started(world))
@@ -281,7 +281,7 @@ def test_a_killed_workers_preview_is_retried(world: World) -> None:
 
 
 def test_it_fails_after_several_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(**kwargs: Any) -> sandbox_client.Answer:
+    def dies(files: Any, **kwargs: Any) -> sandbox_client.Answer:
         raise sandbox_client.SandboxError("gone")
 
     monkeypatch.setattr(sandbox_client, "generate", dies)
@@ -298,9 +298,9 @@ def test_it_fails_after_several_attempts(world: World, monkeypatch: pytest.Monke
 def test_a_cancelled_preview_ignores_late_results(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     generation, ask = started(world), sandbox_client.generate
 
-    def cancels(**kwargs: Any) -> sandbox_client.Answer:
+    def cancels(files: Any, **kwargs: Any) -> sandbox_client.Answer:
         request_preview.cancel(generation=generation, by=world.curator)
-        return ask(**kwargs)
+        return ask(files, **kwargs)
 
     monkeypatch.setattr(sandbox_client, "generate", cancels)
     assert completed(generation).state == State.CANCELLED

@@ -202,8 +202,8 @@ def test_a_worker_writes_nothing_to_a_correction_dropped_meanwhile(world: World,
     correction = propose(world)
     gold_difference = gold_diffs.sandbox_client.gold_difference
 
-    def slow(**arguments: Any) -> Any:
-        answer = gold_difference(**arguments)
+    def slow(files: Any, **arguments: Any) -> Any:
+        answer = gold_difference(files, **arguments)
         corrections.drop(correction=correction, by=world.curator)
         return answer
 
@@ -228,8 +228,8 @@ def test_an_inconsistent_report_is_rejected(world: World, monkeypatch: Any) -> N
     correction = propose(world)
     gold_difference = gold_diffs.sandbox_client.gold_difference
 
-    def inconsistent(**arguments: Any) -> Any:
-        answer = gold_difference(**arguments)
+    def inconsistent(files: Any, **arguments: Any) -> Any:
+        answer = gold_difference(files, **arguments)
         answer.report["counts"]["n_changed"] += 1
         return answer
 

@@ -46,7 +46,7 @@ def check() -> GoldUpload:
 def test_the_request_does_not_check_large_gold(world: World, curator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         for name in ("prepare_gold", "read_table"):
-            patched.setattr(sandbox_client, name, lambda **_: pytest.fail("the request checks the gold"))
+            patched.setattr(sandbox_client, name, lambda *_, **__: pytest.fail("the request checks the gold"))
         assert post(curator, gold_lines(CORRECTED)).status_code == 302
     assert "waits to be checked" in curator.get(PAGE).content.decode() and not Correction.objects.exists()
     upload = check()
@@ -81,7 +81,7 @@ def test_the_check_is_repeated_while_the_sandbox_is_away(
     post(curator, gold_lines(CORRECTED))
     with monkeypatch.context() as patched:
 
-        def away(**_: Any) -> Any:
+        def away(*_: Any, **__: Any) -> Any:
             raise sandbox_client.SandboxError("no sandbox answers")
 
         patched.setattr(sandbox_client, "prepare_gold", away)
@@ -122,12 +122,12 @@ def test_large_tables_get_the_time_of_background_work(
     settings.VALIDATE_NOW_BYTES, settings.VALIDATE_SECONDS, settings.SCORE_SECONDS = 1000, 10, 60
     limits: list[float] = []
 
-    def read(*, seconds: float, **_: Any) -> Any:
+    def ask(request: Any, descriptors: Any, seconds: float, **_: Any) -> Any:
         limits.append(seconds)
         raise sandbox_client.SandboxError("it is away")
 
-    monkeypatch.setattr(sandbox_client, "read_table", read)
-    file = SimpleUploadedFile("gold.xlsx", b"x" * n_bytes)
+    monkeypatch.setattr(sandbox_client, "_ask", ask)
+    file = uploaded(b"x" * n_bytes, "gold.xlsx")
     with pytest.raises(Refused):
         gold_tables.as_json_lines(split=world.split, file=file, by=world.curator)
     assert limits == [seconds]

@@ -54,12 +54,12 @@ class RecordedRequests:
         self.files: list[set[str]] = []
         audit_part_of_client = sandbox_client.audit_part
 
-        def audit_part(**requests: Any) -> sandbox_client.Answer:
+        def audit_part(files: Any, **requests: Any) -> sandbox_client.Answer:
             self.parts.append(requests["part"])
-            self.files.append({*requests["files"]})
+            self.files.append({*files})
             if before is not None and (answer := before(len(self.parts))) is not None:
                 return answer  # type: ignore[no-any-return]
-            return audit_part_of_client(**requests)
+            return audit_part_of_client(files, **requests)
 
         monkeypatch.setattr(sandbox_client, "audit_part", audit_part)
 

@@ -37,7 +37,7 @@ def partition_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
         (tmp_path / "gold").write_bytes(b"")
         with (tmp_path / "gold").open("rb") as gold:
             result = sandbox_client.partition(
-                task="fact-checking", gold=gold, name="g", options={"a": "b"}, seed=1, share="0.5", previous=None
+                {"gold": gold}, task="fact-checking", gold_name="g", options={"a": "b"}, seed=1, share="0.5"
             )
         assert (executions[0].job, executions[0].arguments["options"], executions[0].arguments["share"]) == (
             "partition",
@@ -62,7 +62,7 @@ def test_the_wall_time_is_a_multiple_of_the_processor_time(
     monkeypatch.setattr(sandbox_client.ProcessSandbox, "run", run)
     (tmp_path / "gold").write_bytes(b"")
     with (tmp_path / "gold").open("rb") as gold:
-        answer = sandbox_client.prepare_gold(task="fact-checking", gold=gold, name="g", options={})
+        answer = sandbox_client.prepare_gold({"gold": gold}, task="fact-checking", gold_name="g")
     assert answer.reason == Reason.TIME
     assert [(limit.cpu_seconds, limit.wall_seconds) for limit in limits] == [(7, 35)]
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from evaluator.client import sending
-from evaluator.client.http import RefusedError, Server, UnavailableError
+from evaluator.client.api import Api
+from evaluator.client.http import RefusedError, UnavailableError
 from tests.support import postgresql
 from tests.support.postgresql import needs_postgresql
 from tests.support.rows.tiny_world import prediction_lines
@@ -50,13 +50,11 @@ def test_each_submission_is_stored_and_charged_once(sandbox: str, tmp_path: Path
     finished = threading.Event()
 
     def submit(address: str, token: str, number: int) -> None:
-        server, pause = Server(address, token), threading.Event()
+        api, pause = Api(address, token), threading.Event()
         described: dict[str, Any] = {"name": "predictions.jsonl", "metadata": {"system": f"Killed {number % 20}"}}
         for _ in range(ATTEMPTS):
             try:
-                row = sending.send_predictions(
-                    server, "tiny", "test", prediction_lines(), key=f"killed-{number}", **described
-                )
+                row = api.send_predictions("tiny", "test", prediction_lines(), key=f"killed-{number}", **described)
             except UnavailableError as error:
                 answers[str(error.status or "no response")] += 1
                 pause.wait(1)

@@ -150,7 +150,7 @@ def test_work_queued_by_a_host_with_another_clock_has_waited_since_then(clock, s
         "phase": world.phase,
         "system": world.system,
         "by": world.researcher,
-        "image": images.named("r/a@sha256:b"),
+        "image": images.get_or_create("r/a@sha256:b"),
     }
     with clock(off):
         submission = world.submit() if kind == "file" else images.submit(**image)

@@ -10,11 +10,13 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from knox.models import AuthToken
 
 from evaluator.cli.main import main
@@ -23,7 +25,7 @@ from evaluator.cli.tables import submission_table
 from evaluator.client import token_store
 from leaderboard.accounts.actions import teams
 from leaderboard.core.api.pagination import Pages
-from leaderboard.models import Benchmark, Membership, Standing, Submission, System
+from leaderboard.models import Benchmark, Membership, Phase, Standing, State, Submission, System
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import stand, symmetric_scores
 from tests.support.rows.tiny_world import World, build, prediction_lines
@@ -219,6 +221,17 @@ def test_pending_scores_have_their_own_exit_status(run: Run, world: World) -> No
     assert run("show-scores", "../benchmarks", "--token-file", "token")[0] == 64
 
 
+def test_scores_that_are_not_revealed(run: Run, world: World) -> None:
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    done = {"finished_at": timezone.now(), "outcomes": "outcomes", "outcomes_sha256": "0" * 64, "attempt": 1}
+    scored = world.insert_run(state=State.DONE, **done).prediction.submission_id
+    soon = timezone.now() + timedelta(days=1)
+    Phase.objects.update(disclosure="sealed", sealed_until=soon, closes_at=soon)
+    status, out, err = run("show-scores", str(scored), "--token-file", "token")
+    assert (status, out) == (0, ""), err
+    assert "scored when it is unsealed" in err
+
+
 def test_a_board_as_text(run: Run, world: World) -> None:
     stand(world, "First", symmetric_scores(0.75))
     stand(world, "Second", symmetric_scores(0.5))
@@ -309,4 +322,4 @@ def test_a_ladders_rounded_score_is_not_repeated() -> None:
     exact = {**scores, "policy": "full"}
     shown = submit._result_lines({"result": {**result, "is_shown": False}}, exact)
     assert shown == ["accuracy 0.4000, the board shows a better submission, at rank 3= of 4"]
-    assert submit._result_lines({"result": None}, exact) == []
+    assert submit._result_lines({"result": None}, exact) == [], "it is not on the board"

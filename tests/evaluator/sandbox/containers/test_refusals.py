@@ -12,7 +12,6 @@ import pytest
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import container_spec, create_settings, engine_refusals, execution, resources
-from evaluator.sandbox.containers.backend import JobState
 from evaluator.sandbox.containers.engine import EngineError, EngineTimeoutError, NotFoundError
 from evaluator.sandbox.containers.engine_refusals import Step
 from evaluator.sandbox.containers.execution import Run
@@ -164,14 +163,10 @@ def run(engine: Any, *, is_healthy: bool = True, keep_going: Callable[[], bool] 
             architecture="amd64",
             image_labels=(),
         )
-        following = Run(engine, job, resources=parts, layers={}, probe=lambda: is_healthy)
+        execution = Run(engine, job, resources=parts, layers={}, image_bytes=0, probe=lambda: is_healthy)
         try:
-            following.submit(keep_going)
-            while following.poll(1.0).state is not JobState.ENDED:
-                pass
-            return following.collect()
+            return execution.to_its_end(keep_going, began=0.0)
         finally:
-            following.clean_up()
             assert engine.existing == set()
 
 

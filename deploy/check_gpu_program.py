@@ -1,4 +1,4 @@
-"""The program of the checks' image: it writes the GPUs and networks that a container sees, and can use a GPU.
+"""The program that `check_gpu.py` runs in containers: it writes which GPUs and networks it sees, and can use a GPU.
 
 It needs only Python's standard library. The NVIDIA runtime mounts libcuda.so.1, the driver's library, into a container
 with GPUs.
@@ -13,9 +13,6 @@ import time
 import uuid
 from pathlib import Path
 from typing import Any
-
-BYTES = 1_000_000_000
-"""GPU memory that the option `do=use` allocates."""
 
 
 class CudaError(Exception):
@@ -46,16 +43,16 @@ class Cuda:
             uuids.append(f"GPU-{uuid.UUID(bytes=bytes(content))}")
         return uuids
 
-    def use(self, seconds: float) -> None:
-        """Allocate BYTES on the first GPU and write to them repeatedly for this many seconds."""
+    def use(self, n_bytes: int, seconds: float) -> None:
+        """Allocate memory on the first GPU and write to it repeatedly for this many seconds."""
         device, context, memory = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_uint64()
         self.call("cuDeviceGet", ctypes.byref(device), 0)
         self.call("cuCtxCreate_v2", ctypes.byref(context), 0, device)
-        self.call("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(BYTES))
+        self.call("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(n_bytes))
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for _ in range(100):
-                self.call("cuMemsetD32_v2", memory, ctypes.c_uint(1), ctypes.c_size_t(BYTES // 4))
+                self.call("cuMemsetD32_v2", memory, ctypes.c_uint(1), ctypes.c_size_t(n_bytes // 4))
             self.call("cuCtxSynchronize")
 
 
@@ -74,7 +71,7 @@ def main() -> None:
             cuda = Cuda()
             found["uuids"] = cuda.uuids()
             if options.get("do") == "use":
-                cuda.use(float(options["seconds"]))
+                cuda.use(int(options["bytes"]), float(options["seconds"]))
         except (OSError, AttributeError, CudaError) as problem:
             found["error"] = f"{type(problem).__name__}: {problem}"
     Path("/output/predictions.jsonl").write_text(json.dumps(found))

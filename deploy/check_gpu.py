@@ -1,7 +1,8 @@
-"""Run the checks of this host's GPUs, and print `ok` or the fix for each. `deploy/check-gpu` runs this module.
+"""Run the checks of this host's GPUs, and print `ok` or the fix for each. `deploy/check-gpu` runs this script.
 
-The containers are confined as those of submitted systems are, by the same code, with the settings of the worker
-`systems-gpu`: HOLDOUT_GPUS, HOLDOUT_GPU_RUNTIME, HOLDOUT_NVIDIA_SMI, HOLDOUT_ENGINE and HOLDOUT_ENGINE_RUNTIME.
+A container has to see the GPUs that it asks for, and no others. Containers are confined as those of submitted systems
+are, by the same code, with the settings of the worker `systems-gpu`: HOLDOUT_GPUS, HOLDOUT_GPU_RUNTIME,
+HOLDOUT_NVIDIA_SMI, HOLDOUT_ENGINE and HOLDOUT_ENGINE_RUNTIME. `check_gpu_program.py` is their program.
 """
 
 from __future__ import annotations
@@ -21,18 +22,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from evaluator.errors import SandboxError, UsageError, shown
 from evaluator.options import Parser
 from evaluator.sandbox.containers.docker import DockerSandbox
 from evaluator.sandbox.containers.gpu import Gpu, Gpus, GpusBusyError
-from evaluator.sandbox.containers.gpu_check import program
 from evaluator.sandbox.containers.system_contract import SystemExecution, SystemLimits, Usage
 from evaluator.sandbox.contract import Verdict
 
+PROGRAM = Path(__file__).with_name("check_gpu_program.py")
 SECONDS = 6.0
 """For how long a container uses a GPU, or holds one while another asks for it."""
+BYTES = 1_000_000_000
+"""GPU memory that a container uses when its memory is measured."""
 IDLE_BYTES = 1_500_000_000
 """GPU memory that may be in use before the checks: the driver's own, on the largest GPUs."""
 PROBE_NETWORK = "lo"
@@ -46,37 +49,93 @@ CONFIGURE = "nvidia-ctk config --set accept-nvidia-visible-devices-envvar-when-u
 
 @dataclass(frozen=True)
 class Seen:
-    """The result of a container: `found` is the parsed output of `program.main`, `usage` the sandbox's measurements."""
+    """The result of a container: `found` is the parsed output of the program, `usage` the sandbox's measurements."""
 
     found: Mapping[str, Any]
     usage: Usage = field(default_factory=Usage)
 
 
-class Host(Protocol):
-    """The host whose GPUs are checked. All methods may raise SandboxError."""
+class Host:
+    """The host that runs this script. All methods may raise SandboxError.
 
-    runtime: str
+    image: id of the image with the program. settings: environment variables.
+    """
+
+    def __init__(self, image: str, settings: Mapping[str, str]) -> None:
+        self.runtime = settings.get("HOLDOUT_GPU_RUNTIME") or "nvidia"
+        self._command = shlex.split(settings.get("HOLDOUT_NVIDIA_SMI") or "nvidia-smi")
+        self._choice = settings.get("HOLDOUT_GPUS") or ""
+        self._image = image
+        self._engine = {
+            "url": settings.get("HOLDOUT_ENGINE") or None,
+            "runtime": settings.get("HOLDOUT_ENGINE_RUNTIME") or "runc",
+        }
+        self._instance = f"check-gpu-{secrets.token_hex(4)}"
 
     def gpus(self) -> list[Gpu]:
         """Return the GPUs that the operator offers (HOLDOUT_GPUS)."""
+        return self._offered(self._choice).offered()
 
     def used_bytes(self, gpu: Gpu) -> int:
-        """Return the number of bytes of a GPU's memory that are in use."""
+        samples = self._offered(self._choice).samples()
+        return samples[gpu.id].memory_bytes if gpu.id in samples else 0
 
     def layers(self) -> Mapping[str, Any]:
-        """Run the health check of the container engine, and return its layers of confinement by name."""
+        return self._sandbox([]).layers()
 
     def run(self, gpus: list[Gpu], do: str = "look") -> Seen:
-        """Run `program` in a container with exactly these GPUs, and return what it saw and used.
+        """Run the program in a container with exactly these GPUs, and return what it saw and used.
 
-        do: the command-line option for `program`: `look`, `use` or `wait`. Raises UsageError, GpusBusyError.
+        do: the program's option: `look`, `use` or `wait`. Raises UsageError, GpusBusyError.
         """
+        output = io.BytesIO()
+        with PROGRAM.open("rb") as inputs:  # any file: the program reads no inputs
+            execution = SystemExecution(
+                execution_id=secrets.token_hex(8),
+                image=self._image,
+                inputs=inputs.fileno(),
+                task="check-gpu",
+                options={"do": do, "seconds": SECONDS, "bytes": BYTES},
+                limits=SystemLimits(wall_seconds=60 + SECONDS),
+                gpus=len(gpus),
+            )
+            result = self._sandbox(gpus).run(execution, output)
+        if result.verdict is not Verdict.DONE:
+            raise SandboxError(f"the container failed: {result.explanation}; it printed: {shown(result.log)}")
+        return Seen(json.loads(output.getvalue()), result.usage)
 
     def are_free(self, gpus: list[Gpu]) -> bool:
         """Return True if none of these GPUs is reserved."""
+        return self._sandbox(gpus).has_free_gpus(len(gpus))
 
-    def holding(self, gpus: list[Gpu]) -> Any:
-        """Return a context manager that runs a container with these GPUs; inside the context they are reserved."""
+    @contextmanager
+    def holding(self, gpus: list[Gpu]) -> Iterator[None]:
+        """Run a container with these GPUs, which are reserved inside the context."""
+        errors: list[Exception] = []
+
+        def hold() -> None:
+            try:
+                self.run(gpus, "wait")
+            except (SandboxError, UsageError) as error:
+                errors.append(error)
+
+        holder = threading.Thread(target=hold)
+        holder.start()
+        try:
+            while self.are_free(gpus) and holder.is_alive():
+                holder.join(0.05)
+            yield
+        finally:
+            holder.join()
+        if errors:
+            raise SandboxError(f"the container that holds the GPU failed: {errors[0]}")
+
+    def _offered(self, choice: str) -> Gpus:
+        return Gpus(choice, runtime=self.runtime, command=self._command)
+
+    def _sandbox(self, gpus: list[Gpu]) -> DockerSandbox:
+        offered = self._offered(",".join(gpu.id for gpu in gpus))
+        return DockerSandbox(instance=self._instance, gpus=offered, **self._engine)  # type: ignore[arg-type]
 
 
 class CheckError(Exception):
@@ -162,9 +221,9 @@ def measured(host: Host) -> str:
     """Check that the time and the memory of a GPU are measured."""
     usage = host.run(host.gpus()[:1], "use").usage
     memory, seconds = usage.peak_gpu_memory_bytes, usage.gpu_seconds
-    if memory is None or memory < 0.9 * program.BYTES:
+    if memory is None or memory < 0.9 * BYTES:
         raise CheckError(
-            f"a container uses {program.BYTES:,} bytes of GPU memory, but "
+            f"a container uses {BYTES:,} bytes of GPU memory, but "
             f"{'none' if memory is None else f'{memory:,} bytes'} were measured, expected at least 90 %",
             "nvidia-smi --query-gpu=uuid,utilization.gpu,memory.used --format=csv; then nvidia-smi -pm 1",
         )
@@ -235,85 +294,12 @@ def check(host: Host, say: Callable[[str], object]) -> bool:
     return True
 
 
-class ThisHost:
-    """The host that runs this process. image: id of the image with `program`. settings: environment variables."""
-
-    def __init__(self, image: str, settings: Mapping[str, str]) -> None:
-        self.runtime = settings.get("HOLDOUT_GPU_RUNTIME") or "nvidia"
-        self._command = shlex.split(settings.get("HOLDOUT_NVIDIA_SMI") or "nvidia-smi")
-        self._choice = settings.get("HOLDOUT_GPUS") or ""
-        self._image = image
-        self._engine = {
-            "url": settings.get("HOLDOUT_ENGINE") or None,
-            "runtime": settings.get("HOLDOUT_ENGINE_RUNTIME") or "runc",
-        }
-        self._instance = f"check-gpu-{secrets.token_hex(4)}"
-
-    def gpus(self) -> list[Gpu]:
-        return self._offered(self._choice).offered()
-
-    def used_bytes(self, gpu: Gpu) -> int:
-        samples = self._offered(self._choice).samples()
-        return samples[gpu.id].memory_bytes if gpu.id in samples else 0
-
-    def layers(self) -> Mapping[str, Any]:
-        return self._sandbox([]).layers()
-
-    def run(self, gpus: list[Gpu], do: str = "look") -> Seen:
-        output = io.BytesIO()
-        with Path(program.__file__).open("rb") as inputs:  # any file: the program reads no inputs
-            execution = SystemExecution(
-                execution_id=secrets.token_hex(8),
-                image=self._image,
-                inputs=inputs.fileno(),
-                task="check-gpu",
-                options={"do": do, "seconds": SECONDS},
-                limits=SystemLimits(wall_seconds=60 + SECONDS),
-                gpus=len(gpus),
-            )
-            result = self._sandbox(gpus).run(execution, output)
-        if result.verdict is not Verdict.DONE:
-            raise SandboxError(f"the container failed: {result.explanation}; it printed: {shown(result.log)}")
-        return Seen(json.loads(output.getvalue()), result.usage)
-
-    def are_free(self, gpus: list[Gpu]) -> bool:
-        return self._sandbox(gpus).has_free_gpus(len(gpus))
-
-    @contextmanager
-    def holding(self, gpus: list[Gpu]) -> Iterator[None]:
-        errors: list[Exception] = []
-
-        def hold() -> None:
-            try:
-                self.run(gpus, "wait")
-            except (SandboxError, UsageError) as error:
-                errors.append(error)
-
-        holder = threading.Thread(target=hold)
-        holder.start()
-        try:
-            while self.are_free(gpus) and holder.is_alive():
-                holder.join(0.05)
-            yield
-        finally:
-            holder.join()
-        if errors:
-            raise SandboxError(f"the container that holds the GPU failed: {errors[0]}")
-
-    def _offered(self, choice: str) -> Gpus:
-        return Gpus(choice, runtime=self.runtime, command=self._command)
-
-    def _sandbox(self, gpus: list[Gpu]) -> DockerSandbox:
-        offered = self._offered(",".join(gpu.id for gpu in gpus))
-        return DockerSandbox(instance=self._instance, gpus=offered, **self._engine)  # type: ignore[arg-type]
-
-
 @contextmanager
 def built_image(base: str, environment: Mapping[str, str]) -> Iterator[str]:
-    """Build the image of `program` on `base`, which has python3 and glibc; yield its id, and remove the image."""
+    """Build the image of the program on `base`, which has python3 and glibc; yield its id, and remove the image."""
     tag = f"holdout-check-gpu:{secrets.token_hex(4)}"
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(program.__file__, Path(folder, "program.py"))
+        shutil.copy(PROGRAM, Path(folder, "program.py"))
         Path(folder, "Dockerfile").write_text(
             f"FROM {base}\nENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=all\nCOPY program.py /program.py\n"
             'ENTRYPOINT ["python3", "/program.py"]\n'
@@ -347,7 +333,7 @@ def main(arguments: list[str] | None = None) -> int:
     base = _parser().parse_args(arguments).base
     try:
         with built_image(base, os.environ) as image:
-            return 0 if check(ThisHost(image, os.environ), print) else 1
+            return 0 if check(Host(image, os.environ), print) else 1
     except SandboxError as error:
         sys.stderr.write(f"check-gpu: {error}\n")
         return 2

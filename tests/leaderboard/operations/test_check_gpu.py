@@ -13,12 +13,11 @@ import pytest
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers.gpu import Gpu, GpusBusyError
-from evaluator.sandbox.containers.gpu_check import __main__ as gpu_check
-from evaluator.sandbox.containers.gpu_check.__main__ import Seen
 from evaluator.sandbox.containers.system_contract import Usage
+from tests.conftest import ROOT
 from tests.evaluator.sandbox.containers.fake_nvidia_smi import H100, L4, FakeNvidiaSmi
+from tests.support.deploy_scripts import check_gpu
 
-ROOT = Path(__file__).resolve().parents[4]
 GPUS = [
     Gpu(id=H100, index=0, name="NVIDIA H100", memory_bytes=85_000_000_000),
     Gpu(id=L4, index=1, name="NVIDIA L4", memory_bytes=24_000_000_000),
@@ -44,11 +43,11 @@ class FakeHost:
     def layers(self) -> Mapping[str, Any]:
         return {"runtime": "runc", "engine": "28.2.2"}
 
-    def run(self, gpus: list[Gpu], do: str = "look") -> Seen:
+    def run(self, gpus: list[Gpu], do: str = "look") -> Any:
         self.asked.append((do, [gpu.id for gpu in gpus]))
         if any(gpu in self.held for gpu in gpus):
             raise GpusBusyError("they are reserved")
-        return Seen(self.seen(gpus), self.usage)
+        return check_gpu.Seen(self.seen(gpus), self.usage)
 
     def seen(self, gpus: list[Gpu]) -> dict[str, Any]:
         devices = [f"nvidia{gpu.index}" for gpu in gpus]
@@ -66,8 +65,8 @@ class FakeHost:
 
 def test_a_host_that_does_everything_right_passes() -> None:
     host, said = FakeHost(), []
-    assert gpu_check.check(host, said.append)
-    assert [line.split()[1].strip(":") for line in said[:-1]] == [check.__name__ for check in gpu_check.CHECKS]
+    assert check_gpu.check(host, said.append)
+    assert [line.split()[1].strip(":") for line in said[:-1]] == [check.__name__ for check in check_gpu.CHECKS]
     assert all(line.startswith("ok ") for line in said[:-1]) and "all checks passed" in said[-1]
     assert host.asked[1:5] == [("look", [H100]), ("look", [L4]), ("look", [H100, L4]), ("look", [])]
     assert ("use", [H100]) in host.asked
@@ -136,13 +135,13 @@ def shared(gpus: list[Gpu]) -> Iterator[None]:
 )
 def test_each_check_fails_on_a_host_with_its_defect(host: FakeHost, name: str, problem: str, mend: str) -> None:
     said: list[str] = []
-    assert not gpu_check.check(host, said.append)
+    assert not check_gpu.check(host, said.append)
     failure = next(line for line in said if line.startswith("FAILED"))
     assert failure.split()[1] == f"{name}:" and problem in failure
     assert mend in failure.split("fix: ")[1]
     assert said[-1].startswith("not checked: "), "nothing after it is claimed"
     assert [line.split()[1].strip(":") for line in said[:-2]] == [
-        check.__name__ for check in gpu_check.CHECKS[: len(said) - 2]
+        check.__name__ for check in check_gpu.CHECKS[: len(said) - 2]
     ]
 
 
