@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from leaderboard.boards.api.serializers import ReportedSerializer
 from leaderboard.core.api import addresses
 from leaderboard.core.api.renamed import RenamedFields
-from leaderboard.datasets.api.serializers import ErratumSerializer
+from leaderboard.datasets.queries.errata import IN_FORCE, SCORED_AGAIN, SET_ASIDE
 from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Benchmark, Download, Phase, Split
 from leaderboard.models.benchmark import PHASE_FIELDS
@@ -178,6 +178,30 @@ class FactSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     kind = serializers.CharField(help_text="what its values are: `text`, `number`, ...")
+
+
+class ReplacedSerializer(serializers.Serializer[Any]):
+    """Serializer of a board that was replaced after a correction of gold; the frozen board stays available."""
+
+    phase = serializers.CharField(source="phase.slug")
+    gold_version = serializers.IntegerField(source="gold_version.number")
+    task_version = serializers.IntegerField()
+
+
+class ErratumSerializer(serializers.Serializer[Any]):
+    """Serializer of an erratum: the public notice of a correction of published gold."""
+
+    split = serializers.CharField(source="gold.split.name")
+    gold_version = serializers.IntegerField(source="gold.number")
+    corrected_at = serializers.DateTimeField(source="gold.created_at")
+    reason = serializers.CharField(source="gold.reason")
+    n_changed = serializers.IntegerField(
+        allow_null=True, help_text="number of items that the correction changed; null: not counted or not published"
+    )
+    state = serializers.ChoiceField(
+        [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: the rescoring on the corrected gold was cancelled"
+    )
+    replaced = ReplacedSerializer(many=True, help_text="former boards, available by `gold_version` and `task_version`")
 
 
 class BenchmarkSerializer(BenchmarkLine):

@@ -12,17 +12,28 @@ from leaderboard.models import AuditEntry, Dataset, GoldVersion, PublicPrivatePa
 
 
 @transaction.atomic
-def create(*, slug: str, title: str, task: str, by: User, **described: str) -> Dataset:
+def create(
+    *,
+    slug: str,
+    title: str,
+    task: str,
+    by: User,
+    description: str = "",
+    licence: str = "",
+    citation: str = "",
+    source_url: str = "",
+) -> Dataset:
     """Create a dataset without splits. Curators only.
 
-    slug: the dataset's name in URLs. task: the name of a task of the evaluator. described: description, licence,
-    citation and source_url, all optional. Raises Refused: NOT_AN_ORGANISER unless `by` is a curator; INVALID_VALUE for
-    an unknown task or an invalid value; NAME_TAKEN for a slug that another dataset has.
+    slug: the dataset's name in URLs. task: the name of a task of the evaluator. Raises Refused: NOT_AN_ORGANISER
+    unless `by` is a curator; INVALID_VALUE for an unknown task or an invalid value; NAME_TAKEN for a slug that another
+    dataset has.
     """
     check_is_curator(by, to="create datasets")
     validation.check_task(task)
-    dataset = Dataset(slug=slug, title=title, task=task, **described)
-    validation.check_texts(title=title, **described)
+    texts = {"description": description, "licence": licence, "citation": citation, "source_url": source_url}
+    dataset = Dataset(slug=slug, title=title, task=task, **texts)
+    validation.check_texts(title=title, **texts)
     validation.check(dataset)
     dataset.save(force_insert=True)
     AuditEntry.record("dataset.created", dataset, by=by)
