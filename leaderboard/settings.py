@@ -48,8 +48,6 @@ INSTALLED_APPS = [
     "knox",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "import_export",
-    "simple_history",
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -80,7 +78,6 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "leaderboard.core.web.reauthentication.reauthentication_middleware",
     "leaderboard.core.web.third_party_views.third_party_views_middleware",
-    "simple_history.middleware.HistoryRequestMiddleware",
     "leaderboard.core.web.upload.body_limit_middleware",
 ]
 
@@ -472,11 +469,6 @@ SPECTACULAR_SETTINGS = {
         "TokenScope": "leaderboard.models.TokenDetails.Scope",
     },
 }
-
-# --- the admin: history is read-only; reverting would bypass the checks of actions
-SIMPLE_HISTORY_REVERT_DISABLED = True
-IMPORT_EXPORT_TMP_STORAGE_CLASS = "import_export.tmp_storages.CacheStorage"
-IMPORT_EXPORT_SKIP_ADMIN_ACTION_EXPORT_UI = True
 
 # --- language and time
 LANGUAGE_CODE = "en"

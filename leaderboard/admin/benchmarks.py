@@ -1,17 +1,24 @@
-"""Admin of benchmarks, datasets, splits, gold versions and downloads. Metadata of gold is shown, never its file."""
+"""Admin of benchmarks, with their data and reported results. Metadata of gold is shown, never its file."""
 
 from __future__ import annotations
 
 from django.contrib import admin
-from simple_history.admin import SimpleHistoryAdmin
 
-from leaderboard.admin.files import ExportsRecords
-from leaderboard.admin.readonly import ReadOnlyAdmin
-from leaderboard.models import Benchmark, Dataset, Download, GoldVersion, PublicPrivatePartition, Split
+from leaderboard.admin.changes import RecordsChanges
+from leaderboard.admin.files import ReadOnlyAdmin
+from leaderboard.models import (
+    Benchmark,
+    Dataset,
+    Download,
+    GoldVersion,
+    PublicPrivatePartition,
+    ReportedResult,
+    Split,
+)
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(ExportsRecords, SimpleHistoryAdmin):
+class BenchmarkAdmin(RecordsChanges):
     """Admin of benchmarks. Texts and organisers can be edited; the task and the dataset are fixed after creation."""
 
     list_display = ("title", "slug", "task", "state", "created_at")
@@ -25,7 +32,7 @@ class BenchmarkAdmin(ExportsRecords, SimpleHistoryAdmin):
 
 
 @admin.register(Dataset)
-class DatasetAdmin(ExportsRecords, SimpleHistoryAdmin):
+class DatasetAdmin(RecordsChanges):
     list_display = ("title", "slug", "task", "licence", "created_at")
     readonly_fields = ("slug", "task")
 
@@ -59,3 +66,10 @@ class GoldVersionAdmin(ReadOnlyAdmin):
     list_display = ("split", "number", "n_lines", "n_units", "n_groups", "primary", "created_at")
     list_select_related = ("split__dataset",)
     exclude = ("file",)
+
+
+@admin.register(ReportedResult)
+class ReportedResultAdmin(ReadOnlyAdmin):
+    list_display = ("system", "benchmark", "paper", "table", "split", "same_split")
+    list_filter = ("benchmark",)
+    list_select_related = ("benchmark",)

@@ -2,80 +2,85 @@
 
 from __future__ import annotations
 
-import math
+import csv
+import io
+from datetime import datetime
 from typing import Any
 
+import msgspec
+from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.core.exceptions import PermissionDenied
 from django.db.models import FileField, QuerySet
-from django.http import HttpRequest
-from import_export.admin import ExportMixin
-from import_export.formats.base_formats import CSV, JSON
-from import_export.forms import ExportForm
-from import_export.resources import ModelResource, modelresource_factory
-from tablib import Dataset
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+from django.utils import timezone
 
-from leaderboard.boards.api.csv import escape_formula, unescape_formula
+from leaderboard.boards.api.csv import escape_formula
 from leaderboard.models import AuditEntry
 
 MOST_ROWS = 100_000
 """Maximum number of rows of an export: the whole file is built in memory during the request."""
+MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
-class SafeCSV(CSV):
-    """CSV format with an apostrophe before text that a spreadsheet would take for a formula.
-
-    An import removes the apostrophe.
-    """
-
-    def export_data(self, dataset: Dataset, **kwargs: Any) -> str:
-        safe = Dataset(headers=dataset.headers)
-        for row in dataset:
-            safe.append([_escaped(cell) for cell in row])
-        return str(super().export_data(safe, **kwargs))
-
-    def create_dataset(self, in_stream: Any, **kwargs: Any) -> Dataset:
-        parsed = super().create_dataset(in_stream, **kwargs)
-        unescaped = Dataset(headers=parsed.headers)
-        for row in parsed:
-            unescaped.append([unescape_formula(cell) for cell in row])
-        return unescaped
-
-
-FORMATS = [SafeCSV, JSON]
-
-
-class ExportsRecords(ExportMixin):
-    """Mixin that adds an *Export* button to an admin list.
+class ExportsRecords(admin.ModelAdmin):
+    """Base of admin pages with links to export the listed records.
 
     An export has the records that match the list's filters, with the primary key and the fields of a record's own admin
     page, except stored files.
     """
 
-    formats = FORMATS
-    export_form_class = ExportForm
+    change_list_template = "admin/list_with_export.html"
 
-    def has_export_permission(self, request: HttpRequest) -> bool:
-        return bool(self.has_view_permission(request))
+    def get_urls(self) -> list[Any]:
+        name = f"{self.opts.app_label}_{self.opts.model_name}_export"
+        view = self.admin_site.admin_view(self.export)
+        return [path("export.<str:suffix>", view, name=name), *super().get_urls()]
 
-    def get_export_resource_classes(self, request: HttpRequest) -> list[type[ModelResource]]:
-        return [
-            modelresource_factory(self.model, meta_options={"fields": _exported_fields(self.model, self.exclude or ())})
-        ]
-
-    def get_export_data(self, file_format: Any, request: HttpRequest, queryset: QuerySet[Any], **kwargs: Any) -> Any:
-        """Return the content of the exported file, and record the export in the audit trail.
-
-        Raises ValueError, whose message the page shows, for more than MOST_ROWS rows.
-        """
-        n = queryset.count()
-        if n > MOST_ROWS:
-            raise ValueError(f"The list has {n:,} records; expected at most {MOST_ROWS:,}. Filter the list first.")
+    def export(self, request: HttpRequest, suffix: str) -> HttpResponse:
+        """Return the records of the list as a file, and record the export in the audit log. suffix: csv or json."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if suffix not in MEDIA_TYPES:
+            raise Http404(f"No file {suffix}; expected csv or json.")
+        try:
+            rows = self.get_changelist_instance(request).get_queryset(request)
+        except IncorrectLookupParameters as error:
+            raise Http404("The list has no such filter.") from error
+        if (n := rows.count()) > MOST_ROWS:
+            text = f"The list has {n:,} records; expected at most {MOST_ROWS:,}. Filter the list first."
+            return HttpResponse(text, status=422, content_type="text/plain; charset=utf-8")
+        names = _exported_fields(self.model, self.exclude or ())
+        content = _as_csv(rows, names) if suffix == "csv" else msgspec.json.encode(list(rows.values(*names)))
         AuditEntry.objects.create(
             action="records.exported",
-            subject=f"{self.model._meta.model_name}:list",
+            subject=f"{self.opts.model_name}:list",
             actor_id=request.user.pk,
-            detail={"n": n, "format": file_format.get_extension()},
+            detail={"n": n, "format": suffix},
         )
-        return super().get_export_data(file_format, request, queryset, **kwargs)
+        file_name = f"{self.opts.model_name}-{timezone.now():%Y-%m-%d}.{suffix}"
+        disposition = f'attachment; filename="{file_name}"'
+        return HttpResponse(content, MEDIA_TYPES[suffix], headers={"Content-Disposition": disposition})
+
+
+class ReadOnlyAdmin(ExportsRecords):
+    """Base of admin pages whose rows can be viewed, but not added, changed or deleted.
+
+    Subclasses exclude stored files, which have no URL.
+    """
+
+    show_full_result_count = False
+    list_per_page = 50
+
+    def has_add_permission(self, request: HttpRequest, *_: Any) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
 
 
 def _exported_fields(model: Any, excluded: Any) -> list[str]:
@@ -88,12 +93,20 @@ def _exported_fields(model: Any, excluded: Any) -> list[str]:
     return [field.name for field in fields if (field.editable or field.primary_key) and field.name not in excluded]
 
 
-def _escaped(value: Any) -> Any:
-    return value if not isinstance(value, str) or _is_number(value) else escape_formula(value)
+def _as_csv(rows: QuerySet[Any], names: list[str]) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(names)
+    for values in rows.values_list(*names):
+        writer.writerow(map(_cell, values))
+    return buffer.getvalue()
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return escape_formula(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, dict | list):
+        return escape_formula(msgspec.json.encode(value).decode())
+    return value

@@ -64,14 +64,14 @@ class MembershipInline(admin.StackedInline):
 
 
 @admin.register(Team)
-class TeamAdmin(ExportsRecords, admin.ModelAdmin):
+class TeamAdmin(ExportsRecords):
     list_display = ("name", "created_at")
     search_fields = ("name",)
     inlines = (MembershipInline,)
 
 
 @admin.register(System)
-class SystemAdmin(ExportsRecords, admin.ModelAdmin):
+class SystemAdmin(ExportsRecords):
     """Admin of systems. Kind and team of a stored system cannot be edited, because boards and quotas depend on them."""
 
     list_display = ("name", "team", "kind", "created_at")

@@ -8,13 +8,13 @@ from django import forms
 from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest
-from simple_history.admin import SimpleHistoryAdmin
 
-from leaderboard.admin.files import ExportsRecords
+from leaderboard.admin.changes import RecordsChanges
 from leaderboard.admin.moments import SAID
 from leaderboard.benchmarks.actions import deadlines
 from leaderboard.core.refusal import Refused
 from leaderboard.models import Phase
+from leaderboard.models.benchmark import PHASE_FIELDS
 from leaderboard.work_queue import worker_status
 
 
@@ -52,7 +52,7 @@ class PhaseForm(forms.ModelForm):
 
 
 @admin.register(Phase)
-class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
+class PhaseAdmin(RecordsChanges):
     """Admin of phases. Quotas and dates can be edited, the end only to a later date.
 
     Split and options cannot be edited, because scores depend on them.
@@ -63,22 +63,8 @@ class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
     list_display = ("title", "benchmark", "split", "opens_at", "closes_at", "quota_per_day", "quota_total")
     list_select_related = ("benchmark", "split__dataset")
     readonly_fields = (
-        "benchmark",
-        "slug",
-        "split",
-        "options",
-        "time_zone",
-        "scorer",
-        "disclosure",
-        "scope",
-        "subset",
-        "exact_scores",
-        "least_groups",
-        "detailed_answers",
-        "afterwards",
-        "sealed_until",
-        "unsealed_at",
-        "tracks",
+        *("benchmark", "scorer", "unsealed_at"),
+        *(name for name, field in PHASE_FIELDS.items() if not field.in_admin),
     )
 
     def has_add_permission(self, request: object) -> bool:
@@ -94,7 +80,6 @@ class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
         """Save the phase. A changed deadline is saved by the action that extends deadlines, which records it."""
         if "closes_at" in form.changed_data:
             form.extend()
-            obj.sealed_until = Phase.objects.values_list("sealed_until", flat=True).get(pk=obj.pk)
         super().save_model(request, obj, form, change)
         if obj.gpus and (why_not := worker_status.why_no_gpus(obj.gpus, obj.gpu_memory_gb)):
             messages.warning(request, why_not)

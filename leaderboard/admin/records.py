@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from leaderboard.admin.readonly import ReadOnlyAdmin
+from leaderboard.admin.files import ReadOnlyAdmin
 from leaderboard.models import AuditEntry
 
 

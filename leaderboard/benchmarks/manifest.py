@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+from django.db.models import BooleanField, DateTimeField, IntegerField
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from leaderboard.boards.queries import facts
-from leaderboard.models.benchmark import MAX_GPU_MEMORY_GB, MAX_GPUS
+from leaderboard.models import Phase
+from leaderboard.models.benchmark import PHASE_FIELDS, PhaseField, declared_range
 from leaderboard.models.reported_numbers import Value
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -68,7 +70,52 @@ class TrackPart(Part):
     description: Annotated[str, Meta(max_length=1000)] = ""
 
 
-class PhasePart(Part):
+_TYPES = {
+    "slug": Slug,
+    "split": str,
+    "options": Options,
+    "limits": dict[str, int | float],
+    "time_zone": str,
+    "tracks": list[TrackPart],
+}
+"""Field of a phase -> its type in a manifest, where it does not follow from the model's field."""
+_KEYS = {"subset": "gold_subset"}
+"""Field of a phase -> its key in the document, where that is another."""
+
+
+def _phase_key(name: str, declared: PhaseField) -> tuple[str, Any, Any]:
+    """Return (name, type, default) of a field of PhasePart, made of the model's field."""
+    column: Any = Phase._meta.get_field(name)
+    kind = _TYPES.get(name) or _type_of(column)
+    if column.null:
+        kind = kind | None
+    if declared.is_promised:
+        return name, kind | UnsetType, UNSET
+    if not (column.null or column.has_default()):
+        return name, kind, msgspec.field()
+    default = None if column.null else column.get_default()
+    return name, kind, msgspec.field(default=default, name=_KEYS.get(name))
+
+
+def _type_of(column: Any) -> Any:
+    if column.choices:
+        return Literal[tuple(value for value, _ in column.choices)]
+    if isinstance(column, BooleanField):
+        return bool
+    if isinstance(column, DateTimeField):
+        return Moment
+    if isinstance(column, IntegerField):
+        low, high = declared_range(column)
+        return Annotated[int, Meta(ge=low or 0, le=high)]
+    return Annotated[str, Meta(min_length=1, max_length=column.max_length)]
+
+
+_PhaseKeys: Any = msgspec.defstruct(
+    "_PhaseKeys", [_phase_key(*item) for item in PHASE_FIELDS.items()], bases=(Part,), kw_only=True
+)
+
+
+class PhasePart(_PhaseKeys):
     """A phase of the benchmark, with the fields of the model Phase.
 
     split: name of the split that it scores. subset: the groups of the gold that are scored (empty: all groups); the
@@ -76,33 +123,6 @@ class PhasePart(Part):
     (`benchmarks.recommended`). Other UNSET keys have the values of `benchmarks.proposed`, or else the model's defaults.
     gpus: number of GPUs of each container, each with at least `gpu_memory_gb` GB (0: any).
     """
-
-    slug: Slug
-    title: Name
-    split: str
-    options: Options = {}
-    opens_at: Moment | None = None
-    closes_at: Moment | None = None
-    quota_per_day: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
-    quota_total: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
-    quota_everybody: Annotated[int, Meta(ge=1)] | None = None
-    disclosure: Literal["full", "ladder", "sealed"] | UnsetType = UNSET
-    scope: Literal["team", "task"] | UnsetType = UNSET
-    subset: Literal["", "public", "private"] = msgspec.field(default="", name="gold_subset")
-    exact_scores: bool | UnsetType = UNSET
-    least_groups: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
-    detailed_answers: Annotated[int, Meta(ge=0)] | UnsetType | None = UNSET
-    afterwards: Literal["overall", "improvements"] | UnsetType = UNSET
-    sealed_until: Moment | None = None
-    finals_per_team: Annotated[int, Meta(ge=1)] = 1
-    takes_predictions: bool = True
-    takes_images: bool = False
-    limits: dict[str, int | float] = {}
-    gpus: Annotated[int, Meta(ge=0, le=MAX_GPUS)] = 0
-    gpu_memory_gb: Annotated[int, Meta(ge=0, le=MAX_GPU_MEMORY_GB)] = 0
-    time_zone: str = "UTC"
-    shows_logs: bool | None = None
-    tracks: list[TrackPart] = []
 
     def __post_init__(self) -> None:
         if self.gpu_memory_gb and not self.gpus:

@@ -30,7 +30,16 @@ from leaderboard.datasets.actions import (
     partition_gold,
     splits,
 )
-from leaderboard.models import AuditEntry, Benchmark, Dataset, PublicPrivatePartition, Split, User
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    Dataset,
+    Phase,
+    PublicPrivatePartition,
+    ReportedResult,
+    Split,
+    User,
+)
 from leaderboard.submissions.actions import hide, registrations
 
 BEGAN, ENDED = "hosting.began", "hosting.ended"
@@ -301,11 +310,10 @@ def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
         policy = fields.get("disclosure") or benchmarks.recommended(split)
         fields = {"disclosure": policy, **benchmarks.proposed(policy), **fields}
         fields |= {"split": split, "tracks": [msgspec.structs.asdict(track) for track in phase.tracks]}
-        benchmarks.add_phase(benchmark=benchmark, by=by, **fields)
+        benchmarks.add_phase(phase=Phase(benchmark=benchmark, **fields), by=by)
     for row in manifest.reported:
-        fields = msgspec.structs.asdict(row)
-        values = [msgspec.structs.asdict(value) for value in row.values]
-        benchmarks.add_reported(benchmark=benchmark, by=by, **{**fields, "values": values})
+        fields = msgspec.structs.asdict(row) | {"values": [msgspec.structs.asdict(value) for value in row.values]}
+        benchmarks.add_reported(row=ReportedResult(benchmark=benchmark, **fields), by=by)
     return _describe(manifest, benchmark, by)
 
 

@@ -12,6 +12,17 @@ from django.conf import settings
 from django.db import models
 
 
+class Audited(models.Model):
+    """A row that counts the entries about it: from the number, caches and forms see that it has changed."""
+
+    n_entries = models.PositiveIntegerField(
+        default=0, db_default=0, editable=False, help_text="number of entries of the audit log about it"
+    )
+
+    class Meta:
+        abstract = True
+
+
 class AuditEntry(models.Model):
     """One action: the user, the action, the row concerned, and the time. It never contains gold or file contents."""
 
@@ -37,4 +48,6 @@ class AuditEntry(models.Model):
         """
         actor = by if getattr(by, "pk", None) else None
         name = f"{subject._meta.model_name}:{subject.pk}"
+        if isinstance(subject, Audited):
+            type(subject)._base_manager.filter(pk=subject.pk).update(n_entries=models.F("n_entries") + 1)
         return cls.objects.create(action=action, subject=name, actor=actor, detail=detail)

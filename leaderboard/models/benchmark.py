@@ -6,7 +6,8 @@ import hashlib
 import uuid
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from enum import Enum, auto
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -14,8 +15,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
-from simple_history.models import HistoricalRecords
 
+from .audit_log import Audited
 from .dataset import Dataset, Split, inputs_storage
 
 MAX_GPUS = 16
@@ -26,12 +27,6 @@ LEAST_GROUPS, DETAILED_ANSWERS = 25, 10
 """Defaults of a phase on hidden gold; see `evaluator.disclosure.policy.Policy`."""
 LADDER_LEAST_GROUPS = 100
 """`Phase.least_groups` as proposed for a new ladder on hidden gold."""
-
-FIXED_ONCE_SUBMITTED = (
-    *("split", "options", "disclosure", "scope", "subset"),
-    *("exact_scores", "least_groups", "detailed_answers", "afterwards"),
-)
-"""Fields of a phase on which its scores, and what is shown of them, depend: they do not change after a submission."""
 
 
 SEARCHED = ("title", "summary", "description", "slug", "paper_url")
@@ -85,7 +80,7 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.ongoing_rehearsals().filter(rehearsal__testers=user)
 
 
-class Benchmark(models.Model):
+class Benchmark(Audited):
     """A benchmark: a task on a dataset, with rules and phases, and with a page on the site."""
 
     class State(models.TextChoices):
@@ -147,7 +142,6 @@ class Benchmark(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BenchmarkQuerySet.as_manager()
-    history = HistoricalRecords(m2m_fields=[organisers], excluded_fields=["baselines_team"])
 
     class Meta:
         ordering = ["title"]
@@ -208,7 +202,7 @@ class Benchmark(models.Model):
         return bool(getattr(user, "is_curator", False)) or self.organisers.filter(pk=user.pk).exists()  # type: ignore[attr-defined]
 
 
-class Phase(models.Model):
+class Phase(Audited):
     """A round of a benchmark, bound to one split, with dates, quotas and a disclosure policy."""
 
     class Disclosure(models.TextChoices):
@@ -253,47 +247,54 @@ class Phase(models.Model):
     time_zone = models.CharField(
         max_length=60,
         default="UTC",
-        help_text="dates are shown in it and in UTC: an IANA name, or AoE (anywhere on Earth)",
+        help_text="time zone in which pages show dates next to UTC: an IANA name, or AoE",
     )
     quota_per_day = models.PositiveIntegerField(default=10, validators=[MinValueValidator(1)])
     quota_total = models.PositiveIntegerField(default=50, validators=[MinValueValidator(1)])
     quota_everybody = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)], help_text="of all teams together; null: no limit"
     )
-    disclosure = models.CharField(max_length=10, choices=Disclosure.choices, default=Disclosure.FULL)
-    scope = models.CharField(max_length=10, choices=Scope.choices, default=Scope.TEAM, help_text="of a ladder")
+    disclosure = models.CharField(
+        max_length=10, choices=Disclosure.choices, default=Disclosure.FULL, help_text="what is revealed of scores"
+    )
+    scope = models.CharField(
+        max_length=10,
+        choices=Scope.choices,
+        default=Scope.TEAM,
+        help_text="on a ladder, a score is revealed only if it beats the best revealed score: `team`: of the same "
+        "team, `task`: of all teams",
+    )
     subset = models.CharField(max_length=10, choices=Subset.choices, default=Subset.WHOLE, blank=True)
     exact_scores = models.BooleanField(
-        default=False, help_text="scores on hidden gold have all digits, from which labels can be read"
+        default=False, help_text="whether scores on hidden gold are shown with all digits"
     )
     least_groups = models.PositiveIntegerField(
         default=LEAST_GROUPS,
         validators=[MinValueValidator(1)],
-        help_text="smallest number of groups of a slice that is shown while the gold is hidden",
+        help_text="while the gold is hidden, slices with fewer groups are not shown",
     )
     detailed_answers = models.PositiveIntegerField(
         null=True,
         blank=True,
         default=DETAILED_ANSWERS,
-        help_text="of each team on hidden gold, with slices, intervals and all measures; null: all its answers",
+        help_text="while the gold is hidden, how many answers of a team (of a ladder: that show a score) have slices, "
+        "intervals and all measures; null: all",
     )
     afterwards = models.CharField(
         max_length=12,
         choices=Afterwards.choices,
         default=Afterwards.OVERALL,
-        help_text="what is shown of the answers after the detailed ones",
+        help_text="what later answers show: the `overall` score, or only `improvements` of it by a ladder's step",
     )
-    sealed_until = models.DateTimeField(
-        null=True, blank=True, help_text="of a sealed phase: when its finals are scored"
-    )
+    sealed_until = models.DateTimeField(null=True, blank=True, help_text="when a sealed phase is unsealed")
     unsealed_at = models.DateTimeField(null=True, blank=True, help_text="when its finals were scored")
     finals_per_team = models.PositiveSmallIntegerField(
         default=1,
         validators=[MinValueValidator(1)],
-        help_text="number of final submissions a team may choose in a sealed phase",
+        help_text="how many submissions a team may choose in a sealed phase",
     )
-    takes_predictions = models.BooleanField(default=True, help_text="predictions files may be uploaded")
-    takes_images = models.BooleanField(default=False, help_text="container images may be submitted")
+    takes_predictions = models.BooleanField(default=True, help_text="whether predictions files are accepted")
+    takes_images = models.BooleanField(default=False, help_text="whether container images are accepted")
     limits = models.JSONField(default=dict, blank=True, help_text="of a container, where they differ from the defaults")
     gpus = models.PositiveSmallIntegerField(
         default=0, validators=[MaxValueValidator(MAX_GPUS)], help_text="number of GPUs of each container; 0: none"
@@ -325,8 +326,6 @@ class Phase(models.Model):
         default=0, editable=False, help_text="the highest Release.sequence that the phase's boards include"
     )
     created_at = models.DateTimeField(auto_now_add=True)
-
-    history = HistoricalRecords(excluded_fields=["ranked_sequence"])
 
     class Meta:
         ordering = ["benchmark", "position", "id"]
@@ -405,6 +404,74 @@ class Phase(models.Model):
     def is_past(self, at: datetime | None = None) -> bool:
         """Return whether the phase had closed before the time `at` (None: now). Teams' extensions are ignored."""
         return self.closes_at is not None and self.closes_at < (at or timezone.now())
+
+
+class Change(Enum):
+    """When organisers may change a field of a phase on the page that edits the phase.
+
+    UNTIL_SUBMITTED: until the phase has submissions, since scores, and what is shown of them, depend on it. ELSEWHERE:
+    never, or on another page.
+    """
+
+    ANY_TIME = auto()
+    UNTIL_SUBMITTED = auto()
+    ELSEWHERE = auto()
+
+
+class PhaseField(NamedTuple):
+    """Who may change a field of a phase, and how it is written.
+
+    in_admin: whether the admin may change it. is_promised: what is proposed for a new phase may change with a release,
+    or depends on other fields, so a manifest that leaves the field out and one that has it are different.
+    """
+
+    change: Change
+    in_admin: bool = False
+    is_promised: bool = False
+
+
+_ALWAYS = PhaseField(Change.ANY_TIME, in_admin=True)
+_FIXED = PhaseField(Change.UNTIL_SUBMITTED)
+_SHOWN = PhaseField(Change.UNTIL_SUBMITTED, is_promised=True)
+PHASE_FIELDS = {
+    "slug": PhaseField(Change.ELSEWHERE),
+    "title": _ALWAYS,
+    "split": _FIXED,
+    "options": _FIXED,
+    "opens_at": _ALWAYS,
+    "closes_at": _ALWAYS,
+    "quota_per_day": PhaseField(Change.ANY_TIME, in_admin=True, is_promised=True),
+    "quota_total": PhaseField(Change.ANY_TIME, in_admin=True, is_promised=True),
+    "quota_everybody": _ALWAYS,
+    "disclosure": _SHOWN,
+    "scope": _SHOWN,
+    "subset": _FIXED,
+    "exact_scores": _SHOWN,
+    "least_groups": _SHOWN,
+    "detailed_answers": _SHOWN,
+    "afterwards": _SHOWN,
+    "sealed_until": PhaseField(Change.ANY_TIME),
+    "finals_per_team": _ALWAYS,
+    "takes_predictions": _ALWAYS,
+    "takes_images": _ALWAYS,
+    "limits": _ALWAYS,
+    "gpus": _ALWAYS,
+    "gpu_memory_gb": _ALWAYS,
+    "time_zone": PhaseField(Change.ANY_TIME),
+    "shows_logs": _ALWAYS,
+    "tracks": PhaseField(Change.ELSEWHERE),
+}
+"""The fields of Phase that organisers declare, in the order of a manifest.
+
+Their types, ranges, choices, defaults and texts are those of the model, from which manifest, form and API are made.
+"""
+FIXED_ONCE_SUBMITTED = tuple(n for n, field in PHASE_FIELDS.items() if field.change is Change.UNTIL_SUBMITTED)
+
+
+def declared_range(column: Any) -> tuple[int | None, int | None]:
+    """Return the (smallest, largest) value that a model's field declares with validators; None: no limit."""
+    limits = {type(check): check.limit_value for check in column.deconstruct()[3].get("validators", ())}
+    return limits.get(MinValueValidator), limits.get(MaxValueValidator)
 
 
 TEASER_SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg"}

@@ -8,7 +8,6 @@ from django.apps import apps
 from django.core.files.storage import Storage, storages
 from django.db import models
 from django.db.models import F, Q
-from simple_history.models import HistoricalRecords
 
 from evaluator.jsonl.decompress import is_packed
 
@@ -38,8 +37,6 @@ class Dataset(models.Model):
     citation = models.TextField(blank=True)
     source_url = models.URLField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
-
-    history = HistoricalRecords()
 
     class Meta:
         ordering = ["title"]

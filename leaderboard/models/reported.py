@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.core.exceptions import ValidationError
 from django.db import models
-from simple_history.models import HistoricalRecords
 
 from leaderboard.models import reported_numbers
 
@@ -24,8 +23,6 @@ class ReportedResult(models.Model):
     track = models.CharField(max_length=80, blank=True, help_text="the phases' track that it belongs to, by name")
     note = models.CharField(max_length=300, blank=True)
     position = models.PositiveSmallIntegerField(default=0)
-
-    history = HistoricalRecords()
 
     class Meta:
         ordering = ["benchmark", "position", "id"]

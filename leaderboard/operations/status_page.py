@@ -8,9 +8,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from leaderboard.core.rights import is_operator
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.operations import run_again, status
-from leaderboard.permissions import is_operator
 
 
 @needs(is_operator)

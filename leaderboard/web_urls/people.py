@@ -13,6 +13,7 @@ from leaderboard.benchmarks.web import (
     manage_leakage_budget,
     manage_organisers,
     manage_phases,
+    manage_reported,
     teaser,
 )
 from leaderboard.boards.web import manage_facts, manage_tracks
@@ -169,6 +170,8 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/exports/<int:pk>/remove/", manage_exports.remove, name="manage_export_remove"),
     path("benchmarks/<slug:slug>/contact/", manage_announcements.contact, name="manage_contact"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/deadline/", manage_deadlines.deadline, name="manage_deadline"),
+    path("benchmarks/<slug:slug>/reported/", manage_reported.reported, name="manage_reported"),
+    path("benchmarks/<slug:slug>/reported/<int:pk>/remove/", manage_reported.remove, name="manage_reported_remove"),
     path("benchmarks/<slug:slug>/facts/", manage_facts.manage_facts, name="manage_facts"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/tracks/", manage_tracks.manage_tracks, name="manage_tracks"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/", manage_rehearsals.rehearsal, name="manage_rehearsal"),

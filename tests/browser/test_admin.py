@@ -18,8 +18,6 @@ from tests.conftest import ROOT
 from tests.support.full_run import FULL
 
 pytestmark = pytest.mark.browser
-HEAD = "benchmark,system,paper,table,split,same_split,values,track,note,position\n"
-ROW = 'mirror-claims,{},Somebody 2019,2,test,0,"[{{""measure"": ""{}"", ""value"": 0.5, ""shown"": ""50.0""}}]",,,0\n'
 RECORDS = "/admin/leaderboard"
 PAGES = {
     "admin": "/admin/",
@@ -33,9 +31,7 @@ PAGES = {
     "admin-person": f"{RECORDS}/user/1/change/",
     "admin-team": f"{RECORDS}/team/1/change/",
     "admin-delete": f"{RECORDS}/team/1/delete/",
-    "admin-reported": f"{RECORDS}/reportedresult/add/",
-    "admin-import": f"{RECORDS}/reportedresult/import/",
-    "admin-list-export": f"{RECORDS}/benchmark/export/",
+    "admin-reported": f"{RECORDS}/reportedresult/",
 }
 ONLY_DJANGO_CAN_MEND = {
     # Its SelectFilter2.js turns the help next to each of the two boxes into a <span aria-label>.
@@ -86,63 +82,23 @@ def test_history_of_a_changed_record(desk: Page) -> None:
     expect(desk.locator("#change-history")).to_contain_text("https://holdout.example/questions")
     expect(desk.locator("#change-history")).to_contain_text("operator-of-tests")
     shoot(desk, "admin-history")
-    desk.locator("#change-history a").first.click()
-    expect(desk.get_by_role("button", name="Revert")).to_have_count(0)
-    shoot(desk, "admin-earlier")
-
-
-def test_import_of_reported_rows_has_a_preview(desk: Page, tmp_path: Path) -> None:
-    def send(content: str) -> None:
-        file = tmp_path / "rows.csv"
-        file.write_text(HEAD + content)
-        desk.goto("/admin/leaderboard/reportedresult/")
-        desk.get_by_role("link", name="Import").click()
-        desk.locator("input[type=file]").set_input_files(file)
-        desk.get_by_label("Format").select_option("csv")
-        desk.get_by_role("button", name="Submit").click()
-
-    send(ROW.format("BERT of tests", "accuracy") + ROW.format("Other", "beauty"))
-    expect(desk.get_by_role("alert")).to_contain_text("Row 2, values")
-    expect(desk.get_by_role("alert")).to_contain_text("beauty")
-    shoot(desk, "admin-import-refused")
-    send(ROW.format("BERT of tests", "accuracy"))
-    expect(desk.get_by_role("button", name="Confirm import")).to_be_visible()
-    shoot(desk, "admin-import-preview")
-    desk.get_by_role("button", name="Confirm import").click()
-    expect(desk.get_by_text("BERT of tests").first).to_be_visible()
-    send(ROW.format("BERT of tests", "group_accuracy"))
-    expect(desk.locator("ins").first).to_contain_text("group_accuracy")
-    shoot(desk, "admin-import-change")
-    desk.goto("/admin/leaderboard/reportedresult/export/")
-    shoot(desk, "admin-export")
-    desk.get_by_label("Format").select_option("csv")
+    desk.goto("/admin/leaderboard/benchmark/?q=mirror-claims")
     with desk.expect_download() as download:
-        desk.get_by_role("button", name="Submit").click()
-    assert "BERT of tests" in Path(download.value.path()).read_text()
+        desk.get_by_role("link", name="Export CSV").click()
+    rows = Path(download.value.path()).read_text()
+    assert "mirror-claims" in rows and "atlas-facts" not in rows
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violations(chromium: Browser, site: Site, operator: str, tmp_path: Path, scheme: Any) -> None:
+def test_axe_finds_no_violations(chromium: Browser, site: Site, operator: str, scheme: Any) -> None:
     """Uses a context without checks of the policy: axe itself sets styles, which the policy blocks."""
     suffix = "-dark" if scheme == "dark" else ""
-    wrong = tmp_path / "wrong.csv"
-    wrong.write_text(HEAD + ROW.format("BERT of axe", "accuracy") + ROW.format("Other", "beauty"))
-    right = tmp_path / "right.csv"
-    right.write_text(HEAD + ROW.format("BERT of axe", "accuracy"))
     with chromium.new_context(base_url=site.url, color_scheme=scheme, reduced_motion="reduce") as context:
         page = _at_the_desk(context.new_page(), site, operator)
         # Every other page; all of them in the full run, because most are Django's own templates.
         for name, address in islice(PAGES.items(), 0, None, 1 if FULL else 2):
             response = page.goto(address)
             assert response is not None and response.status == 200, name
-            no_faults(page, name)
-            shoot(page, f"{name}{suffix}")
-        for name, file in {"admin-import-refused": wrong, "admin-import-preview": right}.items():
-            page.goto(PAGES["admin-import"])
-            page.locator("input[type=file]").set_input_files(file)
-            page.get_by_label("Format").select_option("csv")
-            page.get_by_role("button", name="Submit").click()
-            page.get_by_role("heading", name=re.compile("was not accepted|Rows to import")).wait_for()
             no_faults(page, name)
             shoot(page, f"{name}{suffix}")
         page.goto(f"{RECORDS}/benchmark/?q=mirror-claims")
@@ -153,10 +109,6 @@ def test_axe_finds_no_violations(chromium: Browser, site: Site, operator: str, t
             page.get_by_role("link", name="History").click()
         no_faults(page, "admin-history")
         shoot(page, f"admin-history{suffix}")
-        with page.expect_navigation():
-            page.locator("#change-history a").first.click()
-        no_faults(page, "admin-benchmark")
-        shoot(page, f"admin-earlier{suffix}")
 
 
 def test_dry_run_baselines_are_submitted_by_a_button(desk: Page) -> None:

@@ -102,6 +102,7 @@ CURATOR = {
     "manage-scorers": "/manage/benchmarks/atlas-facts/scorers/",
     "manage-leakage-budget": "/manage/benchmarks/atlas-facts/phases/test/leakage-budget/",
     "manage-announcements": "/manage/benchmarks/atlas-facts/announcements/",
+    "manage-reported": "/manage/benchmarks/atlas-facts/reported/",
     "manage-facts": "/manage/benchmarks/atlas-facts/facts/",
     "manage-picture": "/manage/benchmarks/atlas-facts/picture/",
     "manage-hidden": "/manage/benchmarks/atlas-facts/hidden/",

@@ -159,15 +159,25 @@ def check_not_former(systems: QuerySet[System], name: str) -> None:
 
 
 @transaction.atomic
-def system(*, team: Team, name: str, by: User, **described: str) -> System:
-    """Return the team's system with this name; create it if there is none.
+def system(
+    *,
+    team: Team,
+    name: str,
+    by: User,
+    kind: str = System.Kind.PARTICIPANT,
+    description: str = "",
+    paper_url: str = "",
+    code_url: str = "",
+) -> System:
+    """Return the team's system with this name; create it, as described, if there is none.
 
-    described: values of further fields of a new system. Raises Refused NOT_A_MEMBER if the team was deleted, and for a
+    Raises Refused NOT_A_MEMBER if the team was deleted, and for a
     new name: INVALID_NAME; NAME_TAKEN if another system of the team has a similar name.
     """
     # Concurrent requests would each find no similar name.
     team = membership.held(team)
     name = find_system(team=team, name=name).name
+    described = {"kind": kind, "description": description, "paper_url": paper_url, "code_url": code_url}
     row, created = System.objects.get_or_create(team=team, name=name, defaults=described)
     if created:
         AuditEntry.record("system.created", row, by=by)

@@ -17,6 +17,7 @@ from django.utils import timezone
 from leaderboard.archives.actions import encryption, writing
 from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_is_curator
 from leaderboard.models import ACTIVE, ArchiveExport, AuditEntry, Benchmark, State, User
 from leaderboard.models.archive import RETENTION
 from leaderboard.work_queue.lease import Heartbeat, Lease, LeaseLostError
@@ -37,9 +38,8 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = 
     passphrase, the archive has no closed part. Raises Refused: INVALID_VALUE for an invalid key or a passphrase of less
     than SHORTEST_PASSPHRASE characters, NOT_AN_ORGANISER for a user who is not a curator, NOT_POSSIBLE for a rehearsal.
     """
-    if not by.is_curator:
-        # The archive contains gold, all teams' submissions, and their addresses.
-        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may export a benchmark.")
+    # The archive contains gold, all teams' submissions, and their addresses.
+    check_is_curator(by, to="export a benchmark")
     if benchmark.is_rehearsal:
         raise Refused(
             Code.NOT_POSSIBLE,

@@ -14,6 +14,7 @@ from leaderboard.archives.actions.errors import ArchiveError
 from leaderboard.archives.actions.exports import PROGRESS_SECONDS
 from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_is_curator
 from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.models import TERMINAL, ArchiveImport, AuditEntry, Benchmark, Dataset, State, User
@@ -36,7 +37,7 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
     not an archive, or was written with another database migration; LIMIT_REACHED if MOST archives are already waiting
     to be imported; NOT_AN_ORGANISER for a user who is not a curator.
     """
-    _check_curator(by)
+    check_is_curator(by, to="import archives")
     if ArchiveImport.objects.filter(result__isnull=True).count() >= MOST:
         raise Refused(
             Code.LIMIT_REACHED,
@@ -92,7 +93,7 @@ def begin(*, archive_import: ArchiveImport, key: str, by: User) -> None:
     worker has used it. Raises Refused: NOT_READY while the archive is being checked or imported, and after its import;
     NOT_AN_ORGANISER for a user who is not a curator.
     """
-    _check_curator(by)
+    check_is_curator(by, to="import archives")
     rows = ArchiveImport.objects.filter(pk=archive_import.pk, state__in=TERMINAL, is_checked=True, result__isnull=True)
     columns = {"problems": [], "progress": [], "reason": "", "attempt": 0, "started_at": None, "finished_at": None}
     times = {"queued_at": timezone.now(), "enqueued_at": db_clock.now()}
@@ -106,7 +107,7 @@ def begin(*, archive_import: ArchiveImport, key: str, by: User) -> None:
 def remove(*, archive_import: ArchiveImport, by: User | None) -> None:
     """Delete an uploaded archive; rows imported from it stay. by: the curator who deletes it; None: the server."""
     if by is not None:
-        _check_curator(by)
+        check_is_curator(by, to="import archives")
         AuditEntry.record("archive.removed", archive_import, by=by, slug=archive_import.head["slug"])
     file = archive_import.file
     archive_import.delete()
@@ -178,11 +179,6 @@ def _remove_old() -> None:
     """Delete archives, imported or not, RETENTION after their upload."""
     for archive_import in ArchiveImport.objects.filter(at__lt=db_clock.earliest() - RETENTION):
         remove(archive_import=archive_import, by=None)
-
-
-def _check_curator(by: User) -> None:
-    if not by.is_curator:
-        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may import archives.")
 
 
 WORK = Work(

@@ -15,8 +15,7 @@ from leaderboard.benchmarks.manifest import (
 )
 from leaderboard.boards.queries.reported_results import valid_results
 from leaderboard.models import Benchmark, Phase, PublicPrivatePartition, Split
-
-OF_A_PHASE = [name for name in PhasePart.__struct_fields__ if name not in ("split", "tracks")]
+from leaderboard.models.benchmark import PHASE_FIELDS
 
 
 def manifest_of(benchmark: Benchmark) -> Manifest:
@@ -95,8 +94,8 @@ def _split(split: Split) -> SplitPart:
 
 
 def _phase(phase: Phase) -> PhasePart:
-    fields: dict[str, Any] = {name: _sorted(getattr(phase, name)) for name in OF_A_PHASE}
-    return PhasePart(split=phase.split.name, tracks=[TrackPart(**track) for track in phase.tracks], **fields)
+    fields: dict[str, Any] = {name: _sorted(getattr(phase, name)) for name in PHASE_FIELDS}
+    return PhasePart(**fields | {"split": phase.split.name, "tracks": [TrackPart(**track) for track in phase.tracks]})
 
 
 def _sorted(value: Any) -> Any:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import IO, Annotated, Any, NamedTuple
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 import msgspec
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from pyrage import x25519
 
-from leaderboard.archives.actions import encryption, inserting, integrity, preparing, writing, zip_files
+from leaderboard.archives.actions import encryption, inserting, preparing, writing, zip_files
 from leaderboard.archives.actions.errors import ArchiveError, reading
 from leaderboard.archives.actions.row_checks import shown
 from leaderboard.core import time_zones
@@ -26,6 +27,7 @@ Say = Callable[[str], None]
 _LONGEST_HEAD = 4 << 20
 """Maximum size of archive.json in bytes, far above that of any benchmark's archive."""
 _LONGEST_PATH = 1_000
+_CHUNK = 1 << 20
 _LONGEST_KEY = 10_000
 """Maximum size in bytes of a secret key that is encrypted with a passphrase."""
 
@@ -189,11 +191,44 @@ def _check_shown(head: Head) -> None:
 
 
 def _check_readable(outer: ZipFile, head: Head) -> None:
-    problems = integrity.find_problems(
+    problems = _public_problems(
         outer, head.readable, allowed={writing.HEAD, *filter(None, (head.closed, head.protected_key))}
     )
     if problems:
         raise ArchiveError(*problems)
+
+
+def _public_problems(outer: ZipFile, readable: Mapping[str, str], *, allowed: set[str]) -> list[str]:
+    """Return one sentence for each file of the archive that is missing, altered or not expected; [] if there is none.
+
+    outer: the open archive. readable: expected SHA-256 by name of file. allowed: names of files that are expected
+    without a digest. Every file in `readable` is read completely.
+    """
+    names = set(outer.namelist())
+    problems = [
+        f"{name} is not in the archive, but the export wrote it" for name in sorted((readable.keys() | allowed) - names)
+    ]
+    problems += [
+        f"{name} is in the archive, but the export did not write it"
+        for name in sorted(names - readable.keys() - allowed)
+    ]
+    problems += [
+        f"{name} was altered after the export"
+        for name in sorted(readable.keys() & names)
+        if _is_altered(outer, name, readable[name])
+    ]
+    return problems
+
+
+def _is_altered(outer: ZipFile, name: str, expected: str) -> bool:
+    digest = hashlib.sha256()
+    try:
+        with outer.open(name) as member:
+            while chunk := member.read(_CHUNK):
+                digest.update(chunk)
+    except (BadZipFile, EOFError, NotImplementedError, zlib.error):
+        return True
+    return digest.hexdigest() != expected
 
 
 def _compare(head: Head, benchmark: Benchmark) -> None:

@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from django.apps import apps
 from django.db.models import Model, Q, QuerySet
 
 from leaderboard.boards.queries.reported_results import valid_results
@@ -203,12 +202,6 @@ LEFT_OUT: dict[type[Model], str] = {
     PastStanding: "derived again by the server that imports the archive",
     BoardHistory: "derived again by the server that imports the archive",
     PlotPicture: "rendered again by the server that imports the archive",
-    # django-simple-history's copies of Benchmark, Dataset, Phase and ReportedResult, made as those are saved.
-    **{
-        model: "edit history of this server's admin; the audit trail is exported instead"
-        for model in apps.get_app_config("leaderboard").get_models()
-        if model.__name__.startswith("Historical")
-    },
 }
 """Model that is not exported -> reason. Users' passwords, tokens and rights are left out too."""
 

@@ -15,13 +15,13 @@ from leaderboard.archives.actions import exports
 from leaderboard.archives.web.forms import ExportForm
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
+from leaderboard.core.rights import is_curator
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.reauthentication import reauthentication_required
 from leaderboard.core.web.refusals import Refusal, add_to
 from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN
 from leaderboard.models import ArchiveExport, Benchmark, State
 from leaderboard.models.archive import RETENTION
-from leaderboard.permissions import is_curator
 
 
 @sensitive_post_parameters("passphrase", "repeated")

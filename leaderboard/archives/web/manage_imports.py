@@ -15,12 +15,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from leaderboard.archives.actions import imports
 from leaderboard.archives.web.forms import ImportForm, KeyForm
 from leaderboard.core.refusal import Refused
+from leaderboard.core.rights import is_curator
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN
 from leaderboard.models import ArchiveImport
-from leaderboard.permissions import is_curator
 
 MOST_LISTED = 500
 """Maximum number of files and of tables listed on the page."""

@@ -62,10 +62,10 @@ def set_contact(*, benchmark: Benchmark, contact: str, by: User) -> None:
     Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for another text.
     """
     check_manages(benchmark, by)
-    contact = checked_contact(contact)
-    benchmark.contact = contact
+    change = {"before": benchmark.contact, "after": checked_contact(contact)}
+    benchmark.contact = change["after"]
     benchmark.save(update_fields=["contact"])
-    AuditEntry.record("benchmark.contact", benchmark, by=by, contact=contact)
+    AuditEntry.record("benchmark.contact", benchmark, by=by, contact=change)
 
 
 def checked_contact(contact: str) -> str:

@@ -9,7 +9,7 @@ from django.db import transaction
 from leaderboard.boards.actions import tracks as declared_tracks
 from leaderboard.core import time_zones, validation
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.rights import check_manages
+from leaderboard.core.rights import check_is_curator, check_manages
 from leaderboard.datasets.actions import partition_gold
 from leaderboard.evaluation.container_limits import with_changes
 from leaderboard.models import (
@@ -42,8 +42,7 @@ def create(
     Raises Refused: NOT_AN_ORGANISER for a user who is not a curator; INVALID_VALUE for an invalid value or a dataset of
     another task; NAME_TAKEN for the slug of another benchmark.
     """
-    if not by.is_curator:
-        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create benchmarks.")
+    check_is_curator(by, to="create benchmarks")
     validation.check_task(task)
     if dataset.task != task:
         raise Refused(
@@ -71,39 +70,36 @@ def proposed(disclosure: str) -> dict[str, Any]:
     return ladder if disclosure == Phase.Disclosure.LADDER else {}
 
 
-def add_phase_on_half(*, split: Split, by: User, **fields: Any) -> Phase:
+def add_phase_on_half(*, phase: Phase, by: User) -> Phase:
     """Add a phase that scores the public groups of a split: half of them, drawn at random unless they are divided.
 
     The groups are divided in the transaction that adds the phase, so that they stay as they are if it is refused.
-    fields: as for `add_phase`. Raises Refused as `add_phase` and `partition_gold.partition` do.
+    phase: as for `add_phase`. Raises Refused as `add_phase` and `partition_gold.partition` do.
     """
-    fields |= {"split": split, "by": by, "subset": Phase.Subset.PUBLIC}
-    if PublicPrivatePartition.objects.filter(gold=split.current_gold).exists():
-        return add_phase(**fields)
-    added: list[Phase] = []
-    partition_gold.partition(split=split, by=by, within=lambda _: added.append(add_phase(**fields)))
-    return added[0]
+    phase.subset = Phase.Subset.PUBLIC
+    if PublicPrivatePartition.objects.filter(gold=phase.split.current_gold).exists():
+        return add_phase(phase=phase, by=by)
+    partition_gold.partition(split=phase.split, by=by, within=lambda _: add_phase(phase=phase, by=by))
+    return phase
 
 
 @transaction.atomic
-def add_phase(*, benchmark: Benchmark, split: Split, by: User, **fields: Any) -> Phase:
-    """Add a phase on one split of the benchmark's dataset.
+def add_phase(*, phase: Phase, by: User) -> Phase:
+    """Store a new phase of a benchmark, on one split of the benchmark's dataset, as its last phase. Return it.
 
-    fields: other fields of Phase, by name; those left out have the model's defaults. `options` are options of the task,
-    which take precedence over the split's; `limits`, container limits that differ from the server's; `tracks`, dicts
-    {"name", "title", "description"}, of which a submission declares one. A sealed phase closes when it is unsealed,
-    unless `closes_at` is earlier. Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE, NAME_TAKEN; NOT_POSSIBLE for a
-    retired split; NOT_READY for a `subset` of gold that has no public/private split yet.
+    A sealed phase closes when it is unsealed, unless `closes_at` is earlier. Raises Refused: NOT_AN_ORGANISER,
+    INVALID_VALUE, NAME_TAKEN; NOT_POSSIBLE for a retired split; NOT_READY for a `subset` of gold that has no
+    public/private split yet.
     """
-    check_manages(benchmark, by)
-    phase = Phase(benchmark=benchmark, split=split, position=benchmark.phases.count(), **fields)
+    check_manages(phase.benchmark, by)
+    phase.position = phase.benchmark.phases.count()
     phase.tracks = declared_tracks.validated(phase.tracks)
     if phase.disclosure == Phase.Disclosure.SEALED:
         phase.closes_at = phase.closes_at or phase.sealed_until
-    if split.state == Split.State.RETIRED:
+    if phase.split.state == Split.State.RETIRED:
         raise Refused(
             Code.NOT_POSSIBLE,
-            f"The split {split.name} is retired; a retired split takes no new phases.",
+            f"The split {phase.split.name} is retired; a retired split takes no new phases.",
             heading="The phase was not added",
             field_name="split",
         )
@@ -260,40 +256,23 @@ def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
 
 
 @transaction.atomic
-def add_reported(
-    *,
-    benchmark: Benchmark,
-    system: str,
-    paper: str,
-    split: str,
-    values: list[dict[str, Any]],
-    by: User,
-    table: str = "",
-    same_split: bool = False,
-    track: str = "",
-    note: str = "",
-) -> ReportedResult:
-    """Add a result as reported in a paper.
+def add_reported(*, row: ReportedResult, by: User) -> ReportedResult:
+    """Store a new result as reported in a paper, as the last of its benchmark. Return it.
 
-    split: the split on which the paper measured it, in the paper's words. same_split: True if that is the split that
-    this benchmark scores; only such results can be compared with the board. values: see `models.reported_numbers`.
-    track: name of the phases' track to which the result belongs; empty: none. Raises Refused: NOT_AN_ORGANISER,
-    INVALID_VALUE, NAME_TAKEN.
+    Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE, NAME_TAKEN.
     """
-    check_manages(benchmark, by)
-    row = ReportedResult(
-        benchmark=benchmark,
-        system=system,
-        paper=paper,
-        table=table,
-        split=split,
-        same_split=same_split,
-        values=values,
-        track=track,
-        note=note,
-        position=benchmark.reported_results.count(),
-    )
+    check_manages(row.benchmark, by)
+    row.position = row.benchmark.reported_results.count()
     validation.check(row)
     row.save(force_insert=True)
     AuditEntry.record("reported.added", row, by=by)
     return row
+
+
+@transaction.atomic
+def remove_reported(*, row: ReportedResult, by: User) -> None:
+    """Remove a result as reported in a paper. Raises Refused NOT_AN_ORGANISER."""
+    check_manages(row.benchmark, by)
+    detail = {name: getattr(row, name) for name in ("system", "paper", "table", "split")}
+    AuditEntry.record("reported.removed", row.benchmark, by=by, **detail)
+    row.delete()

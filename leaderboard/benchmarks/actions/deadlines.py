@@ -107,6 +107,7 @@ def set_zone(*, phase: Phase, time_zone: str, by: User) -> None:
             Code.INVALID_VALUE,
             f"The time zone is {time_zone[:60]!r}; expected UTC, AoE or an IANA name such as Europe/Berlin.",
         )
+    change = {"before": phase.time_zone, "after": time_zone}
     phase.time_zone = time_zone
     phase.save(update_fields=["time_zone"])
-    AuditEntry.record("phase.time_zone", phase, by=by, time_zone=time_zone)
+    AuditEntry.record("phase.time_zone", phase, by=by, time_zone=change)

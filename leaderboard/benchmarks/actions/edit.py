@@ -111,8 +111,8 @@ def edit(*, benchmark: Benchmark, values: Mapping[str, str], seen: Mapping[str, 
     _set_of_dataset(locked, {name: new[name] for name in OF_DATASET if name in new}, by)
     changed = [name for name in (*OF_BENCHMARK, MAIN_PHASE) if name in new]
     if changed:
-        before = {"rules_before": current["rules"]} if "rules" in new else {}
-        AuditEntry.record("benchmark.edited", locked, by=by, changed=changed, **before)
+        changes = {name: {"before": current[name], "after": new[name]} for name in changed}
+        AuditEntry.record("benchmark.edited", locked, by=by, **changes)
     return [name for name in EVERYTHING if name in new]
 
 
@@ -148,11 +148,12 @@ def _set_of_dataset(benchmark: Benchmark, new: Mapping[str, str], by: User) -> N
             heading=NOT_CHANGED,
         )
     dataset = benchmark.dataset
+    values = {name: {"before": getattr(dataset, name), "after": text} for name, text in new.items()}
     for name, text in new.items():
         setattr(dataset, name, text)
     validation.check(dataset)
     dataset.save(update_fields=list(new))
-    AuditEntry.record("dataset.edited", dataset, by=by, changed=list(new))
+    AuditEntry.record("dataset.edited", dataset, by=by, **values)
 
 
 def _joined(names: Sequence[str]) -> str:

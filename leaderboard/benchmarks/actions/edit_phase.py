@@ -18,17 +18,10 @@ from leaderboard.core import row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Phase, Split, User
-from leaderboard.models.benchmark import FIXED_ONCE_SUBMITTED
+from leaderboard.models.benchmark import FIXED_ONCE_SUBMITTED, PHASE_FIELDS, Change
 from leaderboard.scoring.actions import runs
 
-EDITABLE = frozenset(
-    (
-        *FIXED_ONCE_SUBMITTED,
-        *("title", "opens_at", "closes_at", "time_zone", "sealed_until", "finals_per_team"),
-        *("quota_per_day", "quota_total", "quota_everybody"),
-        *("takes_predictions", "takes_images", "limits", "gpus", "gpu_memory_gb", "shows_logs"),
-    )
-)
+EDITABLE = {name for name, field in PHASE_FIELDS.items() if field.change is not Change.ELSEWHERE}
 NOT_CHANGED = "The phase was not changed"
 LONGEST_REASON = 300
 
@@ -57,8 +50,7 @@ def has_results(phase: Phase) -> bool:
 
 def version_of(phase: Phase) -> str:
     """Return an identifier of the phase's current version. Any edit, by a page or in the admin, changes it."""
-    last = phase.history.order_by("-history_id").values_list("history_id", flat=True).first()
-    return str(last or 0)
+    return str(Phase.objects.values_list("n_entries", flat=True).get(pk=phase.pk))
 
 
 @transaction.atomic

@@ -9,9 +9,10 @@ from rest_framework.request import Request
 
 from leaderboard.boards.api.serializers import ReportedSerializer
 from leaderboard.core.api import addresses
-from leaderboard.datasets.api.serializers import ErratumSerializer
+from leaderboard.datasets.queries.errata import IN_FORCE, SCORED_AGAIN, SET_ASIDE
 from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Benchmark, Download, Phase, Split
+from leaderboard.models.benchmark import PHASE_FIELDS
 from leaderboard.submissions.queries.quotas import Quota
 from leaderboard.work_queue import worker_status
 
@@ -115,6 +116,15 @@ class TrackSerializer(serializers.Serializer[Any]):
     description = serializers.CharField()
 
 
+def _of_phase(name: str) -> Any:
+    """Return the serializer field of a field of Phase, with its choices and text."""
+    column: Any = Phase._meta.get_field(name)
+    options: dict[str, Any] = {"help_text": column.help_text or None, "allow_null": column.null}
+    if column.choices:
+        return serializers.ChoiceField(column.choices, **options)
+    return serializers.ModelSerializer.serializer_field_mapping[type(column)](**options)
+
+
 class PhaseSerializer(serializers.Serializer[Any]):
     """A phase of a benchmark."""
 
@@ -122,42 +132,29 @@ class PhaseSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     split = serializers.CharField()
     options = serializers.DictField()
-    opens_at = serializers.DateTimeField(allow_null=True)
-    closes_at = serializers.DateTimeField(allow_null=True)
-    time_zone = serializers.CharField(help_text="time zone in which pages show dates next to UTC: an IANA name, or AoE")
+    opens_at = _of_phase("opens_at")
+    closes_at = _of_phase("closes_at")
+    time_zone = _of_phase("time_zone")
     extensions = ExtensionSerializer(many=True, help_text="extensions of the deadline, the earliest first")
     is_open = serializers.BooleanField()
-    quota_per_day = serializers.IntegerField()
-    quota_total = serializers.IntegerField()
+    quota_per_day = _of_phase("quota_per_day")
+    quota_total = _of_phase("quota_total")
     quota = QuotaSerializer(allow_null=True, help_text="what your team has left; null: you are not logged in")
-    quota_everybody = serializers.IntegerField(allow_null=True, help_text="of all teams together; null: no limit")
-    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is revealed of scores")
-    scope = serializers.ChoiceField(
-        Phase.Scope.choices,
-        help_text="on a ladder, a score is revealed only if it beats the best revealed score: `team`: of the same "
-        "team, `task`: of all teams",
-    )
+    quota_everybody = _of_phase("quota_everybody")
+    disclosure = _of_phase("disclosure")
+    scope = _of_phase("scope")
     gold_subset = serializers.CharField(
         help_text="`public` or `private`: the subset of the gold's groups that is scored; empty: all groups"
     )
-    exact_scores = serializers.BooleanField(help_text="whether scores on hidden gold are shown with all digits")
-    least_groups = serializers.IntegerField(
-        help_text="while the gold is hidden, slices with fewer groups are not shown"
-    )
-    detailed_answers = serializers.IntegerField(
-        allow_null=True,
-        help_text="while the gold is hidden, how many answers of a team (of a ladder: that show a score) have slices, "
-        "intervals and all measures; null: all",
-    )
-    afterwards = serializers.ChoiceField(
-        Phase.Afterwards.choices,
-        help_text="what later answers show: the `overall` score, or only `improvements` of it by a ladder's step",
-    )
-    sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is unsealed")
+    exact_scores = _of_phase("exact_scores")
+    least_groups = _of_phase("least_groups")
+    detailed_answers = _of_phase("detailed_answers")
+    afterwards = _of_phase("afterwards")
+    sealed_until = _of_phase("sealed_until")
     is_sealed = serializers.BooleanField(help_text="whether nothing is scored yet")
-    finals_per_team = serializers.IntegerField(help_text="how many submissions a team may choose in a sealed phase")
-    takes_predictions = serializers.BooleanField(help_text="whether predictions files are accepted")
-    takes_images = serializers.BooleanField(help_text="whether container images are accepted")
+    finals_per_team = _of_phase("finals_per_team")
+    takes_predictions = _of_phase("takes_predictions")
+    takes_images = _of_phase("takes_images")
     images_run = serializers.BooleanField(
         allow_null=True, help_text="whether a worker is ready to run containers; null: the phase accepts none"
     )
@@ -180,6 +177,30 @@ class FactSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     kind = serializers.CharField(help_text="what its values are: `text`, `number`, ...")
+
+
+class ReplacedSerializer(serializers.Serializer[Any]):
+    """Serializer of a board that was replaced after a correction of gold; the frozen board stays available."""
+
+    phase = serializers.CharField(source="phase.slug")
+    gold_version = serializers.IntegerField(source="gold_version.number")
+    task_version = serializers.IntegerField()
+
+
+class ErratumSerializer(serializers.Serializer[Any]):
+    """Serializer of an erratum: the public notice of a correction of published gold."""
+
+    split = serializers.CharField(source="gold.split.name")
+    gold_version = serializers.IntegerField(source="gold.number")
+    corrected_at = serializers.DateTimeField(source="gold.created_at")
+    reason = serializers.CharField(source="gold.reason")
+    n_changed = serializers.IntegerField(
+        allow_null=True, help_text="number of items that the correction changed; null: not counted or not published"
+    )
+    state = serializers.ChoiceField(
+        [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: the rescoring on the corrected gold was cancelled"
+    )
+    replaced = ReplacedSerializer(many=True, help_text="former boards, available by `gold_version` and `task_version`")
 
 
 class BenchmarkSerializer(BenchmarkLine):
@@ -260,14 +281,9 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
-    date_names = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
-    disclosure_names = ("disclosure", "scope", "sealed_until", "is_sealed", "finals_per_team")
-    shown_names = ("exact_scores", "least_groups", "detailed_answers", "afterwards")
-    taken_names = ("takes_predictions", "takes_images", "tracks")
-    names = ("slug", "title", "options", *date_names, *disclosure_names, *shown_names, *taken_names)
     url_args = (benchmark.slug, phase.slug)
     return {
-        **{name: getattr(phase, name) for name in names},
+        **{name: getattr(phase, name) for name in (*PHASE_FIELDS, "is_sealed")},
         "gold_subset": phase.subset,
         "split": phase.split.name,
         "extensions": [extension for extension in phase.extensions.all() if extension.team_id is None],

@@ -62,8 +62,8 @@ def _state(now: datetime) -> QuerySet[Any, Any]:
             revisions=total(boards, Sum("revision")),
             current=total(boards.filter(state=Leaderboard.State.CURRENT), Sum("pk")),
             anonymous=total(System.objects.filter(anonymous_until__gt=now), Count("pk")),
-            benchmark_edits=total(Benchmark.history.all(), Max("history_id")),
-            phase_edits=total(Phase.history.all(), Max("history_id")),
+            benchmark_edits=total(Benchmark.objects.all(), Sum("n_entries")),
+            phase_edits=total(Phase.objects.all(), Sum("n_entries")),
             teasers=total(Teaser.objects.all(), Sum("pk")),
         )
         .values_list("n", "last", "revisions", "current", "anonymous", "benchmark_edits", "phase_edits", "teasers")

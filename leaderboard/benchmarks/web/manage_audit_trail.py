@@ -98,7 +98,9 @@ ACTS = {
     "announcement.taken_back": "withdrew an announcement",
     "download.added": "added a file to download",
     "reported.added": "added a reported row",
-    "reported.imported": "imported reported rows",
+    "reported.removed": "removed a reported row",
+    "record.changed": "changed the record in the admin",
+    "record.deleted": "deleted the record in the admin",
     "rescoring.begun": "started a rescoring",
     "rescoring.cancelled": "cancelled a rescoring",
     "rescoring.resumed": "resumed a rescoring",
@@ -123,6 +125,7 @@ NAMES = {
     **{"number": "version", "sha256": "SHA-256", "inputs_sha256": "SHA-256 of the inputs"},
 }
 ONLY_IN_CSV = ("parts",)
+EMPTY: tuple[object, ...] = (None, "", [], {})
 DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 
 
@@ -141,19 +144,24 @@ def manage_audit_trail(request: PersonRequest, slug: str) -> HttpResponse:
         return _as_csv(benchmark, audit_trail.with_names(rows))
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     entries = audit_trail.with_names(page.object_list)
-    lines = [(entry, ACTS.get(entry.action, entry.action), _detail(entry)) for entry in entries]
+    lines = [(entry, words(entry), details(entry)) for entry in entries]
     context = {"benchmark": benchmark, "lines": lines, "page": page, "gold_only": gold_only}
     return render(request, "benchmarks/manage_audit_trail.html", context)
 
 
-def _detail(entry: AuditTrailEntry) -> list[tuple[str, str, str]]:
+def words(entry: AuditTrailEntry) -> str:
+    """Return what an entry's actor did, in words."""
+    return ACTS.get(entry.action, entry.action)
+
+
+def details(entry: AuditTrailEntry) -> list[tuple[str, str, str]]:
     """Return (name, short text, whole text) of each detail of an entry. A flag has only a name.
 
     Details that are false or empty are left out, and so are those that only the CSV has.
     """
     rows = []
     for name, value in entry.detail.items():
-        if value in (None, False, "", [], {}) or name in ONLY_IN_CSV:
+        if value in (False, *EMPTY) or name in ONLY_IN_CSV:
             continue
         whole = "" if value is True else _in_words(name, value)
         if whole or value is True:
@@ -162,6 +170,9 @@ def _detail(entry: AuditTrailEntry) -> list[tuple[str, str, str]]:
 
 
 def _in_words(name: str, value: object) -> str:
+    if isinstance(value, dict) and value.keys() == {"before", "after"}:
+        shown = (_in_words(name, part) if part not in EMPTY else "empty" for part in (value["before"], value["after"]))
+        return " \N{RIGHTWARDS ARROW} ".join(shown)
     if isinstance(value, dict) and value.keys() <= WORDS.keys():
         return ", ".join(f"{n} {WORDS[kind]}" for kind, n in value.items() if n)
     if name == "disclosure" and isinstance(value, str) and value in KINDS:

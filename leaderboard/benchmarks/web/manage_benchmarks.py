@@ -21,12 +21,12 @@ from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.boards.queries.prepared_board import outdated_version, progress_of
 from leaderboard.boards.queries.reported_results import left_out
 from leaderboard.core.refusal import Refused
+from leaderboard.core.rights import is_curator, is_operator, manages_benchmarks
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import container_limits_text
 from leaderboard.models import Benchmark, GoldVersion, HiddenSubmission, NearDuplicate, Phase, Split, User
-from leaderboard.permissions import is_curator, is_operator, manages_benchmarks
 from leaderboard.rehearsals import actions
 from leaderboard.work_queue import worker_status
 

@@ -35,7 +35,7 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
         fields = form.cleaned_data
         add = benchmarks.add_phase_on_half if fields.pop("keeps_private", False) else benchmarks.add_phase
         try:
-            phase = add(benchmark=benchmark, by=request.user, **fields)
+            phase = add(phase=Phase(benchmark=benchmark, **fields), by=request.user)
         except Refused as refused:
             refusal, status = add_to(form, refused), refused.code.status
         else:

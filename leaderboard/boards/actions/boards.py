@@ -31,10 +31,10 @@ NO_RANK = {"rank": None, "rank_low": None, "rank_high": None}
 
 def of_run(*, phase: Phase, run: Run) -> Leaderboard:
     """Return the phase's board for the gold version and task version of a run; create it if it does not exist."""
-    return opened(phase=phase, gold_id=run.gold_version_id, task_version=run.task_version)
+    return get_or_create(phase=phase, gold_id=run.gold_version_id, task_version=run.task_version)
 
 
-def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
+def get_or_create(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
     """Return a phase's board for a gold version and a task version; create it if it does not exist.
 
     A new board is current if the phase has no current board, in preparation if its versions are later than those of

@@ -22,21 +22,15 @@ cell that begins with it: `1,"x;=A1"` has the cells `1,"x` and `=A1"`.
 _FORMULA = "[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 """Characters that a spreadsheet may interpret as the start of a formula, full-width forms included."""
 _ESCAPABLE = re.compile(rf"{_CELL}('*)(?={_FORMULA})")
-_ESCAPED = re.compile(rf"{_CELL}'('*)(?={_FORMULA})")
 
 
 def escape_formula(text: str) -> str:
     """Return a text that no spreadsheet runs as a formula, whichever character separates its cells.
 
-    An apostrophe is put before each start of a formula. Apostrophes that are there already stay, so that
-    `unescape_formula` can restore the text. Do not escape numbers: a negative number would become text.
+    An apostrophe is put before each start of a formula. Apostrophes that are there already stay, so that the text can
+    be restored. Do not escape numbers: a negative number would become text.
     """
     return _ESCAPABLE.sub(r"\1'\2", text)
-
-
-def unescape_formula(text: str) -> str:
-    """Return the original of a text that `escape_formula` has returned."""
-    return _ESCAPED.sub(r"\1\2", text)
 
 
 def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str], facts: Sequence[Fact] = ()) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
-from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
@@ -113,12 +113,12 @@ def _boards(slug: str, phase: str, at: datetime) -> QuerySet[Any, Any]:
         "n_reported": Subquery(reported_of_benchmark.annotate(n=Count("*")).values("n")),
         "last_reported": Subquery(reported_of_benchmark.annotate(last=Max("pk")).values("last")),
         # The titles and the order of the benchmark's phases, to which each of their boards links.
-        "last_phase": Subquery(
-            Phase.history.filter(benchmark=OuterRef("phase__benchmark"))
+        "phase_changes": Subquery(
+            Phase.objects.filter(benchmark=OuterRef("phase__benchmark"))
             .order_by()
             .values("benchmark")
-            .annotate(last=Max("history_id"))
-            .values("last")
+            .annotate(total=Sum("n_entries"))
+            .values("total")
         ),
         # Any edit that a curator makes in Django's admin.
         "last_edit": Subquery(LogEntry.objects.order_by("-pk").values("pk")[:1]),

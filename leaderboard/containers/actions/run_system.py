@@ -22,7 +22,7 @@ from leaderboard.core import db_clock
 from leaderboard.core.storage import AlteredError, check_digest, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits, sandbox_client
-from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, Stage, State, Submission
+from leaderboard.models import Image, Phase, Prediction, Reason, Stage, State, Submission
 from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.submissions.actions.validation import problem
 from leaderboard.work_queue.chosen_work import ChosenWork
@@ -209,7 +209,7 @@ def reject(
     lease.finish(state=State.REJECTED, reason=reason, problems=problems, stage="", **details)
     sealed_phases.remove_lost(lease.row.submission_id)
     if refund:
-        _refund(lease.row)
+        runs.refund(lease.row.submission_id)
     if reason == Reason.BAD_IMAGE and lease.row.submission.image:
         image_files.drop_refused(lease.row.submission.image)
 
@@ -236,12 +236,8 @@ def _on_bad_image(lease: Lease[Prediction], error: engine.ImageError) -> None:
 
 def _on_failure(lease: Lease[Prediction], final: bool) -> None:
     if final:
-        _refund(lease.row)
+        runs.refund(lease.row.submission_id)
         sealed_phases.remove_lost(lease.row.submission_id)
-
-
-def _refund(prediction: Prediction) -> None:
-    QuotaCharge.objects.filter(submission=prediction.submission_id, refunded_at=None).update(refunded_at=db_clock.now())
 
 
 def hand_back() -> int:

@@ -12,9 +12,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.containers.actions import placement, workers
+from leaderboard.core.rights import manages_workers
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.models import Prediction, Run, State, Submission, WorkerReport
-from leaderboard.permissions import manages_workers
 from leaderboard.work_queue import process_reports, worker_status
 
 

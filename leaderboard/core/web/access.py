@@ -23,7 +23,7 @@ def needs(
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Return a decorator for a view that needs a permission: anonymous users must log in; users without it get a 404.
 
-    permission: function that returns True for a user who has the permission; one of `leaderboard.permissions`.
+    permission: function that returns True for a user who has the permission; one of `leaderboard.core.rights`.
     """
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.forms import Form
+from django.forms import BaseForm
 from django.http import HttpResponse
 from django.utils import timezone
 
@@ -79,7 +79,7 @@ class Refusal:
         self.status = refused.code.status
 
 
-def add_to(form: Form, refused: Refused) -> Refusal | None:
+def add_to(form: BaseForm, refused: Refused) -> Refusal | None:
     """Add the refusal's message to the errors of the form field `refused.field_name`, and return None.
 
     If the form has no such field, return the refusal for `core/refusal.html` instead.

@@ -11,9 +11,9 @@ from typing import Any
 
 from evaluator.curation.generators.catalog import OFFERS, parse_form
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.curation.actions import preview_files
 from leaderboard.datasets.actions import corrections
-from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split, State, User
 
 
@@ -46,7 +46,7 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
     Raises Refused: NOT_AN_ORGANISER; NOT_READY if the part cannot correct this split; and the codes of
     `preview_files.regenerate` and `corrections.propose`.
     """
-    check_manages(generation.dataset, by)
+    check_manages_dataset(generation.dataset, by)
     if (part, split) not in correctable_splits(generation):
         raise Refused(
             Code.NOT_POSSIBLE,

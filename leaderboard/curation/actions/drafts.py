@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.core.storage import delete_after_commit
 from leaderboard.curation.actions import preview_files
-from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import splits
 from leaderboard.models import AuditEntry, GeneratedPart, Generation, Split, State, User
 
 __all__ = ["DraftRequest", "make"]
@@ -34,7 +35,7 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
     unfinished preview, a part from which a split was already made, or parts that differ from the preview; INVALID_VALUE
     for no requests; NAME_TAKEN; SANDBOX_UNAVAILABLE; and the codes of `splits.create_split` and `splits.add_gold`.
     """
-    datasets.check_manages(generation.dataset, by)
+    check_manages_dataset(generation.dataset, by)
     if generation.state != State.DONE:
         raise Refused(Code.NOT_READY, "The preview is not done yet; make draft splits when it is done.")
     if not requests:

@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from leaderboard.core import chunked_upload
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.core.storage import delete_after_commit, deleted_on_failure
 from leaderboard.core.uploads import sha256_of
-from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.models import AuditEntry, Dataset, RawFile, RawUpload, User
 
 MOST = 100
@@ -29,7 +29,7 @@ def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "",
     on request (tus: Upload-Metadata). Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an empty file or a malformed
     sha256; TOO_LARGE; LIMIT_REACHED for too many raw files or unfinished uploads.
     """
-    check_manages(dataset, by)
+    check_manages_dataset(dataset, by)
     _check_size(size)
     _check_count(dataset)
     return chunked_upload.begin(
@@ -58,7 +58,7 @@ def finish(*, upload: RawUpload, by: User) -> RawFile:
     announced sha256; ALREADY_EXISTS if the dataset has the same file already; LIMIT_REACHED for too many raw files;
     UPLOAD_GONE if another request has finished or cancelled the upload.
     """
-    check_manages(upload.dataset, by)
+    check_manages_dataset(upload.dataset, by)
     chunked_upload.check_whole(upload)
     with chunked_upload.whole(upload, name="raw", what="file") as (file, sha256):
         raw = _store(dataset=upload.dataset, file=file, name=upload.name, sha256=sha256, by=by, upload=upload)
@@ -72,7 +72,7 @@ def add(*, dataset: Dataset, file: File[bytes], by: User) -> RawFile:
     Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an empty file; TOO_LARGE; ALREADY_EXISTS if the dataset has the
     same file already; LIMIT_REACHED for too many raw files.
     """
-    check_manages(dataset, by)
+    check_manages_dataset(dataset, by)
     _check_size(file.size)
     return _store(
         dataset=dataset, file=file, name=_base_name(file.name or ""), sha256=sha256_of(file), by=by, upload=None
@@ -81,7 +81,7 @@ def add(*, dataset: Dataset, file: File[bytes], by: User) -> RawFile:
 
 def remove(*, raw: RawFile, by: User) -> None:
     """Delete a raw file. Raises Refused: NOT_AN_ORGANISER; NOT_READY if a preview was made from the file."""
-    check_manages(raw.dataset, by)
+    check_manages_dataset(raw.dataset, by)
     try:
         with transaction.atomic():
             AuditEntry.record("raw_file.removed", raw.dataset, by=by, name=raw.name, sha256=raw.sha256)

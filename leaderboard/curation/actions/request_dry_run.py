@@ -18,11 +18,11 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.core import db_clock
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.core.storage import delete_after_commit, deleted_on_failure
 from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
 from leaderboard.curation.queries.dry_run_report import settings_of
-from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     ACTIVE,
@@ -131,7 +131,7 @@ def remove(*, row: DryRun, by: User) -> None:
 
     Raises Refused NOT_AN_ORGANISER.
     """
-    check_manages(row.gold.split.dataset, by)
+    check_manages_dataset(row.gold.split.dataset, by)
     locked = DryRun.objects.select_for_update().filter(pk=row.pk).first()
     if locked is None:
         return
@@ -142,7 +142,7 @@ def remove(*, row: DryRun, by: User) -> None:
 
 
 def _gold_to_score(split: Split, phase: Phase | None, by: User) -> GoldVersion:
-    check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     if phase is not None and phase.split_id != split.pk:
         raise Refused(
             Code.INVALID_VALUE, f"The phase {phase.title} is not on the split {split.name}; expected a phase on it."

@@ -17,8 +17,8 @@ from evaluator.curation.generators.catalog import OFFERS, SEED_BELOW, Offer, gen
 from evaluator.jsonl.decompress import ReadLimits
 from leaderboard.core import db_clock, validation
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.curation.actions import run_generator
-from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import ACTIVE, AuditEntry, Dataset, GeneratedFrom, Generation, RawFile, Reason, User
 from leaderboard.work_queue.lease import cancel_rows
@@ -45,7 +45,7 @@ def begin(
     Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an invalid generator, parameter, file, option or seed; NOT_READY
     while another preview of the dataset is queued or running; TOO_LARGE for a file of more than `most_read` bytes.
     """
-    check_manages(dataset, by)
+    check_manages_dataset(dataset, by)
     offer = _offer(dataset, generator)
     values = {
         parameter.name: str(parameters.get(parameter.name, "")).strip() or offer.default(parameter, dataset.task)
@@ -97,7 +97,7 @@ def cancel(*, generation: Generation, by: User) -> None:
 
     Raises Refused: NOT_AN_ORGANISER; NOT_CANCELLABLE if the preview has already ended.
     """
-    check_manages(generation.dataset, by)
+    check_manages_dataset(generation.dataset, by)
     with transaction.atomic():
         if not cancel_rows(Generation.objects.filter(pk=generation.pk), Reason.WITHDRAWN):
             raise Refused(Code.NOT_CANCELLABLE, "The preview has already ended, so there is nothing to cancel.")
@@ -109,7 +109,7 @@ def forget(*, generation: Generation, by: User) -> None:
 
     Raises Refused: NOT_AN_ORGANISER; NOT_READY for a preview that is queued or running, or from which splits were made.
     """
-    check_manages(generation.dataset, by)
+    check_manages_dataset(generation.dataset, by)
     with transaction.atomic():
         locked = Generation.objects.select_for_update().get(pk=generation.pk)
         why_not = "" if locked.is_over else "The preview is in progress; cancel it first."

@@ -19,8 +19,8 @@ from evaluator.curation.audit.report import assembled
 from evaluator.jobs.audit import NAMES, AuditPartReport
 from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import ACTIVE, AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
 from leaderboard.work_queue.lease import Lease, cancel_rows
@@ -36,7 +36,7 @@ def begin(*, split: Split, by: User) -> SplitAudit:
     Returns the new audit, or that gold's audit that is already queued or running.
     Raises Refused: NOT_READY for a split without gold, NOT_AN_ORGANISER.
     """
-    check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     gold = split.current_gold
     if gold is None:
         raise Refused(
@@ -80,7 +80,7 @@ def cancel(*, audit: SplitAudit, by: User) -> None:
 
     Raises Refused: NOT_CANCELLABLE for an audit that has ended, NOT_AN_ORGANISER.
     """
-    check_manages(audit.gold.split.dataset, by)
+    check_manages_dataset(audit.gold.split.dataset, by)
     with transaction.atomic():
         if not cancel_rows(SplitAudit.objects.filter(pk=audit.pk), Reason.WITHDRAWN):
             raise Refused(Code.NOT_CANCELLABLE, "This audit has already ended, so there is nothing to cancel.")

@@ -20,9 +20,10 @@ from django.utils import timezone
 from evaluator.jsonl.decompress import is_packed
 from leaderboard.core import db_clock, row_locks
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
-from leaderboard.datasets.actions import datasets, gold_diffs, gold_tables, splits
+from leaderboard.datasets.actions import gold_diffs, gold_tables, splits
 from leaderboard.datasets.actions.gold_validation import prepare
 from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Split, State, User
 from leaderboard.work_queue.lease import cancel_rows
@@ -40,7 +41,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     the invalid lines, GOLD_UNCHANGED for a file that already is a gold version of this split, NOT_READY for a split
     without gold, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
-    datasets.check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     base = split.current_gold
     if base is None:
         raise Refused(
@@ -87,7 +88,7 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
     that is no longer current; INPUTS_CHANGED if it would change the inputs of a published split; INVALID_REASON for the
     reason; and everything that `splits.add_gold` raises.
     """
-    datasets.check_manages(correction.split.dataset, by)
+    check_manages_dataset(correction.split.dataset, by)
     reason = reason.strip()
     if not 1 <= len(reason) <= LONGEST:
         raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to {LONGEST}.")
@@ -158,7 +159,7 @@ def drop(*, correction: Correction, by: User) -> None:
     Raises Refused: NOT_POSSIBLE for a correction that was already confirmed or dropped or has expired,
     NOT_AN_ORGANISER.
     """
-    datasets.check_manages(correction.split.dataset, by)
+    check_manages_dataset(correction.split.dataset, by)
     locked = Correction.objects.select_for_update(of=("self",)).get(pk=correction.pk)
     if not locked.is_pending:
         raise Refused(

@@ -6,23 +6,34 @@ from django.db import transaction
 
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_is_curator, check_manages_dataset
 from leaderboard.core.storage import delete_after_commit
 from leaderboard.models import AuditEntry, Dataset, GoldVersion, PublicPrivatePartition, User
 
 
 @transaction.atomic
-def create(*, slug: str, title: str, task: str, by: User, **described: str) -> Dataset:
+def create(
+    *,
+    slug: str,
+    title: str,
+    task: str,
+    by: User,
+    description: str = "",
+    licence: str = "",
+    citation: str = "",
+    source_url: str = "",
+) -> Dataset:
     """Create a dataset without splits. Curators only.
 
-    slug: the dataset's name in URLs. task: the name of a task of the evaluator. described: description, licence,
-    citation and source_url, all optional. Raises Refused: NOT_AN_ORGANISER unless `by` is a curator; INVALID_VALUE for
-    an unknown task or an invalid value; NAME_TAKEN for a slug that another dataset has.
+    slug: the dataset's name in URLs. task: the name of a task of the evaluator. Raises Refused: NOT_AN_ORGANISER
+    unless `by` is a curator; INVALID_VALUE for an unknown task or an invalid value; NAME_TAKEN for a slug that another
+    dataset has.
     """
-    if not by.is_curator:
-        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")
+    check_is_curator(by, to="create datasets")
     validation.check_task(task)
-    dataset = Dataset(slug=slug, title=title, task=task, **described)
-    validation.check_texts(title=title, **described)
+    texts = {"description": description, "licence": licence, "citation": citation, "source_url": source_url}
+    dataset = Dataset(slug=slug, title=title, task=task, **texts)
+    validation.check_texts(title=title, **texts)
     validation.check(dataset)
     dataset.save(force_insert=True)
     AuditEntry.record("dataset.created", dataset, by=by)
@@ -35,7 +46,7 @@ def discard(*, dataset: Dataset, by: User) -> None:
 
     Raises Refused: IN_USE if a benchmark uses it, NOT_AN_ORGANISER.
     """
-    check_manages(dataset, by)
+    check_manages_dataset(dataset, by)
     if dataset.benchmarks.exists():
         raise Refused(
             Code.IN_USE,
@@ -53,9 +64,3 @@ def discard(*, dataset: Dataset, by: User) -> None:
     dataset.delete()
     for file in files:
         delete_after_commit(file)
-
-
-def check_manages(dataset: Dataset, by: User) -> None:
-    """Raise Refused NOT_AN_ORGANISER unless `by` is a curator or organises a benchmark on the dataset."""
-    if not by.is_curator and not dataset.benchmarks.filter(organisers=by).exists():
-        raise Refused(Code.NOT_AN_ORGANISER, "Only curators and organisers of a benchmark on this dataset may do this.")

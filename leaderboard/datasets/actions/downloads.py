@@ -9,9 +9,9 @@ from django.db import transaction
 
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.core.storage import deleted_on_failure
 from leaderboard.core.uploads import sha256_of
-from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.models import AuditEntry, Dataset, Download, GoldVersion, User
 
 
@@ -23,7 +23,7 @@ def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User,
     dataset has a different file under `name`, INVALID_GOLD for a file that is hidden gold of the dataset, INVALID_VALUE
     for an invalid name, title, description or suffix, NOT_AN_ORGANISER.
     """
-    check_manages(dataset, by)
+    check_manages_dataset(dataset, by)
     digest = sha256_of(file)
     existing = dataset.downloads.filter(name=name).first()
     if existing is not None:

@@ -10,9 +10,10 @@ from django.db import transaction
 
 from leaderboard.core import db_clock, row_locks
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.core.storage import check_digest, delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
-from leaderboard.datasets.actions import corrections, datasets, splits
+from leaderboard.datasets.actions import corrections, splits
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import ACTIVE, AuditEntry, GoldUpload, Reason, Split, State, User
 from leaderboard.work_queue.lease import Lease
@@ -25,7 +26,7 @@ def queue(*, split: Split, file: File[bytes], reason: str, by: User) -> GoldUplo
     reason: of the gold version that it becomes; a correction gets its reason when it is confirmed. Raises Refused:
     NOT_AN_ORGANISER; NOT_READY if another file for the split is waiting or being checked; GOLD_UNCHANGED.
     """
-    datasets.check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     digest = sha256_of(file)
     splits.check_is_another(split, digest)
     name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]

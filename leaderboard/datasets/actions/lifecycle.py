@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from leaderboard.core import row_locks
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.datasets.actions.datasets import check_manages
+from leaderboard.core.rights import check_is_curator, check_manages_dataset
 from leaderboard.datasets.queries import audit_results
 from leaderboard.models import AuditAnswer, AuditEntry, Split, SplitAudit, State, User
 
@@ -22,7 +22,7 @@ def publish(*, split: Split, by: User) -> Split:
     needs no audit. Raises Refused: NOT_READY with the reason that `audit_results.why_not_published` returns,
     NOT_AN_ORGANISER.
     """
-    check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     # With this lock, a concurrent upload of gold either waits or has been committed and is seen here.
     locked = row_locks.lock_split(split.pk)
     if why_not := audit_results.why_not_published(locked):
@@ -42,8 +42,7 @@ def publish_unaudited(*, split: Split, by: User) -> Split:
     A split that is not a draft is returned unchanged. Raises Refused: NOT_AN_ORGANISER unless `by` is a curator,
     NOT_READY for a split without data.
     """
-    if not by.is_curator:
-        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may publish a split without an audit.")
+    check_is_curator(by, to="publish a split without an audit")
     locked = row_locks.lock_split(split.pk)
     if not locked.is_draft:
         split.refresh_from_db()
@@ -72,7 +71,7 @@ def retire(*, split: Split, reason: str, by: User) -> Split:
     reason: public, 1 to 500 characters. Raises Refused: NOT_POSSIBLE for a split that is not published, INVALID_REASON
     for the reason, NOT_AN_ORGANISER.
     """
-    check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     reason = reason.strip()
     if not 1 <= len(reason) <= 500:
         raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 500.")
@@ -101,7 +100,7 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
     for a finding that is neither an error nor a warning, or for a text of more than LONGEST characters;
     NOT_AN_ORGANISER.
     """
-    check_manages(audit.gold.split.dataset, by)
+    check_manages_dataset(audit.gold.split.dataset, by)
     text = text.strip()
     locked = SplitAudit.objects.select_for_update().get(pk=audit.pk)
     if locked.state != State.DONE or locked.accepted_at is not None:
@@ -143,7 +142,7 @@ def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
     error or warning that has no answer; NOT_AN_ORGANISER.
     """
     split = audit.gold.split
-    check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     locked = SplitAudit.objects.select_for_update().get(pk=audit.pk)
     if split.is_draft:
         raise Refused(

@@ -10,8 +10,9 @@ from django.db import transaction
 
 from leaderboard.core import row_locks
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.core.storage import deleted_on_failure, opened
-from leaderboard.datasets.actions import datasets, partition_files
+from leaderboard.datasets.actions import partition_files
 from leaderboard.models import AuditEntry, PublicPrivatePartition, Split, User
 
 HALF = Decimal("0.5")
@@ -23,7 +24,7 @@ def partition(
     by: User,
     share: Decimal = HALF,
     seed: int | None = None,
-    within: Callable[[PublicPrivatePartition], None] | None = None,
+    within: Callable[[PublicPrivatePartition], object] | None = None,
 ) -> PublicPrivatePartition:
     """Divide the groups of the split's current gold at random into public and private; corrections keep the division.
 
@@ -35,7 +36,7 @@ def partition(
     for an invalid share or seed, INVALID_GOLD if the groups cannot be divided (for example, if there are fewer than
     two), SANDBOX_UNAVAILABLE.
     """
-    datasets.check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     gold = split.current_gold
     if gold is None:
         raise Refused(

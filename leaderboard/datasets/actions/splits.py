@@ -17,10 +17,10 @@ from evaluator.jsonl.decompress import is_packed
 from evaluator.jsonl.tables import table_format
 from leaderboard.core import db_locks, row_locks, validation
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages_dataset
 from leaderboard.core.storage import delete_after_commit, deleted_on_failure, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions import gold_tables, partition_files
-from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.datasets.actions.gold_validation import Prepared, prepare
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Dataset, GoldVersion, PublicPrivatePartition, Split, Submission, User
@@ -47,7 +47,7 @@ def create_split(
     the gold cannot be public. Raises Refused: NAME_TAKEN, INVALID_VALUE for an invalid name, kind or option or for
     public gold with hidden inputs, NOT_AN_ORGANISER.
     """
-    check_manages(dataset, by)
+    check_manages_dataset(dataset, by)
     if gold_public and not inputs_public:
         raise Refused(
             Code.INVALID_VALUE,
@@ -99,7 +99,7 @@ def add_gold(
     file would change the inputs of a split that is published or has submissions, CHANGED_MEANWHILE if the gold's groups
     were divided meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
-    check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     uploaded = gold_tables.as_json_lines(split=split, file=file, by=by)
     file = uploaded.file
     digest = sha256_of(file)
@@ -135,7 +135,7 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
     file: JSON Lines. Raises Refused: INVALID_GOLD with the invalid lines, ALREADY_EXISTS for a split that already has
     inputs, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
-    check_manages(split.dataset, by)
+    check_manages_dataset(split.dataset, by)
     if split.inputs:
         raise Refused(
             Code.ALREADY_EXISTS,

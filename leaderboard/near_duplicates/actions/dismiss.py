@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, NearDuplicate, Phase, User
 
 
@@ -19,8 +20,7 @@ def dismiss(*, near_duplicate: NearDuplicate, reason: str, by: User) -> int:
     reason: 1 to 300 characters, shown to organisers only. Near-duplicates of the two systems that are found later are
     shown again. Raises Refused: NOT_AN_ORGANISER; INVALID_REASON for an empty or longer reason.
     """
-    if not near_duplicate.phase.benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")
+    check_manages(near_duplicate.phase.benchmark, by)
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 300.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import structlog
@@ -310,11 +311,15 @@ def _on_failure(lease: Lease[Run], final: bool) -> None:
     run = lease.row
     if not run.prediction.runs.filter(state__in=(State.DONE, State.REJECTED)).exists():
         # No refund if only a rescoring failed: the submission was scored, or rejected and rightly charged, before.
-        submission = run.prediction.submission_id
-        QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=db_clock.now())
+        refund(run.prediction.submission_id)
     # After the commit: until then the last attempt may still finish and keep its outcomes file.
     transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
     releases.release_waiting(_hold_phase(run))
+
+
+def refund(submission: UUID) -> None:
+    """Refund the quota charge of a submission, if it was charged and not refunded yet."""
+    QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=db_clock.now())
 
 
 def _hold_phase(run: Run) -> Phase:

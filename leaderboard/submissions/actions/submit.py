@@ -369,8 +369,7 @@ def create_and_charge(
     failure_limit.check(phase=phase, team=team)
     _check_quota(phase=phase, team=team, at=at)
     if system.pk is None:
-        described = {"kind": system.kind, "description": system.description}
-        system = teams.system(team=team, name=system.name, by=by, **described)
+        system = teams.system(team=team, name=system.name, by=by, kind=system.kind, description=system.description)
     _read_again(phase)
     tracks.check(phase=phase, system=system, track=track)
     kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS

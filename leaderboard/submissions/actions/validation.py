@@ -16,14 +16,12 @@ from django.db.models import Model
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state
-from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError, check_digest, delete_after_commit, opened
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     GoldVersion,
     Prediction,
-    QuotaCharge,
     Reason,
     Split,
     State,
@@ -229,9 +227,8 @@ def _on_failure(lease: Lease[Prediction], final: bool) -> None:
 
 def _give_back(prediction: Prediction) -> None:
     """Refund the quota charge of a prediction's submission, and remove the submission from its team's finals."""
-    submission = prediction.submission_id
-    QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=db_clock.now())
-    sealed_phases.remove_lost(submission)
+    runs.refund(prediction.submission_id)
+    sealed_phases.remove_lost(prediction.submission_id)
 
 
 def problem(text: str) -> dict[str, Any]:

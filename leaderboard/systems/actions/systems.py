@@ -19,6 +19,7 @@ from leaderboard.boards.queries.facts import Value
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.core import row_locks, validation
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages
 from leaderboard.models import (
     AuditEntry,
     Disqualification,
@@ -137,7 +138,7 @@ def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
     NOT_AN_ORGANISER, INVALID_REASON for a reason that is empty or longer than 300 characters, NOT_POSSIBLE for a system
     without submissions to the phase.
     """
-    _check_manages(phase, by)
+    check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 300.")
@@ -161,7 +162,7 @@ def reinstate(*, phase: Phase, system: System, by: User) -> None:
 
     Raises Refused NOT_AN_ORGANISER.
     """
-    _check_manages(phase, by)
+    check_manages(phase.benchmark, by)
     phase = _locked_phase(phase)
     if not phase.disqualifications.filter(system=system).delete()[0]:
         return
@@ -207,8 +208,3 @@ def _locked_phase(phase: Phase) -> Phase:
 def _check_member(system: System, by: User) -> None:
     if not system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "Only members of the system's team may do this.")
-
-
-def _check_manages(phase: Phase, by: User) -> None:
-    if not phase.benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")

@@ -53,10 +53,11 @@ def test_texts_are_changed_and_the_trail_names_the_fields(setup: World, olga: Us
     assert (stored.dataset.licence, stored.task) == ("CC0-1.0", tiny_world.TASK)
     act = AuditEntry.objects.get(action="benchmark.edited")
     assert act.actor == olga
-    assert act.detail == {"changed": ["title", "rules"], "rules_before": "One account."}
-    assert AuditEntry.objects.get(action="dataset.edited").detail == {"changed": ["licence"]}
-    last = stored.history.first()
-    assert (last.history_user, last.title) == (olga, "Small claims")
+    assert act.detail == {
+        "title": {"before": "Tiny claims", "after": "Small claims"},
+        "rules": {"before": "One account.", "after": "One account a person.\nNo scraping."},
+    }
+    assert AuditEntry.objects.get(action="dataset.edited").detail == {"licence": {"before": "", "after": "CC0-1.0"}}
     trail = text(client.get("/manage/benchmarks/tiny/audit-trail/"))
     assert "edited the benchmark" in trail and "One account." in trail
     assert "Small claims" in text(Client().get("/benchmarks/tiny/"))
@@ -85,10 +86,10 @@ def test_a_new_licence_is_an_spdx_expression(
 def test_saving_unchanged_texts_changes_nothing(setup: World, olga: User) -> None:
     Benchmark.objects.update(description="First.\nSecond.\n")
     data = {name: value.replace("\n", "\r\n") for name, value in form_data(setup.benchmark).items()}
-    states = Benchmark.history.count()
+    n_entries = Benchmark.objects.get().n_entries
     assert client_of(olga).post(EDIT, data).status_code == 302
     assert not AuditEntry.objects.filter(action__endswith=".edited").exists()
-    assert Benchmark.history.count() == states
+    assert Benchmark.objects.get().n_entries == n_entries
 
 
 def test_a_concurrent_change_is_not_overwritten(setup: World, olga: User) -> None:
@@ -141,8 +142,6 @@ def test_organisers_are_added_and_removed(setup: World, olga: User) -> None:
         ("organiser.added", {"user": "ada"}),
         ("organiser.removed", {"user": "curator"}),
     ]
-    usernames = Benchmark.history.first().organisers.values_list("user__username", flat=True)
-    assert set(usernames) == {"olga", "ada"}
 
 
 def test_organisers_may_leave_but_an_active_one_stays(setup: World, olga: User) -> None:

@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from leaderboard.benchmarks.actions import edit
 from leaderboard.benchmarks.queries import cards
 from leaderboard.boards.queries.main_phase import main_phase, phases_of
 from leaderboard.core import response_cache
@@ -222,8 +223,8 @@ def test_a_stranger_s_page_is_cached_until_a_board_a_name_or_a_benchmark_changes
     until = timezone.now() + timedelta(days=1)
     System.objects.filter(name="Better engine").update(anonymous_until=until, anonymous_number=3)
     assert "Better engine" not in home()
-    world.benchmark.title = "Renamed claims"
-    world.benchmark.save()
+    seen = edit.marks(edit.state_of(world.benchmark))
+    edit.edit(benchmark=world.benchmark, values={"title": "Renamed claims"}, seen=seen, by=world.curator)
     assert "Renamed claims" in home()
     hide.hide(submission=release.submission, reason="copied", by=world.curator)
     assert "1 system" in home()

@@ -24,9 +24,8 @@ def world() -> World:
 
 def further_phase(world: World, slug: str) -> Phase:
     fields = {"slug": slug, "title": f"Phase {slug}", "options": {}, "opens_at": None, "closes_at": None}
-    return benchmarks.add_phase(
-        benchmark=world.benchmark, split=world.split, by=world.curator, quota_per_day=5, quota_total=5, **fields
-    )
+    phase = Phase(benchmark=world.benchmark, split=world.split, quota_per_day=5, quota_total=5, **fields)
+    return benchmarks.add_phase(phase=phase, by=world.curator)
 
 
 def links(client: Client, address: str) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.boards.actions import boards, tracks
 from leaderboard.boards.queries.track_ranks import ranks_of
-from leaderboard.models import Leaderboard
+from leaderboard.models import Leaderboard, ReportedResult
 from tests.support.api_calls import ROOT
 from tests.support.rows.board_rows import stand, symmetric_scores
 from tests.support.rows.module_rows import shared_states
@@ -148,7 +148,8 @@ def test_reported_rows_are_in_their_track(world: World, client: Client) -> None:
     values = [{"measure": "accuracy", "slice": {}, "value": 0.039, "shown": "3.9"}]
     for system, track in (("In thorough", "thorough"), ("In none", "")):
         described = {"paper": "A paper", "split": "test", "values": values, "track": track}
-        benchmarks.add_reported(benchmark=world.benchmark, system=system, by=world.curator, **described)
+        row = ReportedResult(benchmark=world.benchmark, system=system, **described)
+        benchmarks.add_reported(row=row, by=world.curator)
     page = client.get(reverse("board_by_track", args=["tiny", "test"])).content.decode()
     simple, thorough = page.split('id="track-thorough"')
     assert "In thorough" in thorough and "In thorough" not in simple and "In none" not in page

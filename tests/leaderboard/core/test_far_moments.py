@@ -117,8 +117,8 @@ def test_every_action_refuses_it(world: World, moment: datetime) -> None:
     world.phase.refresh_from_db()
     dates: dict[str, Any] = {"opens_at": None, "closes_at": None, "sealed_until": None}
     fields = {"benchmark": world.benchmark, "slug": "final", "title": "Final", "split": world.split, "options": {}}
-    quotas = {"quota_per_day": 5, "quota_total": 50, "by": world.curator}
-    actions = [lambda name=name: benchmarks.add_phase(**{**fields, **quotas, **dates, name: moment}) for name in dates]
+    phases = [Phase(**{**fields, **dates, name: moment}) for name in dates]
+    actions = [lambda phase=phase: benchmarks.add_phase(phase=phase, by=world.curator) for phase in phases]
     actions.append(lambda: deadlines.extend(phase=world.phase, closes_at=moment, reason="Why.", by=world.curator))
     for action in actions:
         with pytest.raises(Refused, match="is out of range; expected a year from 2000 to 2099") as refused:

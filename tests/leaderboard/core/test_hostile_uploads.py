@@ -16,7 +16,7 @@ from django.test import Client
 from leaderboard.accounts.actions import tokens
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.datasets.actions import datasets, lifecycle, splits
-from leaderboard.models import Prediction, State, System, User
+from leaderboard.models import Phase, Prediction, State, System, User
 from leaderboard.submissions.actions import validation
 from tests.support import hostile_files
 from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
@@ -48,7 +48,8 @@ def host(slug: str, by: User) -> None:
     texts = {"title": slug.title(), "summary": "Numbers.", "description": "", "rules": ""}
     benchmark = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **texts)
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 5, "quota_total": 100}
-    benchmarks.add_phase(benchmark=benchmark, slug="test", title="Test", split=split, options={}, by=by, **limits)
+    phase = Phase(benchmark=benchmark, slug="test", title="Test", split=split, **limits)
+    benchmarks.add_phase(phase=phase, by=by)
     benchmarks.publish(benchmark=benchmark, by=by)
 
 

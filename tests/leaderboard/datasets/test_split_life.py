@@ -15,7 +15,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.datasets.actions import audits as split_audits
 from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.datasets.queries import audit_results
-from leaderboard.models import AuditEntry, Benchmark, Extension, QuotaCharge, Split, SplitAudit, State
+from leaderboard.models import AuditEntry, Benchmark, Extension, Phase, QuotaCharge, Split, SplitAudit, State
 from leaderboard.submissions.actions import validation
 from leaderboard.submissions.queries import deadlines
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
@@ -250,7 +250,7 @@ class TestRetiring:
         lifecycle.retire(split=world.split, reason=REASON, by=world.curator)
         fields = {"slug": "more", "title": "More", "options": {}, "opens_at": None, "closes_at": None}
         fields |= {"benchmark": world.benchmark, "split": world.split, "quota_per_day": 1, "quota_total": 1}
-        assert "is retired" in refusal(benchmarks.add_phase, by=world.curator, **fields).message
+        assert "is retired" in refusal(benchmarks.add_phase, phase=Phase(**fields), by=world.curator).message
 
     def test_retiring_needs_a_reason_and_happens_once(self, world: World) -> None:
         assert refusal(lifecycle.retire, split=world.split, reason=" ", by=world.curator).code is Code.INVALID_REASON

@@ -15,7 +15,7 @@ from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.core.refusal import Refused
 from leaderboard.datasets.actions import datasets, lifecycle, splits
-from leaderboard.models import Release, Run, State, User
+from leaderboard.models import Phase, Release, Run, State, User
 from leaderboard.scoring.actions import runs
 from leaderboard.submissions.actions import submit
 from tests.support.rows.gold_uploads import close_all, uploaded
@@ -103,7 +103,7 @@ def test_from_gold_to_board(case: Case, sandbox: str, client: Client) -> None:
         rules="",
         by=curator,
     )
-    phase = benchmarks.add_phase(
+    new_phase = Phase(
         benchmark=benchmark,
         slug="test",
         title="Test",
@@ -113,9 +113,9 @@ def test_from_gold_to_board(case: Case, sandbox: str, client: Client) -> None:
         closes_at=None,
         quota_per_day=5,
         quota_total=50,
-        by=curator,
         **EXACT,
     )
+    phase = benchmarks.add_phase(phase=new_phase, by=curator)
     benchmarks.publish(benchmark=benchmark, by=curator)
     system = teams.system(team=teams.create(name="Engines", by=ada), name="Bernoulli", by=ada)
 

@@ -129,7 +129,7 @@ class TestGold:
     def test_inputs_with_submissions_are_fixed_and_answers_may_be_corrected(self, blank: Split, world: World) -> None:
         splits.add_gold(split=blank, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
         lifecycle.publish_unaudited(split=blank, by=world.curator)
-        world.submit(phase=benchmarks.add_phase(benchmark=world.benchmark, split=blank, by=world.curator, **phase()))
+        world.submit(phase=benchmarks.add_phase(phase=phase(world, split=blank), by=world.curator))
         inputs, files = (blank.inputs_sha256, blank.inputs.name), (files_of("gold"), files_of("inputs"))
         other = edited(lambda rows: [row.update(claim=f"{row['claim']}!") for row in rows])
         file = uploaded(other, "gold.jsonl")
@@ -196,7 +196,7 @@ class TestInputsWithoutGold:
         content = b'{"id": "q1", "claim": "c"}\n'
         splits.add_inputs(split=blank, file=uploaded(content), by=world.curator)
         assert blank.inputs_bytes == len(content)
-        benchmarks.add_phase(benchmark=world.benchmark, split=blank, by=world.curator, **phase())
+        benchmarks.add_phase(phase=phase(world, split=blank), by=world.curator)
         refused = refusal(benchmarks.publish, benchmark=world.benchmark, by=world.curator)
         assert refused.code is Code.NOT_READY
 
@@ -208,17 +208,9 @@ class TestInputsWithoutGold:
         assert files_of("inputs") == before
 
 
-def phase(**changes: Any) -> dict[str, Any]:
-    fields = {
-        "slug": "later",
-        "title": "Later",
-        "options": {},
-        "opens_at": None,
-        "closes_at": None,
-        "quota_per_day": 5,
-        "quota_total": 50,
-    }
-    return {**fields, **changes}
+def phase(world: World, **changes: Any) -> Phase:
+    fields = {"slug": "later", "title": "Later", "split": world.split, "quota_per_day": 5, "quota_total": 50}
+    return Phase(benchmark=world.benchmark, **{**fields, **changes})
 
 
 class TestBenchmarks:
@@ -275,14 +267,13 @@ class TestBenchmarks:
         ],
     )
     def test_an_invalid_phase_is_refused(self, changes: dict[str, Any], message: str, world: World) -> None:
-        arguments = {"benchmark": world.benchmark, "split": world.split, "by": world.curator, **phase(**changes)}
-        assert message in str(refusal(benchmarks.add_phase, **arguments))
+        assert message in str(refusal(benchmarks.add_phase, phase=phase(world, **changes), by=world.curator))
         assert Phase.objects.count() == 1
 
     def test_a_phase_needs_a_split_of_its_dataset(self, world: World) -> None:
         dataset = datasets.create(slug="far", title="Far", task=TASK, by=world.curator)
         far = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=world.curator)
-        refused = refusal(benchmarks.add_phase, benchmark=world.benchmark, split=far, by=world.curator, **phase())
+        refused = refusal(benchmarks.add_phase, phase=phase(world, split=far), by=world.curator)
         assert refused.code is Code.INVALID_VALUE
 
 

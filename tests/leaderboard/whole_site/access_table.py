@@ -297,6 +297,11 @@ MANAGE = [
     Row("manage_deadline", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("manage_facts", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_facts", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_reported", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_reported", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_reported_remove", NO_PAGE, "login 404 404 302 404 302 404"),
+    # The row is another benchmark's.
+    Row("manage_reported_remove", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     # No tracks are named: there are none, as before.
     Row("manage_tracks", MANAGERS, "login 404 404 302 404 302 404"),
     Row("manage_tracks", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
@@ -503,6 +508,7 @@ READ_ONLY_RECORDS = {
         "quotacharge",
         "ranking",
         "release",
+        "reportedresult",
         "run",
         "score",
         "scorer",
@@ -512,13 +518,10 @@ READ_ONLY_RECORDS = {
     ),
 }
 """Nobody adds, changes or deletes these in the admin; staff may look."""
-EDITED_RECORDS = {"benchmark", "dataset", "phase", "reportedresult", "split", "system", "team", "user"}
+EDITED_RECORDS = {"benchmark", "dataset", "phase", "split", "system", "team", "user"}
 OTHERS_RECORDS = {"account_emailaddress"}
-WITH_HISTORY = {"benchmark", "dataset", "phase", "reportedresult"}
-"""Each earlier state of these has a page."""
 NOT_EXPORTED = {"user"}
 """Of the admin's records all others leave as a file for who may look at them."""
-IMPORTED = {"reportedresult"}
 ADMIN = {
     *("index", "login", "logout", "password_change", "password_change_done", "autocomplete", "jsi18n"),
     *("view_on_site", "app_list", "auth_user_password_change"),

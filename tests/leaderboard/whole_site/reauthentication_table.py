@@ -66,6 +66,7 @@ _OF_MANAGERS = """
     manage_scores_csv manage_exact_scores_csv
     manage_participants manage_registration_invite manage_registration manage_announcements
     retract_announcement manage_contact manage_deadline manage_facts manage_tracks manage_rehearsal
+    manage_reported manage_reported_remove
     manage_rehearsal_testers manage_rehearsal_end manage_time_zone manage_near_duplicates
     manage_near_duplicate_dismiss manage_split_create manage_new_split manage_raw_remove cancel_raw_upload
     manage_generator manage_preview manage_preview_state manage_preview_cancel manage_preview_forget

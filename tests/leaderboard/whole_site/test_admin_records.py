@@ -1,4 +1,4 @@
-"""Records in the admin: their history, export, import, and how a deadline is moved."""
+"""Records in the admin: their history, export, and how a deadline is moved; and the page of reported results."""
 
 from __future__ import annotations
 
@@ -11,31 +11,24 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from tablib import Dataset
 
-from leaderboard.admin import files, reported_rows
+from leaderboard.admin import files
+from leaderboard.benchmarks.actions import edit
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, Team, User
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Extension, Phase, ReportedResult, System, Team, User
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 ROW = {
-    "benchmark": "tiny",
     "system": "BERT",
     "paper": "Somebody 2019",
     "table": "2",
     "split": "test",
-    "same_split": "1",
+    "same_split": "on",
     "values": json.dumps([{"measure": "accuracy", "value": 0.583, "shown": "58.3"}]),
-    "track": "",
-    "note": "",
-    "position": "0",
 }
 
 
@@ -49,26 +42,6 @@ def admin_client(world: World) -> Client:
     client = Client()
     client.force_login(User.objects.get(pk=world.curator.pk))
     return client
-
-
-def as_csv(*rows: dict[str, str]) -> bytes:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, ROW)
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue().encode()
-
-
-def preview(admin_client: Client, content: bytes, name: str = "rows.csv", form: str = "0") -> Any:
-    file = SimpleUploadedFile(name, content)
-    import_url = "/admin/leaderboard/reportedresult/import/"
-    return admin_client.post(import_url, {"import_file": file, "format": form, "resource": "0"})
-
-
-def confirm(admin_client: Client, previewed: Any) -> Any:
-    hidden_inputs = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', previewed.content.decode())
-    fields = {name: value for name, value in hidden_inputs if name != "csrfmiddlewaretoken"}
-    return admin_client.post("/admin/leaderboard/reportedresult/process_import/", {**fields, "confirm": "1"})
 
 
 def phase_form(phase: Phase, **changes: str) -> dict[str, str]:
@@ -105,24 +78,33 @@ def later(phase: Phase, **by: int) -> dict[str, str]:
 def test_the_history_of_a_record_has_its_authors_and_former_values(admin_client: Client, world: World) -> None:
     form = {"title": "Tiny, renamed", "summary": "Four.", "description": "", "rules": "", "contact": ""}
     url = f"/admin/leaderboard/benchmark/{world.benchmark.pk}/"
+    before = Benchmark.objects.get().n_entries
     answer = admin_client.post(f"{url}change/", {**form, "organisers": [str(world.researcher.pk)]})
     assert answer.status_code == 302, answer.content.decode()
-    page = admin_client.get(f"{url}history/").content.decode()
-    assert "Tiny claims" in page and "Tiny, renamed" in page and world.curator.username in page
-    last = world.benchmark.history.first()
-    assert (last.history_user, last.title) == (world.curator, "Tiny, renamed")
-    assert [row.user for row in last.organisers.all()] == [world.researcher]
+    assert Benchmark.objects.get().n_entries > before, "pages in caches show the former title"
+    entry = AuditEntry.objects.get(action="record.changed")
+    assert (entry.actor, entry.subject) == (world.curator, f"benchmark:{world.benchmark.pk}")
+    assert entry.detail["title"] == {"before": "Tiny claims", "after": "Tiny, renamed"}
+    assert entry.detail["organisers"] == {"before": [], "after": ["ada"]}
+    assert "facts" not in entry.detail, "it was not changed"
+    history = admin_client.get(f"{url}history/").content.decode()
+    trail = admin_client.get("/manage/benchmarks/tiny/audit-trail/").content.decode()
+    for page in (history, trail):
+        assert "Tiny claims → Tiny, renamed" in page and world.curator.username in page
 
 
-def test_the_history_cannot_restore_values_without_the_actions(admin_client: Client, world: World) -> None:
-    first = world.benchmark.history.last()
-    world.benchmark.title = "Another"
-    world.benchmark.save()
-    url = f"/admin/leaderboard/benchmark/{world.benchmark.pk}/history/{first.pk}/"
-    assert 'name="_save"' not in admin_client.get(url).content.decode()
-    admin_client.post(url, {"title": "Tiny claims", "_save": "Revert"})
-    world.benchmark.refresh_from_db()
-    assert world.benchmark.title == "Another"
+def test_changes_on_pages_are_in_the_history_too(admin_client: Client, world: World) -> None:
+    state = edit.state_of(world.benchmark)
+    edit.edit(benchmark=world.benchmark, values={"rules": "One."}, seen=edit.marks(state), by=world.curator)
+    url = f"/admin/leaderboard/benchmark/{world.benchmark.pk}/history/"
+    assert "empty → One." in admin_client.get(url).content.decode()
+
+
+def test_a_record_deleted_in_the_admin_leaves_an_entry(admin_client: Client, world: World) -> None:
+    spare = Dataset.objects.create(slug="spare", title="Spare", task=world.benchmark.task)
+    assert admin_client.post(f"/admin/leaderboard/dataset/{spare.pk}/delete/", {"post": "yes"}).status_code == 302
+    entry = AuditEntry.objects.get(action="record.deleted")
+    assert (entry.actor, entry.subject, entry.detail) == (world.curator, f"dataset:{spare.pk}", {"name": "Spare"})
 
 
 def test_a_deadline_moved_in_the_admin_is_an_extension(admin_client: Client, world: World) -> None:
@@ -168,111 +150,44 @@ def test_invalid_changes_of_a_deadline_are_refused(
     assert not Extension.objects.exists()
 
 
-def test_exported_text_is_no_formula_and_is_imported_unchanged(admin_client: Client, world: World) -> None:
+def test_exported_text_is_no_formula(admin_client: Client, world: World) -> None:
     nasty = "=HYPERLINK(1)"
-    ReportedResult.objects.create(
-        benchmark=world.benchmark,
-        system=nasty,
-        paper="P",
-        split="test",
-        values=[{"measure": "accuracy", "value": -0.5}],
-    )
-    answer = admin_client.post("/admin/leaderboard/reportedresult/export/", {"format": "0", "resource": "0"})
+    values = [{"measure": "accuracy", "value": -0.5}]
+    for system in (nasty, "Other"):
+        ReportedResult.objects.create(benchmark=world.benchmark, system=system, paper="P", split="test", values=values)
+    answer = admin_client.get(f"/admin/leaderboard/reportedresult/export.csv?system={nasty}")
     (row,) = csv.DictReader(io.StringIO(answer.content.decode()))
-    assert (row["system"], row["benchmark"]) == ("'" + nasty, "tiny")
+    assert (row["system"], row["benchmark"]) == ("'" + nasty, str(world.benchmark.pk))
+    assert json.loads(row["values"]) == values
     assert AuditEntry.objects.get(action="records.exported").detail == {"n": 1, "format": "csv"}
-    numbers = json.dumps([{"measure": "accuracy", "value": -0.5, "shown": "-0.5"}])
-    previewed = preview(admin_client, as_csv({**ROW, **row, "values": numbers}))
-    assert confirm(admin_client, previewed).status_code == 302, previewed.content.decode()
-    assert ReportedResult.objects.get().system == nasty
 
 
 def test_fields_omitted_from_the_page_are_not_exported(admin_client: Client, world: World) -> None:
-    answer = admin_client.post("/admin/leaderboard/goldversion/export/", {"format": "1", "resource": "0"})
-    (row,) = json.loads(answer.content)
+    (row,) = json.loads(admin_client.get("/admin/leaderboard/goldversion/export.json").content)
     assert "file" not in row and row["sha256"] == world.gold.sha256
     world.insert_run()
-    answer = admin_client.post("/admin/leaderboard/prediction/export/", {"format": "1", "resource": "0"})
-    assert "file" not in json.loads(answer.content)[0]
+    assert "file" not in json.loads(admin_client.get("/admin/leaderboard/prediction/export.json").content)[0]
 
 
-def test_rows_are_previewed_and_stored_on_confirmation(admin_client: Client, world: World) -> None:
-    previewed = preview(admin_client, as_csv(ROW))
-    assert "BERT" in previewed.content.decode()
-    assert "style=" not in previewed.content.decode(), "the policy of the pages forbids inline styles"
-    assert not ReportedResult.objects.exists()
-    assert confirm(admin_client, previewed).status_code == 302
-    stored = ReportedResult.objects.get()
-    assert stored.values == [{"measure": "accuracy", "value": 0.583, "shown": "58.3"}]
-    assert AuditEntry.objects.get(action="reported.imported").actor == world.curator
-    # The same file again changes nothing; another note changes that row and adds none.
-    confirm(admin_client, preview(admin_client, as_csv({**ROW, "note": "of the appendix"})))
-    assert ReportedResult.objects.get().note == "of the appendix"
+def test_exports_have_limits(admin_client: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_ROWS", 0)
+    answer = admin_client.get("/admin/leaderboard/benchmark/export.csv")
+    assert (answer.status_code, answer.content) == (
+        422,
+        b"The list has 1 records; expected at most 0. Filter the list first.",
+    )
+    assert admin_client.get("/admin/leaderboard/benchmark/export.xlsx").status_code == 404
+    assert not AuditEntry.objects.filter(action="records.exported").exists()
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"benchmark": "nowhere"}, "benchmark is &#x27;nowhere&#x27;"),
-        ({"values": "[]"}, "there are no values"),
-        ({"values": "{"}, "Row 2, values"),
-        ({"values": '[{"measure": "beauty", "value": 1, "shown": "1"}]'}, "beauty"),
-        ({"values": '[{"measure": "accuracy", "value": "1", "shown": "1"}]'}, "Expected `float`"),
-        ({"values": '[{"measure": "accuracy", "value": 1, "shown": "1", "slice": {"a": [1]}}]'}, "slice"),
-        ({"system": "x" * 201}, "at most 200 characters"),
-    ],
-)
-def test_an_invalid_row_is_named_and_nothing_is_stored(
-    admin_client: Client, world: World, changes: dict[str, str], message: str
-) -> None:
-    page = preview(admin_client, as_csv(ROW, {**ROW, "table": "3", **changes})).content.decode()
-    assert message in page
-    assert "Row 2" in page and "Row 1" not in page
-    assert "Traceback" not in page and "confirm" not in re.findall(r'type="submit"[^>]*name="(\w+)"', page)
-    assert not ReportedResult.objects.exists()
-
-
-def test_a_preview_writes_nothing_and_queries_once_per_file(admin_client: Client, world: World) -> None:
-    """On SQLite a transaction that writes, or may write, blocks everybody else's."""
-    query_counts = []
-    for n in (2, 40):
-        with CaptureQueriesContext(connection) as queries:
-            page = preview(
-                admin_client, as_csv(*({**ROW, "table": f"{n}-{index}"} for index in range(n)))
-            ).content.decode()
-        assert f"Row {n}: new" in page
-        assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
-        query_counts.append(len(queries))
-    assert query_counts[0] == query_counts[1]
-    assert not ReportedResult.objects.exists() and not AuditEntry.objects.filter(action="reported.imported").exists()
-
-
-def test_a_file_of_too_many_rows_is_not_read(
-    admin_client: Client, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert reported_rows.MOST_ROWS == 500
-    monkeypatch.setattr(reported_rows, "MOST_ROWS", 20)
-    rows = [{**ROW, "table": str(index)} for index in range(reported_rows.MOST_ROWS + 1)]
-    assert "The file has 21 rows; expected at most 20" in preview(admin_client, as_csv(*rows)).content.decode()
-    previewed = preview(admin_client, as_csv(*rows[:-1]))
-    assert confirm(admin_client, previewed).status_code == 302
-    assert ReportedResult.objects.count() == reported_rows.MOST_ROWS
-
-
-def test_duplicate_rows_in_a_file_are_refused(admin_client: Client, world: World) -> None:
-    page = preview(admin_client, as_csv(ROW, {**ROW, "table": "3"}, {**ROW, "note": "again"})).content.decode()
-    assert "Row 3: duplicates row 1" in page and 'name="confirm"' not in page
-
-
-def test_import_needs_permission_to_change_rows(world: World) -> None:
+def test_staff_exports_what_it_may_look_at(world: World) -> None:
     looking = User.objects.create_user("looking", "looking@holdout.example", "correct horse", is_staff=True)
     looking.user_permissions.add(Permission.objects.get(codename="view_reportedresult"))
     client = Client()
     client.force_login(looking)
     assert client.get("/admin/leaderboard/reportedresult/").status_code == 200
-    assert client.get("/admin/leaderboard/reportedresult/import/").status_code == 403
-    assert client.get("/admin/leaderboard/reportedresult/export/").status_code == 200
-    assert client.get("/admin/leaderboard/system/export/").status_code == 403
+    assert client.get("/admin/leaderboard/reportedresult/export.csv").status_code == 200
+    assert client.get("/admin/leaderboard/system/export.csv").status_code == 403
     assert System.objects.exists()
 
 
@@ -280,14 +195,9 @@ def test_organisers_cannot_use_the_admin(world: World) -> None:
     world.benchmark.organisers.add(world.researcher)
     client = Client()
     client.force_login(world.researcher)
-    for page in ("", "export/", "import/", f"{world.phase.pk}/history/"):
+    for page in ("", "export.csv", f"{world.phase.pk}/history/"):
         answer = client.get(f"/admin/leaderboard/phase/{page}")
         assert answer.status_code == 302 and "/login/" in answer["Location"]
-
-
-def typed(world: World, **changes: str) -> dict[str, str]:
-    """The record's own form, filled in."""
-    return {**ROW, "benchmark": str(world.benchmark.pk), **changes}
 
 
 AT_FAULT = [
@@ -299,20 +209,33 @@ AT_FAULT = [
 ]
 
 
+REPORTED = "/manage/benchmarks/tiny/reported/"
+
+
 @pytest.mark.parametrize(("values", "message"), AT_FAULT)
-def test_a_row_from_the_form_is_checked_like_an_imported_one(
+def test_numbers_of_a_reported_result_are_checked(
     admin_client: Client, world: World, values: str, message: str
 ) -> None:
-    answer = admin_client.post("/admin/leaderboard/reportedresult/add/", typed(world, values=values))
-    assert answer.status_code == 200 and message in answer.content.decode()
+    answer = admin_client.post(REPORTED, {**ROW, "values": values})
+    assert answer.status_code == 422 and message in answer.content.decode()
     assert not ReportedResult.objects.exists()
-    sound = admin_client.post("/admin/leaderboard/reportedresult/add/", typed(world))
-    assert sound.status_code == 302, sound.content.decode()
+
+
+def test_organisers_add_and_remove_reported_results(world: World) -> None:
+    world.benchmark.organisers.add(world.researcher)
+    client = Client()
+    client.force_login(world.researcher)
+    assert client.post(REPORTED, ROW).status_code == 302
     stored = ReportedResult.objects.get()
-    url = f"/admin/leaderboard/reportedresult/{stored.pk}/change/"
-    assert message in admin_client.post(url, typed(world, values=values)).content.decode()
-    assert ReportedResult.objects.get().values == stored.values
+    assert stored.values == [{"measure": "accuracy", "value": 0.583, "shown": "58.3"}] and stored.same_split
     assert [cells for _, cells in reported_of(world.benchmark).table] == [["58.3"]]
+    again = client.post(REPORTED, ROW)
+    assert again.status_code == 409 and "already exists" in again.content.decode()
+    assert client.post(REPORTED, {**ROW, "table": "3", "track": "absent"}).status_code == 422
+    assert client.post(f"{REPORTED}{stored.pk}/remove/").status_code == 302
+    assert not ReportedResult.objects.exists()
+    trail = client.get("/manage/benchmarks/tiny/audit-trail/").content.decode()
+    assert "removed a reported row" in trail and "Somebody 2019" in trail
 
 
 def test_ranking_fields_of_a_system_are_read_only_in_the_admin(admin_client: Client, world: World) -> None:
@@ -326,12 +249,3 @@ def test_ranking_fields_of_a_system_are_read_only_in_the_admin(admin_client: Cli
     assert (system.name, system.kind, system.team) == ("Renamed", world.system.kind, world.system.team)
     assert 'name="kind"' not in markup and 'name="team"' not in markup
     assert 'name="kind"' in admin_client.get("/admin/leaderboard/system/add/").content.decode()
-
-
-def test_csv_export_and_import_preserve_text() -> None:
-    """With texts that a spreadsheet would execute, and texts that look like escaped ones."""
-    texts = ["=1+1", "'=1+1", "''=1+1", "@x", "'x", "plain", "-0.5", "'-0.5", "-a"]
-    texts += ["a;=1", "a;'=1", 'a"; "=1', "a|@x", "\t=1", "a\n\n+1", "a; b", "a;-0.5", "a, -0.5", ";", ""]
-    out = files.SafeCSV().export_data(Dataset(*[[text] for text in texts], headers=["text"]))
-    assert all(not line.lstrip('"').startswith(("=", "@", "-a")) for line in out.splitlines())
-    assert [row[0] for row in files.SafeCSV().create_dataset(out)] == texts

@@ -38,6 +38,7 @@ from leaderboard.models import (
     HeadToHead,
     Leaderboard,
     Notice,
+    Phase,
     Release,
     Run,
     Score,
@@ -137,7 +138,8 @@ def host(slug: str, task: str, gold: list[dict[str, Any]], by: User) -> Benchmar
     texts = {"title": slug.title(), "summary": "Hidden.", "description": "", "rules": ""}
     benchmark = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **texts)
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 50, "quota_total": 100}
-    benchmarks.add_phase(benchmark=benchmark, slug="test", title="Test", split=split, options={}, by=by, **limits)
+    phase = Phase(benchmark=benchmark, slug="test", title="Test", split=split, **limits)
+    benchmarks.add_phase(phase=phase, by=by)
     benchmarks.publish(benchmark=benchmark, by=by)
     return benchmark
 

@@ -79,9 +79,8 @@ def a_phase(world: World, split: Split, **changes: Any) -> Phase:
         "disclosure": "ladder",
         "scope": "task",
     }
-    return benchmarks.add_phase(
-        benchmark=world.benchmark, split=split, by=world.curator, **{**EXACT, **fields, **changes}
-    )
+    phase = Phase(benchmark=world.benchmark, split=split, **{**EXACT, **fields, **changes})
+    return benchmarks.add_phase(phase=phase, by=world.curator)
 
 
 def send(world: World, phase: Phase, labels: dict[str, str], *, system: System | None = None) -> Submission:

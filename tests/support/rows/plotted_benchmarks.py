@@ -84,7 +84,9 @@ def a_world(task: str, **policy: Any) -> World:
     )
     fields: dict[str, Any] = {"slug": "test", "title": "Test", "options": {}, "opens_at": None, "closes_at": None}
     fields |= {"quota_per_day": 100, "quota_total": 100, **policy}
-    world.phase = benchmarks.add_phase(benchmark=world.benchmark, split=split, by=by, **{**EXACT, **fields})
+    world.phase = benchmarks.add_phase(
+        phase=Phase(benchmark=world.benchmark, split=split, **{**EXACT, **fields}), by=by
+    )
     world.split = split
     benchmarks.publish(benchmark=world.benchmark, by=by)
     world.phase = Phase.objects.get(pk=world.phase.pk)

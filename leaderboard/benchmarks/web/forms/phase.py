@@ -19,7 +19,7 @@ from leaderboard.core.web.local_time_field import read_local
 from leaderboard.core.web.options_field import OptionsField
 from leaderboard.evaluation import container_limits
 from leaderboard.models import Dataset, Phase, PublicPrivatePartition, Split
-from leaderboard.models.benchmark import MAX_GPU_MEMORY_GB, MAX_GPUS
+from leaderboard.models.benchmark import declared_range
 from leaderboard.work_queue import worker_status
 
 LIMIT_FIELDS = {
@@ -105,13 +105,25 @@ SECTIONS = (
 """(title, is_folded, names of the fields) of each section, in the order of the page."""
 
 
+def _of(name: str, **options: Any) -> Any:
+    """Return the form field of a field of Phase: its type, range, choices and default are the model's.
+
+    options: texts for organisers, and what only the form demands.
+    """
+    column: Any = Phase._meta.get_field(name)
+    if isinstance(column, IntegerField):
+        low, high = declared_range(column)
+        options = {"min_value": low or 0} | ({} if high is None else {"max_value": high}) | options
+    return column.formfield(**{"help_text": "", **options})
+
+
 class PhaseForm(forms.Form):
     """Form to add a phase of one kind on one of the benchmark's splits."""
 
     disclosure = forms.CharField(widget=forms.HiddenInput)
-    title = forms.CharField(max_length=200, help_text="Such as Development, Test or Final.")
-    slug = forms.SlugField(
-        max_length=80,
+    title = _of("title", help_text="Such as Development, Test or Final.")
+    slug = _of(
+        "slug",
         required=False,
         label="Short name",
         help_text="Part of the URL: letters, digits, hyphens. Cannot be changed later. Empty: made from the title.",
@@ -124,7 +136,8 @@ class PhaseForm(forms.Form):
         "phase scores all groups. The groups are divided at random, once and for good. On half of them, the ladder's "
         "steps are 1.4 times as large.",
     )
-    scope = forms.ChoiceField(
+    scope = _of(
+        "scope",
         label="Ladder compares with",
         widget=forms.RadioSelect,
         choices=[
@@ -132,58 +145,56 @@ class PhaseForm(forms.Form):
             (Phase.Scope.TEAM, "the team's own best shown score"),
         ],
     )
-    sealed_until = forms.DateTimeField(label="Unsealed on", help_text="Then the finals are scored and shown.")
-    finals_per_team = forms.IntegerField(
-        min_value=1,
+    sealed_until = _of(
+        "sealed_until", required=True, label="Unsealed on", help_text="Then the finals are scored and shown."
+    )
+    finals_per_team = _of(
+        "finals_per_team",
         max_value=1000,
-        initial=1,
         label="Finals per team",
         help_text="How many of its submissions a team may choose. If it chooses none, its latest counts.",
     )
-    opens_at = forms.DateTimeField(required=False, label="Opens", help_text="Empty: immediately.")
-    closes_at = forms.DateTimeField(required=False, label="Closes", help_text="Empty: never.")
+    opens_at = _of("opens_at", label="Opens", help_text="Empty: immediately.")
+    closes_at = _of("closes_at", label="Closes", help_text="Empty: never.")
     time_zone = forms.ChoiceField(
         required=False,
         label="Time zone of these dates",
         help_text="Dates are shown in UTC and in this zone. AoE: anywhere on Earth.",
     )
-    quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, label="Submissions per team per day")
-    quota_total = forms.IntegerField(min_value=1, max_value=1_000_000, label="Submissions per team in total")
-    quota_everybody = forms.IntegerField(
-        min_value=1, max_value=10_000_000, required=False, label="Submissions of all teams together"
-    )
-    least_groups = forms.IntegerField(
-        min_value=1,
+    quota_per_day = _of("quota_per_day", max_value=10_000, label="Submissions per team per day")
+    quota_total = _of("quota_total", max_value=1_000_000, label="Submissions per team in total")
+    quota_everybody = _of("quota_everybody", max_value=10_000_000, label="Submissions of all teams together")
+    least_groups = _of(
+        "least_groups",
         max_value=1_000_000,
         label="Smallest slice shown, in groups",
         help_text="A slice of one group tells that group's labels at once; slices of a few groups tell theirs after a "
         "few answers.",
     )
-    detailed_answers = forms.IntegerField(min_value=0, max_value=1_000_000, required=False, label="Detailed answers")
-    afterwards = forms.ChoiceField(
+    detailed_answers = _of("detailed_answers", max_value=1_000_000, label="Detailed answers")
+    afterwards = _of(
+        "afterwards",
         label="Later answers show",
         widget=forms.RadioSelect,
-        choices=Phase.Afterwards.choices,
         help_text="An overall score tells with each answer whether the changed predictions were right, if they are "
         "enough to change a digit. Improvements alone tell much less.",
     )
-    exact_scores = forms.BooleanField(
-        required=False,
+    exact_scores = _of(
+        "exact_scores",
         label="Exact scores",
         help_text="With all digits. Those below the noise do not tell systems apart, but a participant can read labels "
         "from them: 32 from one average precision.",
     )
-    subset = forms.ChoiceField(
-        required=False,
+    subset = _of(
+        "subset",
         label="Scored groups",
-        choices=Phase.Subset.choices,
         help_text="Public and private groups exist once you have divided the split on the page of its gold.",
     )
     options = OptionsField()
     tracks = TracksField()
-    takes_predictions = forms.BooleanField(required=False, initial=True, label="Accepts predictions files")
-    takes_images = forms.BooleanField(
-        required=False,
+    takes_predictions = _of("takes_predictions", label="Accepts predictions files")
+    takes_images = _of(
+        "takes_images",
         label="Accepts container images",
         help_text="Containers run on this server, on the split's inputs.",
     )
@@ -191,11 +202,11 @@ class PhaseForm(forms.Form):
     memory_mb = forms.IntegerField(required=False, min_value=16, max_value=10_000_000, label="Container memory, in MB")
     cpus = forms.FloatField(required=False, min_value=0.1, max_value=1024, label="Container processors")
     image_mb = forms.IntegerField(required=False, min_value=1, max_value=1_000_000, label="Unpacked image size, in MB")
-    gpus = forms.IntegerField(required=False, min_value=0, max_value=MAX_GPUS, label="GPUs of each container")
-    gpu_memory_gb = forms.IntegerField(
+    gpus = _of("gpus", required=False, initial=None, label="GPUs of each container")
+    gpu_memory_gb = _of(
+        "gpu_memory_gb",
         required=False,
-        min_value=0,
-        max_value=MAX_GPU_MEMORY_GB,
+        initial=None,
         label="Memory of each GPU at least, in GB",
         help_text="Empty: any.",
     )
@@ -220,9 +231,6 @@ class PhaseForm(forms.Form):
         initial: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(data, initial={"disclosure": kind, **benchmarks.proposed(kind), **(initial or {})})
-        usual = Phase()
-        for name in ("quota_per_day", "quota_total", *OF_HIDDEN_GOLD):
-            self.fields[name].initial = getattr(usual, name)
         for name, kinds in ONLY_OF.items():
             if kind not in kinds:
                 self.fields.pop(name, None)

@@ -11,7 +11,7 @@ from django.test import Client
 
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.datasets.actions import datasets, lifecycle, splits
-from leaderboard.models import Benchmark, Release, Run, State, User
+from leaderboard.models import Benchmark, Phase, Release, Run, State, User
 from leaderboard.scoring.actions import runs
 from leaderboard.scoring.verification.rebuild_board import differences
 from tests.support.api_calls import ROOT, client_of, person, send
@@ -55,7 +55,7 @@ def host(people: dict[str, User], policy: dict[str, Any]) -> Benchmark:
     benchmark.organisers.add(people["X"])
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 50, "quota_total": 100}
     fields = {"slug": "test", "title": "Test", "options": {}, "scope": "task", **limits, **policy}
-    benchmarks.add_phase(benchmark=benchmark, split=split, by=by, **fields)
+    benchmarks.add_phase(phase=Phase(benchmark=benchmark, split=split, **fields), by=by)
     benchmarks.publish(benchmark=benchmark, by=by)
     return benchmark
 
