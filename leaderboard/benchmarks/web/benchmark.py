@@ -128,7 +128,6 @@ def _page(request: HttpRequest, slug: str) -> tuple[Benchmark, list[Phase], dict
         "follows": request.user.is_authenticated and benchmark.follows.filter(user=request.user).exists(),
         "may_join": not (request.user.is_authenticated and registrations.may_submit(benchmark, request.user)),
         "is_manager": benchmark.is_managed_by(request.user),
-        "is_draft": benchmark.state == Benchmark.State.DRAFT,
     }
     return benchmark, phases, context
 
