@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='benchmark',
             name='testers',
-            field=models.ManyToManyField(blank=True, help_text='who may see and try a draft besides its organisers; nobody once it is published', related_name='tested_benchmarks', serialize=False, to=settings.AUTH_USER_MODEL),
+            field=models.ManyToManyField(blank=True, editable=False, help_text='who may see and try a draft besides its organisers; nobody once it is published', related_name='tested_benchmarks', serialize=False, to=settings.AUTH_USER_MODEL),
         ),
         migrations.AlterField(
             model_name='benchmark',

@@ -120,6 +120,7 @@ class Benchmark(models.Model):
         settings.AUTH_USER_MODEL,
         related_name="tested_benchmarks",
         blank=True,
+        editable=False,
         serialize=False,  # not in archives, as what they try is not
         help_text="who may see and try a draft besides its organisers; nobody once it is published",
     )
@@ -383,7 +384,12 @@ class Phase(models.Model):
     @property
     def is_in_use(self) -> bool:
         """Return whether the phase's split is published and not retired; in a draft benchmark, a draft split is too."""
-        return self.split.is_published or (self.split.is_draft and self.benchmark.is_draft)
+        return self.split_is_shown and self.split.state != Split.State.RETIRED
+
+    @property
+    def split_is_shown(self) -> bool:
+        """Return whether those who see the phase see its split too: the split is no draft, or the benchmark is one."""
+        return not self.split.is_draft or self.benchmark.is_draft
 
     @property
     def is_sealed(self) -> bool:

@@ -42,9 +42,9 @@ def fixed_fields(phase: Phase) -> dict[str, str]:
             FIXED_ONCE_SUBMITTED, f"{why} Reset the draft first." if phase.benchmark.is_draft else why
         )
     begun = phase.benchmark.is_published and not phase.is_to_come()
-    if begun or has_results(phase):
+    if begun:
         fixed["opens_at"] = "Fixed: the phase has opened."
-    if phase.closes_at is not None and (phase.benchmark.is_published or has_results(phase)):
+    if phase.closes_at is not None and phase.benchmark.is_published:
         fixed["closes_at"] = "Participants rely on it. Extend it on the page of the deadline."
     if phase.disclosure == Phase.Disclosure.SEALED and "closes_at" in fixed:
         fixed["sealed_until"] = "It moves with the deadline."

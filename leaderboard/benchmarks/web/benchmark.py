@@ -99,7 +99,7 @@ def how_to_submit(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the steps to a submission, and the phases."""
     benchmark, phases, context = _page(request, slug)
     main = context["main"]
-    is_public = main is not None and not main.split.is_draft and main.split.inputs and main.split.inputs_public
+    is_public = main is not None and main.split_is_shown and main.split.inputs and main.split.inputs_public
     context |= {
         "tab": "submit",
         "inputs": main.split if is_public else None,
