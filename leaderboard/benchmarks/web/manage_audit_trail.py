@@ -81,7 +81,7 @@ ACTS = {
     "benchmark.facts_changed": "changed the facts of systems that the benchmark asks for",
     "phase.tracks_changed": "changed a phase's tracks",
     "phase.unsealed": "unsealed a phase",
-    "draft.testers": "set the draft's testers",
+    "draft.testers": "set the testers of the draft",
     "draft.reset": "reset the draft",
     "baselines.submitted": "submitted baselines",
     "gold.refused": "uploaded invalid gold",

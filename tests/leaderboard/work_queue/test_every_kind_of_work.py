@@ -74,6 +74,7 @@ def unvalidated(world: World, at: datetime) -> Model:
 def uncomputed(world: World, at: datetime) -> Model:
     prediction = unvalidated(world, at)
     Prediction.objects.filter(pk=prediction.pk).update(file="", sha256="")
+    QuotaCharge.objects.all().delete()
     prediction.refresh_from_db()
     return prediction
 
