@@ -132,7 +132,7 @@ def empty(benchmark: Benchmark) -> int:
     boards = Leaderboard.objects.filter(phase__benchmark=benchmark)
     # Workers insert rows that refer to these, and not all of them lock the phase.
     for rows in (submissions, predictions, runs, boards):
-        list(rows.order_by("pk").select_for_update(of=("self",)).values_list("pk"))
+        list(rows.order_by("pk").select_for_update(of=("self",)).only("pk"))
     systems = list(submissions.order_by().values_list("system", flat=True).distinct())
     images = list(Image.objects.filter(submissions__in=submissions).values_list("pk", flat=True).distinct())
     files = [row.file for row in predictions.exclude(file="").only("file")]
