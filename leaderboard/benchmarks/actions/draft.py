@@ -14,8 +14,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from leaderboard.containers.actions import image_files, image_uploads
-from leaderboard.core import row_locks
+from leaderboard.containers.actions import image_files
+from leaderboard.core import chunked_upload, row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.core.storage import delete_after_commit
@@ -40,6 +40,7 @@ from leaderboard.models import (
     Team,
     User,
 )
+from leaderboard.models.image import images_storage
 
 MOST_TESTERS = 100
 """Maximum number of testers of a draft, members of named teams included."""
@@ -146,8 +147,10 @@ def empty(benchmark: Benchmark) -> int:
     System.objects.filter(pk__in=systems, submissions=None).delete()
     _delete_baselines_team(benchmark)
     image_files.delete_unused(images)
-    for upload in ImageUpload.objects.filter(phase__benchmark=benchmark):
-        transaction.on_commit(partial(image_uploads.discard, upload), robust=True)
+    uploads = ImageUpload.objects.filter(phase__benchmark=benchmark)
+    for key in uploads.values_list("pk", flat=True):
+        transaction.on_commit(partial(chunked_upload.delete_chunks, images_storage(), key), robust=True)
+    uploads.delete()
     phases.update(ranked_sequence=0, unsealed_at=None)
     for split in splits:
         used = Prediction.objects.filter(submission__phase__split=split).aggregate(last=Max("sequence"))
