@@ -49,11 +49,11 @@ def test_a_draft_is_tried_and_reset(page: Page, site: Site, draft: str, chromium
     log_in(page, site, "curator")
     page.goto(f"{draft}/")
     page.get_by_role("link", name="Draft", exact=True).click()
-    page.get_by_label("Testers").fill("ada")
+    page.get_by_role("textbox", name="Testers").fill("ada")
     page.get_by_role("button", name="Save testers").press("Enter")
     expect(page.get_by_role("status").first).to_contain_text("1 tester saved.")
     page.goto(f"{draft}/phases/test/baselines/")
-    page.get_by_role("button", name="Submit").press("Enter")
+    page.get_by_role("main").get_by_role("button", name="Submit").press("Enter")
     expect(page.get_by_role("status").first).to_contain_text("baselines submitted.")
     look(page, "baselines")
     with chromium.new_context(base_url=site.url, java_script_enabled=False) as context:
