@@ -22,14 +22,13 @@ from leaderboard.archives.actions import exports, imports
 from leaderboard.boards.queries import prepared_board
 from leaderboard.comparisons.actions import head_to_head, rank_ranges
 from leaderboard.containers.actions import run_scorer, run_system, workers
-from leaderboard.curation.actions import run_dry_run, run_generator
+from leaderboard.curation.actions import baselines, run_generator
 from leaderboard.datasets.actions import audits, corrections, gold_diffs, gold_uploads
 from leaderboard.near_duplicates.actions import detect
 from leaderboard.notifications.actions import deliver as notices
 from leaderboard.operations import disk_alarm
 from leaderboard.operations import sweep as housekeeping
 from leaderboard.plots.actions import pictures
-from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.scoring.actions import board_histories, releases, runs, sealed_phases
 from leaderboard.submissions.actions import validation
 from leaderboard.work_queue import gate as gates
@@ -46,7 +45,6 @@ SWEEPS: tuple[Part, ...] = (
     run_system.WORK,
     housekeeping.sweep,
     sealed_phases.sweep,
-    rehearsals.sweep,
     releases.sweep,
     board_histories.sweep,
     rank_ranges.WORK,
@@ -56,7 +54,7 @@ SWEEPS: tuple[Part, ...] = (
     pictures.WORK,
     audits.WORK,
     run_generator.WORK,
-    run_dry_run.WORK,
+    baselines.WORK,
     exports.WORK,
     imports.WORK,
     gold_uploads.WORK,

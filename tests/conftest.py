@@ -64,7 +64,7 @@ TOGETHER = {
     "another site": tuple(
         f"tests/browser/test_{name}.py"
         for name in (
-            *("every_page", "frozen_pages", "cost_picture", "new_split", "rehearsals", "safety"),
+            *("every_page", "frozen_pages", "cost_picture", "new_split", "drafts", "safety"),
             *("metadata", "plots", "weights"),
         )
     ),

@@ -9,7 +9,6 @@ from .comparison import Comparison, HeadToHead, Ranking
 from .correction import ChangedItem, Correction, GoldUpload, RankChange
 from .dataset import Dataset, GoldVersion, PublicPrivatePartition, Split
 from .download import Download
-from .dry_run import DryRun
 from .generation import GeneratedFrom, GeneratedPart, Generation
 from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
@@ -29,7 +28,6 @@ from .notice import Follow, Notice, RankSnapshot, Webhook
 from .plot_picture import PlotPicture, PlotRendering
 from .raw_file import RawFile, RawUpload
 from .registration import Bar, Registration, RulesAgreement
-from .rehearsal import Rehearsal
 from .reported import ReportedResult
 from .run import Run, Score
 from .scorer import Scorer
@@ -57,7 +55,6 @@ __all__ = [
     "Dataset",
     "Disqualification",
     "Download",
-    "DryRun",
     "Extension",
     "Final",
     "Follow",
@@ -91,7 +88,6 @@ __all__ = [
     "RawUpload",
     "Reason",
     "Registration",
-    "Rehearsal",
     "Release",
     "ReleasePlot",
     "ReleaseSlice",

@@ -49,7 +49,7 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         """Return the benchmarks whose pages the user may open.
 
         These are public benchmarks, benchmarks that the user manages, private ones for which a team of the user is
-        registered, and ongoing rehearsals that the user tests. A curator may open all.
+        registered, and drafts that the user tests. A curator may open all.
         """
         if not getattr(user, "is_authenticated", False):
             return self.public()
@@ -65,19 +65,9 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
             state=Benchmark.State.PRIVATE, registrations__state="approved", registrations__team__members=user
         ).exclude(bars__people=user)
 
-    def ongoing_rehearsals(self) -> BenchmarkQuerySet:
-        """Return rehearsals that nobody has ended and whose last deadline, extensions included, has not passed.
-
-        A rehearsal without a deadline is ongoing.
-        """
-        at = timezone.now()
-        unclosed = Phase.objects.filter(Q(closes_at=None) | Q(closes_at__gte=at) | Q(extensions__closes_at__gte=at))
-        conditions = {"rehearsal__ended_at": None, "pk__in": unclosed.values("benchmark")}
-        return self.filter(state=Benchmark.State.REHEARSAL, **conditions)
-
     def tested_by(self, user: Any) -> BenchmarkQuerySet:
-        """Return ongoing rehearsals (benchmarks on which a phase is rehearsed) in which the user is a tester."""
-        return self.ongoing_rehearsals().filter(rehearsal__testers=user)
+        """Return the drafts in which the user is a tester."""
+        return self.filter(state=Benchmark.State.DRAFT, testers=user)
 
 
 class Benchmark(Audited):
@@ -86,13 +76,12 @@ class Benchmark(Audited):
     class State(models.TextChoices):
         """State of a benchmark. PRIVATE: published for registered teams only, and not in public lists.
 
-        REHEARSAL: a copy of a benchmark on which a phase is rehearsed.
+        DRAFT: live for its organisers and testers only; publishing deletes what they have submitted.
         """
 
         DRAFT = "draft"
         PUBLIC = "public"
         PRIVATE = "private"
-        REHEARSAL = "rehearsal"
 
     PUBLISHED = (State.PUBLIC, State.PRIVATE)
 
@@ -122,6 +111,14 @@ class Benchmark(Audited):
         default=list, blank=True, help_text='facts of systems that it asks for: [{"name", "title", "kind"}]'
     )
     organisers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="benchmarks", blank=True)
+    testers = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        related_name="tested_benchmarks",
+        blank=True,
+        editable=False,
+        serialize=False,  # not in archives, as what they try is not
+        help_text="who may see and try a draft besides its organisers; nobody once it is published",
+    )
     teams_may_hide = models.BooleanField(
         "teams may take submissions off the board",
         default=True,
@@ -189,12 +186,14 @@ class Benchmark(Audited):
         return organisers
 
     @property
-    def is_rehearsal(self) -> bool:
-        """Return whether this is a copy of another benchmark on which a phase is rehearsed. It is never public."""
-        return self.state == Benchmark.State.REHEARSAL
+    def is_draft(self) -> bool:
+        return self.state == Benchmark.State.DRAFT
 
     def is_visible_to(self, user: object) -> bool:
         return self.state == Benchmark.State.PUBLIC or Benchmark.objects.visible_to(user).filter(pk=self.pk).exists()
+
+    def is_tested_by(self, user: object) -> bool:
+        return self.is_draft and Benchmark.objects.tested_by(user).filter(pk=self.pk).exists()
 
     def is_managed_by(self, user: object) -> bool:
         if not getattr(user, "is_authenticated", False):
@@ -370,16 +369,22 @@ class Phase(Audited):
     def is_open(self, at: datetime | None = None) -> bool:
         """Return whether the phase accepts a submission that is received at the time `at` (None: now).
 
-        False before `opens_at` and after `closes_at`, and if the split is not in use (`is_in_use`). Extensions of the
-        deadline for single teams are not considered.
+        False before `opens_at`, except in a draft, and after `closes_at`, and if the split is not in use (`is_in_use`).
+        Extensions of the deadline for single teams are not considered.
         """
         at = at or timezone.now()
-        return self.is_in_use and not self.is_to_come(at) and not self.is_past(at)
+        has_opened = not self.is_to_come(at) or self.benchmark.is_draft
+        return self.is_in_use and has_opened and not self.is_past(at)
 
     @property
     def is_in_use(self) -> bool:
-        """Return whether the phase's split is published and not retired; in a rehearsal, also True for a draft."""
-        return self.split.is_published or (self.split.is_draft and self.benchmark.is_rehearsal)
+        """Return whether the phase's split is published and not retired; in a draft benchmark, a draft split is too."""
+        return self.split_is_shown and self.split.state != Split.State.RETIRED
+
+    @property
+    def split_is_shown(self) -> bool:
+        """Return whether those who see the phase see its split too: the split is no draft, or the benchmark is one."""
+        return not self.split.is_draft or self.benchmark.is_draft
 
     @property
     def is_sealed(self) -> bool:

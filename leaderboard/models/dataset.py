@@ -49,18 +49,17 @@ class SplitQuerySet(models.QuerySet["Split"]):
     def visible_to(self, user: object) -> SplitQuerySet:
         """Return the splits that the user may see: all except drafts, and drafts that the user may manage or test.
 
-        The user manages the splits of benchmarks that the user organises (a curator all), and tests those of ongoing
-        rehearsals.
+        The user manages the splits of benchmarks that the user organises (a curator all), and tests those of the phases
+        of drafts in which the user is a tester.
         """
         published = ~Q(state=Split.State.DRAFT)
         if not getattr(user, "is_authenticated", False):
             return self.filter(published)
         if getattr(user, "is_curator", False):
             return self
-        # Only ongoing rehearsals: a draft's items may be replaced afterwards.
-        tested = apps.get_model("leaderboard", "Benchmark").objects.tested_by(user)
-        rehearsed = Q(phases__benchmark__in=tested.values("pk"))
-        return self.filter(published | Q(dataset__benchmarks__organisers=user) | rehearsed).distinct()
+        drafts = apps.get_model("leaderboard", "Benchmark").objects.tested_by(user)
+        tested = Q(phases__benchmark__in=drafts.values("pk"))
+        return self.filter(published | Q(dataset__benchmarks__organisers=user) | tested).distinct()
 
 
 class Split(models.Model):
@@ -131,7 +130,7 @@ class Split(models.Model):
 
     @property
     def is_draft(self) -> bool:
-        """Return whether the split is a draft, whose data only its managers and the testers of a rehearsal see."""
+        """Return whether the split is a draft, whose data only its managers and testers of a draft benchmark see."""
         return self.state == Split.State.DRAFT
 
     @property

@@ -28,7 +28,7 @@ def sweep() -> int:
     at = db_clock.read()
     _ask_workers(at)
     WorkerReport.objects.filter(seen_at__lt=at - FORGOTTEN_AFTER).delete()
-    return image_uploads.forget_old() + chunked_upload.delete_idle(RawUpload) + image_files.delete_unused()
+    return image_uploads.forget_old() + chunked_upload.delete_idle(RawUpload) + image_files.delete_old()
 
 
 def _ask_workers(at: datetime) -> None:

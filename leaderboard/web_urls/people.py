@@ -9,6 +9,7 @@ from leaderboard.benchmarks.web import (
     manage_audit_trail,
     manage_benchmarks,
     manage_deadlines,
+    manage_draft,
     manage_edit,
     manage_leakage_budget,
     manage_organisers,
@@ -18,7 +19,7 @@ from leaderboard.benchmarks.web import (
 )
 from leaderboard.boards.web import manage_facts, manage_tracks
 from leaderboard.containers.web import manage_scorers, manage_workers, submit_image, withdraw
-from leaderboard.curation.web import manage_dry_runs, manage_generators, manage_previews, manage_raw_files
+from leaderboard.curation.web import manage_baselines, manage_generators, manage_previews, manage_raw_files
 from leaderboard.datasets.web import (
     manage_audits,
     manage_corrections,
@@ -31,7 +32,6 @@ from leaderboard.datasets.web import (
 from leaderboard.near_duplicates.web import manage_near_duplicates
 from leaderboard.notifications.web import notices
 from leaderboard.operations import status_page
-from leaderboard.rehearsals.web import manage_rehearsals
 from leaderboard.scoring.web import manage_rescoring
 from leaderboard.submissions.web import (
     examples,
@@ -61,12 +61,6 @@ split: list[URLPattern] = [
     path("publish/", manage_lifecycle.publish, name="manage_split_publish"),
     path("retire/", manage_lifecycle.retire, name="manage_split_retire"),
     path("preview/", manage_publish_preview.preview, name="manage_publish_preview"),
-    path("dry-run/", manage_dry_runs.dry_run, name="manage_dry_run"),
-    path("dry-run/state/", manage_dry_runs.state, name="manage_dry_run_state"),
-    path("dry-run/begin/", manage_dry_runs.begin, name="manage_dry_run_begin"),
-    path("dry-run/add/", manage_dry_runs.add, name="manage_dry_run_add"),
-    path("dry-run/<int:pk>/remove/", manage_dry_runs.remove, name="manage_dry_run_remove"),
-    path("dry-run/<int:pk>/submit/", manage_dry_runs.submit, name="manage_dry_run_submit"),
     path("audits/begin/", manage_audits.begin, name="manage_audit_begin"),
     path("audits/<int:pk>/", manage_audits.report, name="manage_audit"),
     path("audits/<int:pk>/state/", manage_audits.state, name="manage_audit_state"),
@@ -107,6 +101,8 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/picture/", teaser.manage_teaser, name="manage_teaser"),
     path("benchmarks/<slug:slug>/picture/remove/", teaser.remove, name="manage_teaser_remove"),
     path("benchmarks/<slug:slug>/edit/", manage_edit.edit, name="manage_benchmark_edit"),
+    path("benchmarks/<slug:slug>/draft/", manage_draft.draft, name="manage_draft"),
+    path("benchmarks/<slug:slug>/draft/reset/", manage_draft.reset, name="manage_draft_reset"),
     path("benchmarks/<slug:slug>/publish/", manage_benchmarks.publish, name="manage_publish"),
     path("benchmarks/<slug:slug>/phases/create/", manage_phases.create, name="manage_phase_create"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/edit/", manage_phases.edit, name="manage_phase_edit"),
@@ -174,17 +170,7 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/reported/<int:pk>/remove/", manage_reported.remove, name="manage_reported_remove"),
     path("benchmarks/<slug:slug>/facts/", manage_facts.manage_facts, name="manage_facts"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/tracks/", manage_tracks.manage_tracks, name="manage_tracks"),
-    path("benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/", manage_rehearsals.rehearsal, name="manage_rehearsal"),
-    path(
-        "benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/<int:pk>/testers/",
-        manage_rehearsals.testers,
-        name="manage_rehearsal_testers",
-    ),
-    path(
-        "benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/<int:pk>/end/",
-        manage_rehearsals.end,
-        name="manage_rehearsal_end",
-    ),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/baselines/", manage_baselines.baselines, name="manage_baselines"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/zone/", manage_deadlines.zone, name="manage_time_zone"),
     path(
         "benchmarks/<slug:slug>/near-duplicates/", manage_near_duplicates.near_duplicates, name="manage_near_duplicates"

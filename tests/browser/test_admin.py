@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from itertools import islice
@@ -109,46 +108,3 @@ def test_axe_finds_no_violations(chromium: Browser, site: Site, operator: str, s
             page.get_by_role("link", name="History").click()
         no_faults(page, "admin-history")
         shoot(page, f"admin-history{suffix}")
-
-
-def test_dry_run_baselines_are_submitted_by_a_button(desk: Page) -> None:
-    """Before the phase opens, the baselines are scored; after it has opened, one is submitted to its board."""
-
-    def open_at(day: str, hour: str) -> None:
-        desk.goto(f"{RECORDS}/phase/")
-        desk.get_by_role("row").filter(has_text="Sourced Claims").get_by_role("link").first.click()
-        desk.get_by_label("Opens at, date").fill(day)
-        desk.get_by_label("Opens at, time").fill(hour)
-        desk.get_by_role("button", name="Save", exact=True).click()
-        expect(desk.get_by_text("was changed successfully")).to_be_visible()
-
-    where = "/manage/benchmarks/sourced-claims/splits/test/dry-run/"
-    open_at("2099-01-01", "00:00:00")
-    desk.goto(where)
-    desk.get_by_role("button", name="Score the baselines").click()
-    desk.get_by_role("heading", name="Scores", exact=True).wait_for()
-    expect(desk.locator("#dry-run-state progress")).to_have_count(0, timeout=120_000)
-    expect(desk.get_by_role("button", name="Put it on the board")).to_have_count(0)
-    assert faults(desk) == []
-    shoot(desk, "manage-dry-run-scored")
-    open_at("", "")
-    desk.goto(where)
-    for scheme, suffix in (("light", ""), ("dark", "-dark")):
-        desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-        assert faults(desk) == []
-        shoot(desk, f"manage-dry-run-on-a-board{suffix}")
-    button = desk.get_by_role("button", name="Put it on the board majority")
-    button.focus()
-    desk.keyboard.press("Enter")
-    expect(desk.get_by_role("status").first).to_contain_text("majority was submitted to")
-    desk.goto(where)
-    expect(desk.get_by_role("link", name=re.compile("^submitted .*majority"))).to_be_visible()
-    board = "/benchmarks/sourced-claims/test/"
-    row = desk.get_by_role("row").filter(has=desk.get_by_role("rowheader", name="majority"))
-    for _ in range(120):
-        desk.goto(board)
-        if row.filter(has_text="Baselines of sourced-claims").count():
-            break
-        desk.wait_for_timeout(500)
-    expect(row.filter(has_text="Baselines of sourced-claims")).to_contain_text("baseline")
-    shoot(desk, "board-sourced-with-baselines")

@@ -27,7 +27,6 @@ from leaderboard.models import (
     Correction,
     Disqualification,
     Download,
-    DryRun,
     Extension,
     GoldUpload,
     GoldVersion,
@@ -91,7 +90,6 @@ WRITTEN = {
     "AuditAnswer": ["text"],
     "RawFile": ["name"],
     "RawUpload": ["name"],
-    "DryRun": ["name"],
     "Correction": ["name"],
     "ChangedItem": ["item"],
     "GoldUpload": ["name", "version_reason"],
@@ -133,8 +131,7 @@ OURS = {
     *("SplitAudit.code_sha256", "User.password", "User.email", "WorkerReport.queue"),
     *("Submission.track", "ReportedResult.track", "RawFile.sha256", "RawUpload.sha256", "Generation.generator"),
     *("Generation.salt", "Generation.code_sha256", "GeneratedFrom.role", "GeneratedPart.name", "GeneratedPart.sha256"),
-    *("DryRun.scored_as", "DryRun.subset", "DryRun.inputs_sha256", "DryRun.sha256", "Correction.sha256"),
-    *("Correction.inputs_sha256", "ChangedItem.kinds", "RankChange.measure"),
+    *("Correction.sha256", "Correction.inputs_sha256", "ChangedItem.kinds", "RankChange.measure"),
     *("GoldUpload.sha256", "GoldUpload.message", "UploadPiece.name"),
     *("Submission.idempotency_key", "Submission.idempotency_digest"),
     *("PlotPicture.plot", "PlotPicture.digest", "PlotPicture.svg", "RulesAgreement.rules_sha256"),
@@ -178,7 +175,7 @@ def spoil() -> None:
 
 
 def insert_managed_rows(world: World) -> None:
-    """Insert a raw file, an unfinished upload, a dry run, a waiting correction and an inspected archive."""
+    """Insert a raw file, an unfinished upload, a waiting correction and an inspected archive."""
     at, dataset, curator = timezone.now(), world.split.dataset, world.curator
     life = {"state": State.DONE, "queued_at": at, "enqueued_at": at, "finished_at": at, "attempt": 1}
     sent: dict[str, Any] = {"name": "x", "sha256": "0" * 64, "bytes": 5}
@@ -187,9 +184,6 @@ def insert_managed_rows(world: World) -> None:
     GoldUpload.objects.create(split=world.split, version_reason="x", created_by=curator, **sent, **life)
     Bar.objects.create(benchmark=world.benchmark, team_name="x", barred_by=curator, barred_at=at)
     gold = GoldVersion.objects.get(pk=world.gold.pk)
-    DryRun.objects.create(
-        gold=gold, kind="file", file="x", inputs_sha256="0" * 64, requested_by=curator, **sent, **life
-    )
     correction = Correction.objects.create(
         split=world.split,
         base=gold,
@@ -309,4 +303,4 @@ def test_stored_text_never_runs_as_script(
     assert len(pages) > 20 and shown > 10, "the pages show the script as text"
     if role == "curator":
         told = " ".join(pages)
-        assert all(part in told for part in ("/new-split/", "/dry-run/", "/correction", "/archives/")), told
+        assert all(part in told for part in ("/new-split/", "/correction", "/archives/")), told

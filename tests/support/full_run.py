@@ -45,7 +45,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "browser/test_every_page.py::test_a_curators_pages": (
         "manage-workers",
         "manage-benchmark",
-        "manage-dry-run",
+        "manage-baselines",
         "manage-arrivals",
         "manage-gold",
         "manage-scorers",
@@ -147,7 +147,7 @@ TESTS = (
     "local/test_run_command.py::test_an_image_named_by_its_tag",
     "browser/test_new_split.py::test_raw_file_to_draft_by_keyboard",  # docs/test_curators.py takes the same steps
     "browser/test_frozen_pages.py::test_errata_and_rank_changes_after_a_switch",
-    "browser/test_rehearsals.py::test_export_of_an_archive_and_its_inspection",
+    "browser/test_drafts.py::test_export_of_an_archive_and_its_inspection",
     "containers/test_scorers_example.py::test_the_example_works",  # as test_systems_example.py, for scorers
     "systems/test_loading.py::test_a_saved_image_is_loaded_and_run_by_id",  # as an image becomes a score
     "systems/test_loading.py::test_tag_spoof",  # images are run by their ids
@@ -200,7 +200,6 @@ TESTS = (
     "browser/test_error_pages.py::test_locked_database",  # in core/test_busy.py without a browser
     "browser/test_error_pages.py::test_too_many_attempts",
     "browser/test_journey.py::test_curator_creates_and_publishes_a_benchmark",  # as docs/test_curators.py
-    "browser/test_admin.py::test_dry_run_baselines_are_submitted_by_a_button",
     "browser/test_images.py::test_upload_resumes_after_a_lost_connection",
     "containers/test_scorers.py::test_gold_defines_the_units",
     "containers/test_scorers.py::test_without_outcomes_there_is_a_rank_but_no_range",
@@ -213,7 +212,6 @@ TESTS = (
     "systems/test_greedy.py::test_daemonises_with_setsid",
     "browser/test_images.py::test_contrast_in_dark_mode",
     "browser/test_error_pages.py::test_form_with_too_many_fields",  # as a form that is too large
-    "browser/test_rehearsals.py::test_dry_run_of_baselines_and_a_file",  # in rehearsals/
     "curation/test_generations_faults.py::test_a_message_delivered_ten_times_makes_one_preview",  # in work_queue/
     "curation/test_generations_faults.py::test_a_lost_message_is_enqueued_again",
     "scoring/test_rescoring_faults.py::test_cancelling_while_a_dying_worker_has_a_run",

@@ -36,16 +36,12 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User, passphrase: str = 
     recipients: public keys, one per line, to which the closed part of the archive is encrypted. passphrase: another way
     to decrypt the closed part; it is stored, encrypted, until a worker has used it; empty: none. Without keys and
     passphrase, the archive has no closed part. Raises Refused: INVALID_VALUE for an invalid key or a passphrase of less
-    than SHORTEST_PASSPHRASE characters, NOT_AN_ORGANISER for a user who is not a curator, NOT_POSSIBLE for a rehearsal.
+    than SHORTEST_PASSPHRASE characters, NOT_AN_ORGANISER for a user who is not a curator, NOT_POSSIBLE as
+    `writing.check_may_be_written` does.
     """
     # The archive contains gold, all teams' submissions, and their addresses.
     check_is_curator(by, to="export a benchmark")
-    if benchmark.is_rehearsal:
-        raise Refused(
-            Code.NOT_POSSIBLE,
-            "This is a rehearsal, whose submissions do not count; export the benchmark itself.",
-            heading="A rehearsal cannot be exported",
-        )
+    writing.check_may_be_written(benchmark)
     lines = [line.strip() for line in recipients.splitlines() if line.strip()]
     try:
         if lines:

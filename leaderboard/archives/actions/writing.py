@@ -22,10 +22,12 @@ from django.utils import timezone
 from pyrage import x25519
 
 from leaderboard.archives.actions import encryption, manifest_of, rows, tables
+from leaderboard.benchmarks.actions import draft
 from leaderboard.boards import queries
 from leaderboard.boards.queries.citation import canonical
 from leaderboard.boards.queries.reported_results import left_out
 from leaderboard.core import db_locks
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Split, User
 
 FORMAT = 1
@@ -50,8 +52,10 @@ def write(
     is called with a line of text after each step.
     protected_key: the secret key of one of `keys`, encrypted with a passphrase, to be stored in the archive; empty:
     none.
-    Raises FileExistsError if the file exists. An incomplete file is removed.
+    Raises Refused as `check_may_be_written` does, and FileExistsError if the file exists. An incomplete file is
+    removed.
     """
+    check_may_be_written(benchmark)
     AuditEntry.record("benchmark.exported", benchmark, by=by, closed=bool(keys))
     descriptor = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -61,6 +65,16 @@ def write(
         to.unlink(missing_ok=True)
         raise
     return to
+
+
+def check_may_be_written(benchmark: Benchmark) -> None:
+    """Raise Refused NOT_POSSIBLE for a draft with submissions, which do not count and belong in no archive."""
+    if draft.was_tried(benchmark):
+        raise Refused(
+            Code.NOT_POSSIBLE,
+            f"{benchmark} is a draft with submissions, which do not count; reset it first.",
+            heading="The draft was not exported",
+        )
 
 
 def migration() -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
+from leaderboard.benchmarks.actions import draft
 from leaderboard.boards.actions import tracks as declared_tracks
 from leaderboard.core import time_zones, validation
 from leaderboard.core.refusal import Code, Refused
@@ -217,17 +218,12 @@ def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str
 
 def why_not_published(benchmark: Benchmark) -> str:
     """Return, as a sentence, why a draft benchmark cannot be published; empty: it can be."""
-    if benchmark.is_rehearsal:
-        return "A rehearsal cannot be published: end it, and publish the benchmark itself."
     phases = list(benchmark.phases.select_related("split"))
     for phase in phases:
         if phase.split.current_gold is None:
             return f"The phase {phase.title} has no gold yet; upload gold for its split {phase.split.name}."
         if phase.split.is_draft:
             return f"The split {phase.split.name} is a draft; publish it first."
-        would_open = benchmark.state == Benchmark.State.DRAFT and not phase.is_to_come()
-        if would_open and phase.rehearsals.filter(ended_at=None).exists():
-            return f"The phase {phase.title} would open during its rehearsal; end the rehearsal first."
     if phases:
         return ""
     if not benchmark.dataset.splits.exclude(state=Split.State.RETIRED).exists():
@@ -239,7 +235,8 @@ def why_not_published(benchmark: Benchmark) -> str:
 def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
     """Publish a benchmark: for everybody, or for invited teams, as its `access` says.
 
-    Its phases need published splits with gold. If it is published already, nothing happens.
+    Its phases need published splits with gold. All that was tried on the draft is deleted (`draft.empty`), and it has
+    no testers any more. If it is published already, nothing happens.
 
     Raises Refused: NOT_AN_ORGANISER; NOT_READY with the reason that `why_not_published` returns.
     """
@@ -247,10 +244,12 @@ def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
     if why_not := why_not_published(benchmark):
         raise Refused(Code.NOT_READY, why_not, heading="The benchmark was not published")
     locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
-    if locked.state == Benchmark.State.DRAFT:
+    if locked.is_draft:
+        n_submissions = draft.empty(locked)
+        locked.testers.clear()
         locked.state = locked.published_state
         locked.save(update_fields=["state"])
-        AuditEntry.record("benchmark.published", locked, by=by)
+        AuditEntry.record("benchmark.published", locked, by=by, submissions_deleted=n_submissions)
     benchmark.state = locked.state
     return benchmark
 

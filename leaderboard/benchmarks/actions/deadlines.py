@@ -22,7 +22,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     organisers. If a sealed phase would be unsealed before its new deadline, an extension for everybody postpones the
     unsealing; an extension for one team is refused. Raises Refused: NOT_AN_ORGANISER; INVALID_REASON; INVALID_VALUE for
     a `closes_at` that is past or not later than the current deadline; NOT_POSSIBLE for a phase that has no
-    deadline, is already unsealed, or belongs to a rehearsal that is over.
+    deadline or is already unsealed.
     """
     check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())
@@ -30,12 +30,6 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
         raise Refused(Code.INVALID_REASON, f"The reason has {len(reason)} characters; expected 1 to 300.")
     validation.check_moments(closes_at=closes_at)
     phase = row_locks.lock_phase(phase.pk, "benchmark")
-    if phase.benchmark.is_rehearsal and phase.benchmark.rehearsal.is_over:
-        raise Refused(
-            Code.NOT_POSSIBLE,
-            "This rehearsal is over; start another one instead.",
-            heading="The deadline was not moved",
-        )
     before = deadlines.closes_at(phase, team)
     if before is None:
         raise Refused(

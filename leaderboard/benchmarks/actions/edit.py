@@ -61,15 +61,15 @@ def changed_since(state: Mapping[str, str], seen: Mapping[str, str]) -> list[str
 def may_change_dataset(benchmark: Benchmark, by: User) -> bool:
     """Return True if `by` may change the dataset's licence, citation and source, which all its benchmarks share.
 
-    Curators may, and whoever organises all other benchmarks on the dataset, not counting rehearsals. The right to
-    manage this benchmark itself is not checked.
+    Curators may, and whoever organises all other benchmarks on the dataset. The right to manage this benchmark itself
+    is not checked.
     """
     return by.is_curator or not others_on_dataset(benchmark).exclude(pk__in=by.benchmarks.values("pk")).exists()
 
 
 def others_on_dataset(benchmark: Benchmark) -> QuerySet[Benchmark]:
-    """Return the other benchmarks on the benchmark's dataset, without rehearsals."""
-    return benchmark.dataset.benchmarks.exclude(pk=benchmark.pk).exclude(state=Benchmark.State.REHEARSAL)
+    """Return the other benchmarks on the benchmark's dataset."""
+    return benchmark.dataset.benchmarks.exclude(pk=benchmark.pk)
 
 
 @transaction.atomic
@@ -78,16 +78,12 @@ def edit(*, benchmark: Benchmark, values: Mapping[str, str], seen: Mapping[str, 
 
     values: new values by name, in the form that `state_of` returns. seen: `marks` of the values that the form was
     opened with. Raises Refused: NOT_AN_ORGANISER, also for a dataset that `by` may not change (`may_change_dataset`);
-    INVALID_VALUE for an invalid text; CHANGED_MEANWHILE if `seen` is empty, somebody else has changed a value in the
-    meantime, or the benchmark is a rehearsal.
+    INVALID_VALUE for an invalid text; CHANGED_MEANWHILE if `seen` is empty, or somebody else has changed a value in the
+    meantime.
     """
     locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
     locked.dataset = Dataset.objects.select_for_update().get(pk=locked.dataset_id)
     check_manages(locked, by)
-    if locked.is_rehearsal:
-        raise Refused(
-            Code.NOT_POSSIBLE, "A rehearsal is a copy; change the original benchmark instead.", heading=NOT_CHANGED
-        )
     current = state_of(locked)
     if not seen:
         raise Refused(

@@ -30,11 +30,14 @@ def fixed_fields(phase: Phase) -> dict[str, str]:
     """Return, by name, the fields that must not change any more, each with the sentence that says why."""
     fixed = {}
     if has_results(phase):
-        fixed = dict.fromkeys(FIXED_ONCE_SUBMITTED, "Fixed: the phase has submissions, and their scores depend on it.")
+        why = "Fixed: the phase has submissions, and their scores depend on it."
+        fixed = dict.fromkeys(
+            FIXED_ONCE_SUBMITTED, f"{why} Reset the draft first." if phase.benchmark.is_draft else why
+        )
     begun = phase.benchmark.is_published and not phase.is_to_come()
-    if begun or has_results(phase):
+    if begun:
         fixed["opens_at"] = "Fixed: the phase has opened."
-    if phase.closes_at is not None and (phase.benchmark.is_published or has_results(phase)):
+    if phase.closes_at is not None and phase.benchmark.is_published:
         fixed["closes_at"] = "Participants rely on it. Extend it on the page of the deadline."
     if phase.disclosure == Phase.Disclosure.SEALED and "closes_at" in fixed:
         fixed["sealed_until"] = "It moves with the deadline."
@@ -59,8 +62,8 @@ def edit(*, phase: Phase, changes: Mapping[str, Any], reason: str, seen: str, by
 
     changes: new values by name of the field; names outside EDITABLE are ignored. reason: for the audit trail. seen:
     `version_of` the phase that the user saw. Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for an invalid value or
-    reason; NOT_POSSIBLE for a fixed field (`fixed_fields`), for fewer finals than a team has already chosen, for a
-    phase of a rehearsal, and if somebody else has changed the phase since.
+    reason; NOT_POSSIBLE for a fixed field (`fixed_fields`), for fewer finals than a team has already chosen, and if
+    somebody else has changed the phase since.
     """
     check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())
@@ -70,10 +73,6 @@ def edit(*, phase: Phase, changes: Mapping[str, Any], reason: str, seen: str, by
     # No submission is accepted meanwhile: see `runs.lock_split`.
     runs.lock_split(phase)
     locked = row_locks.lock_phase(phase.pk, "benchmark", "split")
-    if locked.benchmark.is_rehearsal:
-        raise Refused(
-            Code.NOT_POSSIBLE, "A rehearsal is a copy; change the original phase instead.", heading=NOT_CHANGED
-        )
     if seen != version_of(locked):
         raise Refused(
             Code.CHANGED_MEANWHILE,

@@ -16,10 +16,10 @@ NOT_CHANGED = "The organisers were not changed"
 
 @transaction.atomic
 def add(*, benchmark: Benchmark, username: str, by: User) -> User:
-    """Make a user an organiser of a benchmark and of its rehearsals, which show what organisers see; return the user.
+    """Make a user an organiser of a benchmark; return the user.
 
-    Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for a name that no active account has; NOT_POSSIBLE for a rehearsal;
-    LIMIT_REACHED for more than MOST_ORGANISERS organisers.
+    Raises Refused: NOT_AN_ORGANISER; INVALID_VALUE for a name that no active account has; LIMIT_REACHED for more than
+    MOST_ORGANISERS organisers.
     """
     locked = _locked(benchmark, by)
     user = User.objects.filter(username=username.strip(), is_active=True).first()
@@ -37,8 +37,7 @@ def add(*, benchmark: Benchmark, username: str, by: User) -> User:
             f"The benchmark has {MOST_ORGANISERS} organisers, the maximum; remove one first.",
             field_name="username",
         )
-    for row in _with_rehearsals(locked):
-        row.organisers.add(user)
+    locked.organisers.add(user)
     account_mails.tell(by, f"You added an organiser:\n\n{quoted(f'{user.username} to {locked.title}')}")
     AuditEntry.record("organiser.added", locked, by=by, user=user.username)
     return user
@@ -48,7 +47,7 @@ def add(*, benchmark: Benchmark, username: str, by: User) -> User:
 def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
     """Remove an organiser, who may be the user that acts.
 
-    Raises Refused: NOT_AN_ORGANISER; NOT_POSSIBLE if no active organiser would remain, and for a rehearsal.
+    Raises Refused: NOT_AN_ORGANISER; NOT_POSSIBLE if no active organiser would remain.
     """
     locked = _locked(benchmark, by)
     if not locked.organisers.filter(pk=user.pk).exists():
@@ -59,8 +58,7 @@ def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
             "A benchmark needs at least one active organiser. Add another one first.",
             heading=NOT_CHANGED,
         )
-    for row in _with_rehearsals(locked):
-        row.organisers.remove(user)
+    locked.organisers.remove(user)
     for person in {by, user}:
         account_mails.tell(person, f"An organiser was removed:\n\n{quoted(f'{user.username} of {locked.title}')}")
     AuditEntry.record("organiser.removed", locked, by=by, user=user.username)
@@ -69,16 +67,8 @@ def remove(*, benchmark: Benchmark, user: User, by: User) -> None:
 def _locked(benchmark: Benchmark, by: User) -> Benchmark:
     """Lock the benchmark's row and return it: two organisers who remove each other at the same time would leave none.
 
-    Raises Refused: NOT_AN_ORGANISER unless `by` manages the benchmark; NOT_POSSIBLE for a rehearsal.
+    Raises Refused NOT_AN_ORGANISER unless `by` manages the benchmark.
     """
     locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
     check_manages(locked, by)
-    if locked.is_rehearsal:
-        raise Refused(
-            Code.NOT_POSSIBLE, "A rehearsal is a copy; change the original benchmark instead.", heading=NOT_CHANGED
-        )
     return locked
-
-
-def _with_rehearsals(benchmark: Benchmark) -> list[Benchmark]:
-    return [benchmark, *Benchmark.objects.filter(rehearsal__phase__benchmark=benchmark)]

@@ -107,7 +107,7 @@ def how_to_submit(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the steps to a submission, and the phases."""
     benchmark, phases, context = _page(request, slug)
     main = context["main"]
-    is_public = main is not None and not main.split.is_draft and main.split.inputs and main.split.inputs_public
+    is_public = main is not None and main.split_is_shown and main.split.inputs and main.split.inputs_public
     context |= {
         "tab": "submit",
         "inputs": main.split if is_public else None,
@@ -136,7 +136,6 @@ def _page(request: HttpRequest, slug: str) -> tuple[Benchmark, list[Phase], dict
         "follows": request.user.is_authenticated and benchmark.follows.filter(user=request.user).exists(),
         "may_join": not (request.user.is_authenticated and registrations.may_submit(benchmark, request.user)),
         "is_manager": benchmark.is_managed_by(request.user),
-        "is_draft": benchmark.state == Benchmark.State.DRAFT,
     }
     return benchmark, phases, context
 

@@ -27,7 +27,6 @@ from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import container_limits_text
 from leaderboard.models import Benchmark, GoldVersion, HiddenSubmission, NearDuplicate, Phase, Split, User
-from leaderboard.rehearsals import actions
 from leaderboard.work_queue import worker_status
 
 
@@ -39,8 +38,7 @@ def index(request: PersonRequest) -> HttpResponse:
     rows = rows.annotate(
         n_phases=Count("phases", distinct=True), n_submissions=Count("phases__submissions", distinct=True)
     )
-    # Rehearsals that are over are listed on the page of their phase.
-    rows = rows.exclude(rehearsal__ended_at__isnull=False).order_by("state", "title")
+    rows = rows.order_by("state", "title")
     waiting = management.n_waiting(rows)
     # The package of a benchmark's task may have been removed.
     titles = {name: TASKS[name].title for name in TASKS}
@@ -104,13 +102,6 @@ def _gpus_away(phase: Phase) -> str:
     return worker_status.why_no_gpus(phase.gpus, phase.gpu_memory_gb) if phase.gpus and phase.takes_images else ""
 
 
-def _rehearsal(phase: Phase) -> str:
-    """Return the text of the link to a phase's rehearsals; empty: there is none, and none can be started."""
-    if not actions.why_not(phase):
-        return "Rehearse"
-    return "Rehearsals" if phase.rehearsals.exists() else ""
-
-
 def _unscored_private(phases: Sequence[Phase]) -> list[tuple[Split, list[Phase]]]:
     """Return the splits whose public groups a phase scores, and whose private groups no phase scores alone.
 
@@ -133,8 +124,8 @@ def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None =
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
         "splits": benchmark.dataset.splits.prefetch_related(versions).order_by("id"),
-        "phases": [(phase, progress_of(phase), outdated_version(phase), _rehearsal(phase)) for phase in phases],
-        "why_not": benchmarks.why_not_published(benchmark) if benchmark.state == Benchmark.State.DRAFT else "",
+        "phases": [(phase, progress_of(phase), outdated_version(phase)) for phase in phases],
+        "why_not": benchmarks.why_not_published(benchmark) if benchmark.is_draft else "",
         "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
         "unscored_private": _unscored_private(phases),
         "scorers_away": _scorers_away(phases),

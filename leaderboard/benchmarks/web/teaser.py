@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
@@ -64,7 +64,7 @@ def teaser(request: HttpRequest, slug: str, sha256: str) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 def manage_teaser(request: PersonRequest, slug: str) -> HttpResponse:
     """Show the picture and the form; a POST stores a picture, or only a new description of it."""
-    benchmark = _managed_or_404(request, slug)
+    benchmark = managed_or_404(request.user, slug)
     row = Teaser.objects.filter(benchmark=benchmark).first()
     initial = {"alternative_text": row.alternative_text if row else ""}
     form = TeaserForm(request.POST or None, request.FILES or None, initial=initial)
@@ -90,14 +90,7 @@ def manage_teaser(request: PersonRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def remove(request: PersonRequest, slug: str) -> HttpResponse:
-    benchmark = _managed_or_404(request, slug)
+    benchmark = managed_or_404(request.user, slug)
     if actions.remove(benchmark=benchmark, by=request.user):
         messages.success(request, "The picture was removed.")
     return redirect("manage_teaser", slug)
-
-
-def _managed_or_404(request: PersonRequest, slug: str) -> Benchmark:
-    benchmark = managed_or_404(request.user, slug)
-    if benchmark.is_rehearsal:
-        raise Http404("a rehearsal has no picture")
-    return benchmark

@@ -7,11 +7,15 @@ from its archive again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from uuid import UUID
+
 from django.core.files.base import File
 from django.db import transaction
 
 from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import delete_after_commit
 from leaderboard.models import AuditEntry, Image, Prediction, Reason, State
 from leaderboard.models.image import RETENTION
 
@@ -68,14 +72,16 @@ def drop_refused(image: Image) -> None:
         held.archive.storage.delete(str(held.archive.name))
 
 
-def delete_unused() -> int:
-    """Delete images older than RETENTION, with their archives, that no submission and no custom scorer uses.
-
-    Return the number of deleted images.
-    """
+def delete_old() -> int:
+    """Delete images older than RETENTION that nothing uses; return their number."""
     old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=db_clock.earliest() - RETENTION)
+    return delete_unused(old.values_list("pk", flat=True))
+
+
+def delete_unused(keys: Iterable[UUID]) -> int:
+    """Delete those images, with their archives, that no submission and no custom scorer uses; return their number."""
     deleted = 0
-    for pk in list(old.values_list("pk", flat=True)):
+    for pk in list(keys):
         with transaction.atomic():
             # Checked again under the row's lock, because accepting a submission locks the row too.
             held = Image.objects.select_for_update().filter(pk=pk).first()
@@ -83,7 +89,7 @@ def delete_unused() -> int:
                 continue
             AuditEntry.record("image.forgotten", held, bytes=held.archive_bytes)
             if held.archive:
-                held.archive.storage.delete(str(held.archive.name))
+                delete_after_commit(held.archive)
             held.delete()
             deleted += 1
     return deleted

@@ -1,1 +1,1 @@
-"""Curation actions: raw files, generator previews, draft splits, dry runs."""
+"""Curation actions: raw files, generator previews, draft splits, baselines."""

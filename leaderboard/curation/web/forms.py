@@ -1,4 +1,4 @@
-"""Forms of raw files, generators, previews and dry runs.
+"""Forms of raw files, generators and previews.
 
 A generator's form is built from the parameters that it declares, like its command-line options.
 """
@@ -200,19 +200,3 @@ class DraftForm(forms.Form):
         if data.get("take") and not data.get("name") and "name" not in self.errors:
             self.add_error("name", "The name is empty; enter a name for the split.")
         return data
-
-
-class DryRunForm(forms.Form):
-    """Form to upload the predictions file of a baseline for a dry run, with the baseline's name."""
-
-    name = forms.CharField(
-        max_length=120,
-        label="Name",
-        help_text="For example the method and its setting. It becomes the system's name if you put the baseline on a "
-        "board.",
-    )
-    file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["file"].widget.attrs["accept"] = ".jsonl,.jsonl.gz,.gz,application/x-ndjson"

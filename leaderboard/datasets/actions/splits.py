@@ -271,13 +271,17 @@ def _check_inputs_may_change(split: Split) -> None:
 
 
 def _check_nobody_answered(split: Split) -> None:
-    count = Submission.objects.filter(phase__in=rescoring.phases_on(split)).count()
+    count = Submission.objects.filter(phase__split=split).count()
     if count:
         raise Refused(
             Code.INPUTS_CHANGED,
             f"The split {split.name} has {count} submission{'s' if count != 1 else ''} for its "
-            "inputs, and this gold would change the inputs. A correction may change only answers; "
-            "create a new split for other items.",
+            "inputs, and this gold would change the inputs. "
+            + (
+                "Reset the draft first, which deletes them."
+                if split.is_draft
+                else "A correction may change only answers; create a new split for other items."
+            ),
         )
 
 

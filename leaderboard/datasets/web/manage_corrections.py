@@ -28,7 +28,6 @@ from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import corrections
 from leaderboard.datasets.web.forms import ConfirmForm
 from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Phase, Reason, State, User
-from leaderboard.scoring.actions import rescoring
 
 ASK_AGAIN = 1000
 """Interval in milliseconds after which the page asks for the progress again."""
@@ -196,7 +195,7 @@ def _rescored(row: Correction) -> list[tuple[Phase, int]]:
 
     The phases may belong to several benchmarks.
     """
-    phases = rescoring.phases_on(row.split).select_related("benchmark", "split").order_by("benchmark__title", "pk")
+    phases = row.split.phases.select_related("benchmark", "split").order_by("benchmark__title", "pk")
     return [(phase, n) for phase in phases if (n := board_state.predictions_to_score(phase).count())]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from leaderboard.archives.actions import encryption, writing
+from leaderboard.core.refusal import Refused
 from leaderboard.management.base import BaseCommand
 from leaderboard.management.command_errors import find_user
 from leaderboard.models import Benchmark
@@ -41,6 +42,8 @@ class Command(BaseCommand):
             lines = [*to, *(to_file.read_text().splitlines() if to_file else [])]
             keys = encryption.recipients(lines) if lines or to_file else []
             writing.write(benchmark=row, to=file, keys=keys, by=person, say=self.stdout.write)
+        except Refused as refused:
+            raise CommandError(refused.message) from refused
         except encryption.InvalidKeyError as problem:
             raise CommandError(str(problem)) from problem
         except OSError as error:

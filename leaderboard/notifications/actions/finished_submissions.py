@@ -36,7 +36,7 @@ def write(since: datetime, at: datetime) -> int:
         for subject, (ended_at, status) in ends.items()
     )
     unnotified = ((ends[recipient.subject][1], recipient) for recipient in recipients.unnotified(events))
-    # A submission to a draft benchmark or a rehearsal is notified only to members who may open its page.
+    # Only those members are notified who may open its page.
     return recipients.queue(
         [
             recipient.notice(_body(status, at), at, status.submission)

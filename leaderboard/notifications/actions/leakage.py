@@ -12,7 +12,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
-from django.db.models import Q
 from django.urls import reverse
 
 from evaluator.disclosure import bits
@@ -43,14 +42,12 @@ def write(since: datetime, at: datetime) -> int:
     seen = cache.get(_SEEN)
     if newest is None or newest == seen:
         return 0
-    releases = Release.objects.filter(released_at__gt=since)
+    releases = Release.objects.filter(released_at__gt=since).exclude(phase__benchmark__state=Benchmark.State.DRAFT)
     if seen is not None:
         releases = releases.filter(pk__gt=seen - _MAY_COME_LATE)
     hidden = Phase.objects.filter(split__gold_public=False, exact_scores=False, benchmark__organisers__isnull=False)
-    # What a phase shows counts for the other phases on its split, too; rehearsals are told of their own answers alone.
-    own = Q(pk__in=releases.order_by().values("phase"))
-    of_others = Q(split__in=releases.order_by().values("phase__split")) & ~Q(benchmark__state=Benchmark.State.REHEARSAL)
-    phases = hidden.filter(own | of_others).distinct().order_by("pk")
+    # What a phase shows counts for the other phases on its split, too.
+    phases = hidden.filter(split__in=releases.order_by().values("phase__split")).distinct().order_by("pk")
     related = phases.select_related("benchmark", "split").prefetch_related("benchmark__organisers__webhooks")
     passed = {}
     for phase in related:

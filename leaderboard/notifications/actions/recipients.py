@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
-from leaderboard.models import Notice, Submission, User, Webhook
+from leaderboard.models import Benchmark, Notice, Submission, User, Webhook
 
 Switch = Literal["mailed_since", "news_mailed_since"]
 """Field of `User` that has the time since which mails of a kind are on: those about the user's own submissions and
@@ -89,10 +89,14 @@ def unnotified(events: Iterable[Event], switch: Switch = "mailed_since") -> Iter
 
 
 def queue(notices: list[Notice]) -> int:
-    """Insert notices into the outbox; return how many were inserted.
+    """Insert notices into the outbox, except those about drafts, of which nobody is notified; return how many were.
 
     Idempotent: a unique constraint drops notices that a concurrent sweep has already inserted.
     """
+    slugs = {notice.body["benchmark"] for notice in notices}
+    drafts = Benchmark.objects.filter(slug__in=slugs, state=Benchmark.State.DRAFT).values_list("slug", flat=True)
+    if slugs and (unsent := set(drafts)):
+        notices = [notice for notice in notices if notice.body["benchmark"] not in unsent]
     Notice.objects.bulk_create(notices, ignore_conflicts=True)
     return Notice.objects.filter(pk__in=[notice.pk for notice in notices]).count() if notices else 0
 

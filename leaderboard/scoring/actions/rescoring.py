@@ -8,7 +8,6 @@ and resumed later (docs/adr/0006).
 from __future__ import annotations
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import board_state
@@ -16,7 +15,7 @@ from leaderboard.core import row_locks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.evaluation import scorer_of_phase
-from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Phase, Reason, Run, Scorer, Split, State, User
+from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Phase, Reason, Run, Scorer, State, User
 from leaderboard.scoring.actions import releases, runs
 from leaderboard.work_queue.lease import cancel_rows
 
@@ -50,16 +49,11 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
 
 
 def begin_for(*, gold: GoldVersion, by: User | None = None) -> int:
-    """Rescore each phase on the split of a new gold version (`phases_on`); return the number of runs queued.
+    """Rescore each phase on the split of a new gold version; return the number of runs queued.
 
     Call in the transaction that creates the gold version. by: as for `begin`.
     """
-    return sum(begin(phase=phase, by=by) for phase in phases_on(gold.split))
-
-
-def phases_on(split: Split) -> QuerySet[Phase]:
-    """Return the split's phases that are rescored when its gold changes: all except those of ended rehearsals."""
-    return split.phases.exclude(benchmark__rehearsal__ended_at__isnull=False)
+    return sum(begin(phase=phase, by=by) for phase in gold.split.phases.all())
 
 
 @transaction.atomic

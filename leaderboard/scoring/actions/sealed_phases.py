@@ -9,7 +9,7 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
@@ -99,13 +99,8 @@ def remove_lost(submission_id: UUID) -> None:
 
 
 def sweep() -> int:
-    """Unseal every sealed phase whose unsealing date has passed; return the number of phases. Called periodically.
-
-    Phases of rehearsals that ended before that date stay sealed.
-    """
+    """Unseal every sealed phase whose unsealing date has passed; return the number of phases. Called periodically."""
     due = Phase.objects.filter(disclosure=Phase.Disclosure.SEALED, unsealed_at=None, sealed_until__lte=db_clock.now())
-    # The copy of a sealed phase in a rehearsal stays sealed if the rehearsal was ended before the unsealing date.
-    due = due.exclude(benchmark__rehearsal__ended_at__lt=F("sealed_until"))
     return sum(unseal(phase=phase) for phase in list(due.order_by("sealed_until")))
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 
 from evaluator.disclosure import attacks, bits
 from evaluator.disclosure.attacks import Learnt
@@ -30,6 +30,7 @@ from leaderboard.boards.disclosure.policies import policy_of, reveals_comparison
 from leaderboard.boards.queries import board_state, n_groups_of
 from leaderboard.boards.queries.slices import parse_slice_key
 from leaderboard.models import (
+    Benchmark,
     Comparison,
     GoldVersion,
     HeadToHead,
@@ -217,8 +218,9 @@ def budget_of(phase: Phase) -> Budget:
 
 
 def _others_on(phase: Phase) -> Sequence[Phase]:
-    """Return the other phases that score any of a phase's groups, rehearsals included."""
-    others = Phase.objects.filter(split=phase.split).exclude(pk=phase.pk).select_related("benchmark", "split")
+    """Return the other phases that score any of a phase's groups, without those of other benchmarks' drafts."""
+    counted = ~Q(benchmark__state=Benchmark.State.DRAFT) | Q(benchmark=phase.benchmark_id)
+    others = Phase.objects.filter(counted, split=phase.split).exclude(pk=phase.pk).select_related("benchmark", "split")
     if phase.subset:
         others = others.filter(subset__in=("", phase.subset))
     return list(others.order_by("benchmark", "position", "pk"))

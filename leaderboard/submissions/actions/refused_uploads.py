@@ -17,7 +17,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, User
 
 WITHIN = timedelta(hours=1)
-ACTIONS = ("submission.refused", "submission.checked", "dry_run.refused", "gold.refused")
+ACTIONS = ("submission.refused", "submission.checked", "gold.refused")
 
 
 def check(*, by: User) -> None:

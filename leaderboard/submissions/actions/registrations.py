@@ -1,7 +1,8 @@
 """Conditions for submitting to a benchmark: no bar, the team is registered, and the user has agreed to the rules.
 
 A bar holds whatever the benchmark's access is. Whether teams register and people agree, organisers choose for each
-benchmark (`Benchmark.access`, `Benchmark.asks_agreement`); these two do not apply to the benchmark's managers.
+benchmark (`Benchmark.access`, `Benchmark.asks_agreement`); these two do not apply to the benchmark's managers, and
+the testers of a draft need not register.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def check(*, benchmark: Benchmark, team: Team, by: User) -> None:
     address = settings.BASE_URL + reverse("join", args=[benchmark.slug])
     if not has_agreed(benchmark, by):
         raise Refused(Code.RULES_NOT_AGREED, f"Before you submit, agree to the rules of {benchmark}: {address}")
-    if benchmark.access == Benchmark.Access.OPEN:
+    if not _needs_registration(benchmark, by):
         return
     match Registration.objects.filter(benchmark=benchmark, team=team.pk).values_list("state", flat=True).first():
         case Registration.State.APPROVED:
@@ -63,6 +64,10 @@ def check(*, benchmark: Benchmark, team: Team, by: User) -> None:
         case _:
             why_not = f"Before {team} submits to {benchmark}, register it"
     raise Refused(Code.NOT_REGISTERED, f"{why_not}: {address}")
+
+
+def _needs_registration(benchmark: Benchmark, user: User) -> bool:
+    return benchmark.access != Benchmark.Access.OPEN and not benchmark.is_tested_by(user)
 
 
 def check_not_barred(*, benchmark: Benchmark, team: Team | None, by: User) -> None:
@@ -94,8 +99,8 @@ def check_person(*, benchmark: Benchmark, by: User) -> None:
 def may_submit(benchmark: Benchmark, user: User) -> bool:
     """Return whether bars, registration and agreement to the rules allow the user to submit to the benchmark.
 
-    If the benchmark is not open to everybody, at least one of the user's teams must be registered. Managers may submit
-    unless they are barred. Deadlines and quotas are not checked.
+    If the benchmark is not open to everybody, at least one of the user's teams must be registered, unless the user
+    tests a draft. Managers may submit unless they are barred. Deadlines and quotas are not checked.
     """
     if Bar.objects.filter(benchmark=benchmark, people=user).exists():
         return False
@@ -104,7 +109,7 @@ def may_submit(benchmark: Benchmark, user: User) -> bool:
     if benchmark.is_managed_by(user):
         return True
     approved = Registration.objects.filter(benchmark=benchmark, team__members=user, state=APPROVED)
-    return has_agreed(benchmark, user) and (benchmark.access == Benchmark.Access.OPEN or approved.exists())
+    return has_agreed(benchmark, user) and (not _needs_registration(benchmark, user) or approved.exists())
 
 
 def has_agreed(benchmark: Benchmark, user: User) -> bool:
@@ -223,17 +228,15 @@ def set_access(*, benchmark: Benchmark, access: str, asks_agreement: bool, by: U
     """Set who may submit to a benchmark, and whether participants must first agree to its rules.
 
     access: one of Benchmark.Access; a published benchmark becomes private or public accordingly. If only registered
-    teams may submit, the teams with submissions and without a registration are registered. Raises Refused:
-    NOT_AN_ORGANISER; INVALID_VALUE for an unknown `access`; NOT_READY if agreement is asked for and there are no rules,
-    and for a rehearsal.
+    teams may submit, the teams with submissions and without a registration are registered, except in a draft. Raises
+    Refused: NOT_AN_ORGANISER; INVALID_VALUE for an unknown `access`; NOT_READY if agreement is asked for and there are
+    no rules.
     """
     locked = Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)
     check_manages(locked, by)
     if access not in Benchmark.Access.values:
         expected = ", ".join(Benchmark.Access.values)
         raise Refused(Code.INVALID_VALUE, f"{access[:60]!r} is not a kind of access; expected one of {expected}.")
-    if locked.is_rehearsal:
-        raise Refused(Code.NOT_POSSIBLE, "A rehearsal is a copy; change the original benchmark instead.")
     if asks_agreement and not locked.rules:
         raise Refused(
             Code.NOT_READY,
@@ -251,7 +254,7 @@ def set_access(*, benchmark: Benchmark, access: str, asks_agreement: bool, by: U
             name: {"before": before[name], "after": after[name]} for name in after if before[name] != after[name]
         }
         AuditEntry.record("benchmark.access", locked, by=by, **changes)
-    if access != Benchmark.Access.OPEN:
+    if access != Benchmark.Access.OPEN and locked.is_published:
         for team in _unregistered(locked):
             invite(benchmark=locked, team=team, by=by)
     return locked

@@ -153,7 +153,7 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
     check_open_to(phase, by, db_clock.read())
     registrations.check_person(benchmark=phase.benchmark, by=by)
-    gold = _data_of(phase)
+    gold = data_of(phase)
     name = (file.name or "predictions.jsonl")[-255:]
     if validation.is_large(file.size or 0, packed=is_packed(name)):
         raise Refused(
@@ -184,13 +184,13 @@ def check_may_submit(*, phase: Phase, system: System, by: User, track: str) -> t
     at = _check_team(phase=phase, system=system, by=by)
     check_open(phase, at, team=system.team)
     tracks.check(phase=phase, system=system, track=track)
-    gold = _data_of(phase)
+    gold = data_of(phase)
     failure_limit.check(phase=phase, team=system.team)
     _check_quota(phase=phase, team=system.team, at=at)
     return gold, at
 
 
-def _data_of(phase: Phase) -> GoldVersion:
+def data_of(phase: Phase) -> GoldVersion:
     """Return the phase's current gold. Raises Refused NOT_READY if the phase's split has no gold or no inputs."""
     gold = board_state.gold_of(phase)
     if gold is None or not phase.split.inputs:
@@ -206,9 +206,9 @@ def _data_of(phase: Phase) -> GoldVersion:
 def _check_team(*, phase: Phase, system: System, by: User) -> datetime:
     """Raise Refused unless the user may submit for the system's team; return the time by the database's clock.
 
-    Codes: NOT_A_MEMBER if the user is not in the team; NOT_AN_ORGANISER for a team reserved for a benchmark's
-    baselines, unless the user manages that benchmark; OTHER_TEAM if the user competes in this phase for another team;
-    BARRED; RULES_NOT_AGREED and NOT_REGISTERED as `registrations.check` does.
+    A new system of a team reserved for a benchmark's baselines becomes a baseline. Codes: NOT_A_MEMBER if the user is
+    not in the team; NOT_AN_ORGANISER for such a team, unless the user manages that benchmark; OTHER_TEAM if the user
+    competes in this phase for another team; BARRED; RULES_NOT_AGREED and NOT_REGISTERED as `registrations.check` does.
     """
     # One statement: this is checked twice for each submission.
     is_member, official, bound, is_barred, at = (
@@ -230,6 +230,8 @@ def _check_team(*, phase: Phase, system: System, by: User) -> datetime:
             "who manage the benchmark may submit for it."
         )
         raise Refused(Code.NOT_AN_ORGANISER, message)
+    if official is not None and system.pk is None:
+        system.kind = System.Kind.BASELINE
     if is_barred:
         raise registrations.barred_error(phase.benchmark)
     registrations.check(benchmark=phase.benchmark, team=system.team, by=by)
@@ -354,11 +356,13 @@ def create_and_charge(
     stated: Mapping[str, Value | None] | None = None,
     image: Image | None = None,
     key: idempotency.Key | None = None,
+    is_charged: bool = True,
 ) -> Submission:
     """Create a submission, charge its team's quota, and store the values of facts that were stated with it.
 
     An unsaved system is saved. at: time of receipt. stated: as for `submit`. image: the submitted container image; None
-    for a predictions file. key: the request's idempotency key. Call in a transaction that has called
+    for a predictions file. key: the request's idempotency key. is_charged: False for what the server submits itself,
+    which neither needs nor uses quota. Call in a transaction that has called
     `runs.lock_split` and then `idempotency.check_unused`, within `idempotency.stored_once`. Raises Refused as
     `check_may_submit` and `_read_again` do.
     """
@@ -366,8 +370,9 @@ def create_and_charge(
     team = membership.held(system.team)
     # Checked again under the locks: the user may have left the team or submitted for another one in the meantime.
     _check_team(phase=phase, system=system, by=by)
-    failure_limit.check(phase=phase, team=team)
-    _check_quota(phase=phase, team=team, at=at)
+    if is_charged:
+        failure_limit.check(phase=phase, team=team)
+        _check_quota(phase=phase, team=team, at=at)
     if system.pk is None:
         system = teams.system(team=team, name=system.name, by=by, kind=system.kind, description=system.description)
     _read_again(phase)
@@ -379,7 +384,8 @@ def create_and_charge(
     if key is not None:
         submission.idempotency_key, submission.idempotency_digest = key
     submission.save(force_insert=True)
-    QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
+    if is_charged:
+        QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
     if stated:
         facts.state(system=system, stated=stated, by=by)
     transaction.on_commit(lambda: log.info("submission_received", submission=str(submission.pk)), robust=True)
@@ -389,10 +395,11 @@ def create_and_charge(
 def _read_again(phase: Phase) -> None:
     """Read the phase's tracks again now that the split is locked, since tracks may have been added meanwhile.
 
-    Raises Refused: PHASE_CLOSED if a sealed phase was unsealed meanwhile; NOT_READY if organisers have changed any of
-    the FIXED_ONCE_SUBMITTED fields of the phase, against which the submission was checked.
+    Raises Refused: PHASE_CLOSED if a sealed phase was unsealed meanwhile; CHANGED_MEANWHILE if organisers have changed
+    any of the FIXED_ONCE_SUBMITTED fields of the phase, against which the submission was checked, or published a draft.
     """
-    current = Phase.objects.only("tracks", "unsealed_at", *FIXED_ONCE_SUBMITTED).get(pk=phase.pk)
+    fields = ("tracks", "unsealed_at", "benchmark__state", *FIXED_ONCE_SUBMITTED)
+    current = Phase.objects.select_related("benchmark").only(*fields).get(pk=phase.pk)
     phase.tracks = current.tracks
     if current.unsealed_at is not None:
         raise Refused(
@@ -401,7 +408,8 @@ def _read_again(phase: Phase) -> None:
             "no quota was used.",
         )
     names = [field.attname for field in Phase._meta.concrete_fields if field.name in FIXED_ONCE_SUBMITTED]
-    if any(getattr(phase, name) != getattr(current, name) for name in names):
+    was_published = phase.benchmark.is_draft and not current.benchmark.is_draft
+    if was_published or any(getattr(phase, name) != getattr(current, name) for name in names):
         raise Refused(
             Code.CHANGED_MEANWHILE,
             "The organisers changed the phase while your submission was checked. Submit again.",

@@ -181,7 +181,7 @@ def _validate(lease: Lease[Prediction]) -> None:
         if not answer.ok and not _is_our_fault(answer):
             other, seconds = _find_other_split(answer, file=file, **described)
     if answer.ok:
-        _accept(lease, n_lines=answer.report["n_lines"], warnings=answer.report["warnings"])
+        accept(lease, n_lines=answer.report["n_lines"], warnings=answer.report["warnings"])
     elif _is_our_fault(answer):
         reason = answer.reason or Reason.BAD_GOLD
         WORK.retry_or_fail(lease, reason=reason, final=not answer.reason, error_id=answer.error_id)
@@ -195,18 +195,19 @@ def _validate(lease: Lease[Prediction]) -> None:
             problems = [problem(_ids_of(other, expected=phase.split))]
         elif more := answer.report.get("more"):
             problems.append(problem(f"… and {more} more problem{'s' if more != 1 else ''}"))
-        _reject(lease, problems)
+        reject(lease, problems)
 
 
 @transaction.atomic
-def _accept(lease: Lease[Prediction], **fields: Any) -> None:
+def accept(lease: Lease[Prediction], **fields: Any) -> None:
+    """Finish a prediction whose file is valid, and queue its run. fields: further column values of the prediction."""
     phase = lease.row.submission.phase
     split = runs.lock_split(phase)
     gold = board_state.gold_of(phase)
     if gold is None:
         raise AlteredError("the split has no gold any more")
     if split.inputs_sha256 != lease.row.inputs_sha256:
-        _reject(lease, [problem(INPUTS_REPLACED)])
+        reject(lease, [problem(INPUTS_REPLACED)])
         return
     lease.finish(state=State.DONE, reason=Reason.NONE, **fields)
     prediction = Prediction.objects.get(pk=lease.row.pk)
@@ -214,13 +215,16 @@ def _accept(lease: Lease[Prediction], **fields: Any) -> None:
 
 
 @transaction.atomic
-def _reject(lease: Lease[Prediction], problems: list[dict[str, Any]]) -> None:
+def reject(lease: Lease[Prediction], problems: list[dict[str, Any]]) -> None:
+    """Reject a prediction, give its quota charge back, and delete its file. problems: shown to the team."""
     lease.finish(state=State.REJECTED, reason=Reason.BAD_PREDICTIONS, problems=problems, file="")
     _give_back(lease.row)
-    delete_after_commit(lease.row.file)
+    if lease.row.file:
+        delete_after_commit(lease.row.file)
 
 
-def _on_failure(lease: Lease[Prediction], final: bool) -> None:
+def on_failure(lease: Lease[Prediction], final: bool) -> None:
+    """Give the quota charge of a prediction back that has failed for good (`final`)."""
     if final:
         _give_back(lease.row)
 
@@ -238,13 +242,14 @@ def problem(text: str) -> dict[str, Any]:
 
 WORK = Work(
     name="validate",
-    rows=Prediction.objects.filter(submission__kind=Submission.Kind.PREDICTIONS).select_related(
-        "submission__phase__split__dataset", "submission__phase__benchmark", "submission__submitted_by"
-    ),
+    # A prediction without a file is one that the server still has to make: see `curation.actions.baselines`.
+    rows=Prediction.objects.filter(submission__kind=Submission.Kind.PREDICTIONS)
+    .exclude(file="")
+    .select_related("submission__phase__split__dataset", "submission__phase__benchmark", "submission__submitted_by"),
     do=_validate,
     urgency=Urgency.SUBMISSION,
     errors={STORAGE_ERRORS: Failure(Reason.STORAGE)},
     marks_outdated=True,
-    on_failure=_on_failure,
+    on_failure=on_failure,
     submission_of=lambda prediction: prediction.submission_id,
 )

@@ -26,7 +26,7 @@ def are_shown(progress: Progress) -> bool:
         progress.is_over
         and progress.revealed is Revealed.SCORES
         and reveals_items(phase)
-        and not phase.split.is_draft
+        and phase.split_is_shown
         and run is not None
         and run.scorer_id is None
         and progress.file_is_shown

@@ -183,6 +183,15 @@ class Progress:
     @property
     def is_being_validated(self) -> bool:
         """Return whether an uploaded predictions file waits to be validated or is being validated in the background."""
+        return self._is_made_now and bool(self.prediction and self.prediction.file)
+
+    @property
+    def is_being_computed(self) -> bool:
+        """Return whether the predictions are those of a baseline, and wait for the server or are being computed."""
+        return self._is_made_now and not self.is_being_validated
+
+    @property
+    def _is_made_now(self) -> bool:
         return not self.is_container and self.prediction is not None and not self.prediction.is_over
 
     @property

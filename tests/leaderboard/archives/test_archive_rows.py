@@ -340,7 +340,6 @@ OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
         (Benchmark, "questions_url", "//evil"),
         (Benchmark, "title", OVERRIDE),
         (Benchmark, "task", "no-task"),
-        (Benchmark, "state", "rehearsal"),
         (Benchmark, "state", "unheard-of"),
         (Benchmark, "facts", [{"name": "x"}]),
         (Phase, "tracks", [1]),

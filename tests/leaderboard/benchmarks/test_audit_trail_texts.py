@@ -41,19 +41,19 @@ def recorded_actions() -> Iterator[str]:
 
 def test_each_action_has_a_description() -> None:
     actions = set(recorded_actions())
-    assert {"rehearsal.begun", "dry_run.refused", "export.asked", "gold.read", "team.created"} <= actions
+    assert {"draft.reset", "submission.refused", "export.asked", "gold.read", "team.created"} <= actions
     assert sorted(name for name in actions if name not in ACTS and not NOT_IN_A_TRAIL.match(name)) == []
 
 
 @pytest.mark.django_db
 def test_the_page_shows_no_action_codes() -> None:
     world = build()
-    for action in ("rehearsal.begun", "rehearsal.ended"):
-        AuditEntry.record(action, world.phase, by=world.curator, benchmark="tiny-test-rehearsal")
-    AuditEntry.record("dry_run.begun", world.split, by=world.curator, gold=1)
+    for action in ("draft.testers", "draft.reset"):
+        AuditEntry.record(action, world.benchmark, by=world.curator)
+    AuditEntry.record("baselines.submitted", world.phase, by=world.curator, names=["random"])
     AuditEntry.record("export.downloaded", world.benchmark, by=world.curator)
     page = text(client_of(world.curator).get("/manage/benchmarks/tiny/audit-trail/"))
-    for code in ("rehearsal.begun", "rehearsal.ended", "dry_run.begun", "export.downloaded"):
+    for code in ("draft.testers", "draft.reset", "baselines.submitted", "export.downloaded"):
         assert ACTS[code] in page and code not in page
 
 

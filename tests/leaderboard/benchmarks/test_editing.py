@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from leaderboard.benchmarks.actions import edit
 from leaderboard.core.refusal import Refused
-from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, User
-from leaderboard.rehearsals import actions
+from leaderboard.models import AuditEntry, Benchmark, Dataset, User
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.rows import tiny_world
@@ -182,18 +179,3 @@ def test_a_dataset_of_several_benchmarks_is_changed_by_managers_of_all(setup: Wo
     assert "Beside" in text(curator.get(EDIT))
     assert curator.post(EDIT, form_data(setup.benchmark, licence="CC0-1.0")).status_code == 302
     assert Dataset.objects.get().licence == "CC0-1.0"
-
-
-def test_copies_for_a_rehearsal_have_the_same_organisers_and_are_not_edited(setup: World, olga: User) -> None:
-    Phase.objects.update(opens_at=timezone.now() + timedelta(hours=1))
-    rehearsal = actions.begin(phase=Phase.objects.get(), testers=[], ends_at=None, by=setup.curator)
-    assert client_of(setup.curator).post(ORGANISERS, {"username": "ada"}).status_code == 302
-    assert client_of(setup.curator).post(f"{ORGANISERS}{olga.pk}/remove/").status_code == 302
-    assert set(rehearsal.benchmark.organisers.values_list("username", flat=True)) == {"curator", "ada"}
-    where = f"/manage/benchmarks/{rehearsal.benchmark.slug}/"
-    copied = client_of(setup.curator).post(f"{where}edit/", form_data(rehearsal.benchmark, rules="New."))
-    assert copied.status_code == 409 and "A rehearsal is a copy" in text(copied)
-    added = client_of(setup.curator).post(f"{where}organisers/", {"username": "ada"})
-    assert added.status_code == 409 and "A rehearsal is a copy" in text(added)
-    assert f'href="{where}edit/"' not in text(client_of(setup.curator).get(where))
-    assert f'href="{EDIT}"' in text(client_of(setup.curator).get("/manage/benchmarks/tiny/"))

@@ -14,7 +14,6 @@ from django.utils import timezone
 from leaderboard.datasets.actions import lifecycle
 from leaderboard.datasets.web.first_lines import hidden
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Split, User
-from leaderboard.rehearsals import actions
 from tests.leaderboard.submissions.test_people_pages import text
 from tests.support.rows import tiny_world
 from tests.support.rows.tiny_world import World
@@ -235,16 +234,3 @@ def test_publish_is_offered_once_nothing_blocks_it(here: World, curator: Client)
     page = text(curator.get(DESK))
     assert f'action="{DESK}publish/"' not in page
     assert "It cannot be published yet. The benchmark has no phase yet" in page
-
-
-def test_a_phase_that_has_opened_is_not_offered_for_rehearsal(here: World, curator: Client) -> None:
-    where = f"{DESK}phases/test/rehearsal/"
-    assert where not in text(curator.get(DESK))
-    soon = timezone.now() + timedelta(hours=1)
-    Phase.objects.update(opens_at=soon)
-    phase = Phase.objects.get()
-    assert "Rehearse<" in text(curator.get(DESK)) and where in text(curator.get(DESK))
-    rehearsal = actions.begin(phase=phase, testers=[], ends_at=None, by=here.curator)
-    actions.end(rehearsal=rehearsal, by=here.curator)
-    Phase.objects.filter(pk=phase.pk).update(opens_at=None)
-    assert "Rehearsals<" in text(curator.get(DESK)), "past rehearsals stay listed"

@@ -14,7 +14,6 @@ from leaderboard.benchmarks.actions import benchmarks, deadlines
 from leaderboard.core import time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase
-from leaderboard.rehearsals import actions
 from tests.support.api_calls import person
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import TOLD_IN_FULL, World, build
@@ -124,19 +123,6 @@ def test_every_action_refuses_it(world: World, moment: datetime) -> None:
         with pytest.raises(Refused, match="is out of range; expected a year from 2000 to 2099") as refused:
             action()
         assert refused.value.code == Code.INVALID_VALUE
-
-
-@pytest.mark.parametrize("moment", FAR)
-def test_a_rehearsal_does_not_end_there(world: World, moment: datetime) -> None:
-    phase = Phase.objects.create(
-        benchmark=world.benchmark,
-        slug="next",
-        title="Next",
-        split=world.split,
-        opens_at=datetime(2030, 1, 1, tzinfo=UTC),
-    )
-    with pytest.raises(Refused, match=r"ends at: .* is out of range"):
-        actions.begin(phase=phase, testers=[], ends_at=moment, by=world.curator)
 
 
 @pytest.mark.parametrize("day", ["9999-12-31", "0001-01-01", "1999-12-31", "2100-01-01"])

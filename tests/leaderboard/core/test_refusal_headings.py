@@ -78,9 +78,7 @@ CASES = [
     Case("phase on a draft split", a_draft, f"{DESK}publish/", "The benchmark was not published"),
     Case("preview under way", a_running_preview, f"{DESK}new-split/previews/7/forget/", "The preview was not deleted"),
     Case("audit without gold", without_gold, f"{LIFE}audits/begin/", "There is no gold yet"),
-    Case("dry run without gold", without_gold, f"{LIFE}dry-run/begin/", "The dry run was not started"),
     Case("correction dropped", a_dropped_correction, f"{LIFE}corrections/7/drop/", "The correction was not dropped"),
-    Case("phase has opened", nothing_else, f"{DESK}phases/test/rehearsal/", "The rehearsal was not started"),
 ]
 
 

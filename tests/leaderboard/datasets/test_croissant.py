@@ -190,7 +190,7 @@ def test_no_text_ends_the_script(world: World) -> None:
     assert json.loads(script)["description"] == hostile
 
 
-@pytest.mark.parametrize("state", ["draft", "private", "rehearsal"])
+@pytest.mark.parametrize("state", ["draft", "private"])
 def test_only_public_benchmarks_are_described(world: World, state: str) -> None:
     curator = Client()
     curator.force_login(world.curator)

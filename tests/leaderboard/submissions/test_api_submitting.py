@@ -132,7 +132,7 @@ def test_files_that_are_refused_again_and_again_get_a_limit(world, ada, settings
     """Each takes all the processor time that one file may take, and costs no quota."""
     for minutes_ago in (90, 50, 30, 20):
         refused_entry(world, seconds=settings.REFUSED_SECONDS / 2, minutes_ago=minutes_ago)
-    refused_entry(world, seconds=settings.REFUSED_SECONDS / 2, minutes_ago=40, action="dry_run.refused")
+    refused_entry(world, seconds=settings.REFUSED_SECONDS / 2, minutes_ago=40, action="gold.refused")
     before = footprint()
     answer = send(ada, prediction_lines())
     assert (answer.status_code, answer.json()["code"]) == (429, "throttled")

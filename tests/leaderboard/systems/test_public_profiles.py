@@ -52,7 +52,7 @@ def test_a_team_page_shows_systems_with_ranks_and_links(world: World) -> None:
         assert f'href="{team_page(world)}"' in text_of(address), address
 
 
-@pytest.mark.parametrize("hidden", ["no result", "draft", "rehearsal", "anonymous", "preparing"])
+@pytest.mark.parametrize("hidden", ["no result", "draft", "anonymous", "preparing"])
 def test_a_team_without_a_public_result_has_no_page(world: World, hidden: str) -> None:
     profiles.update(by=world.researcher, is_public=True, name="Ada Byron")
     if hidden != "no result":

@@ -65,14 +65,13 @@ _OF_MANAGERS = """
     disqualify reinstate manage_hidden hide_submission unhide_submission teams_may_hide manage_submissions_csv
     manage_scores_csv manage_exact_scores_csv
     manage_participants manage_registration_invite manage_registration manage_announcements
-    retract_announcement manage_contact manage_deadline manage_facts manage_tracks manage_rehearsal
+    retract_announcement manage_contact manage_deadline manage_facts manage_tracks manage_baselines
     manage_reported manage_reported_remove
-    manage_rehearsal_testers manage_rehearsal_end manage_time_zone manage_near_duplicates
+    manage_draft manage_draft_reset manage_time_zone manage_near_duplicates
     manage_near_duplicate_dismiss manage_split_create manage_new_split manage_raw_remove cancel_raw_upload
     manage_generator manage_preview manage_preview_state manage_preview_cancel manage_preview_forget
     manage_preview_drafts manage_preview_correct manage_publish_preview manage_audit_trail manage_split
-    manage_split_publish manage_split_retire manage_dry_run manage_dry_run_state manage_dry_run_begin
-    manage_dry_run_add manage_dry_run_remove manage_dry_run_submit manage_audit_begin manage_audit
+    manage_split_publish manage_split_retire manage_audit_begin manage_audit
     manage_audit_state manage_audit_cancel manage_audit_show manage_correction manage_correction_state
     manage_correction_confirm manage_correction_discard manage_gold
 """

@@ -26,16 +26,13 @@ from leaderboard.models import (
     ArchiveExport,
     ArchiveImport,
     Bar,
-    Benchmark,
     Download,
-    DryRun,
     GoldVersion,
     Invitation,
     Membership,
     NearDuplicate,
     Phase,
     Registration,
-    Rehearsal,
     ReportedResult,
     Split,
     WorkerReport,
@@ -82,9 +79,6 @@ def build() -> Cast:
     custom_scorers.row(world)
     team_objects(everybody)
     at = timezone.now()
-    tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
-    THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, enqueued_at=at, requested_by=world.curator).pk)
-    THINGS.update(rehearsal=rehearsal(world).pk)
     THINGS.update(export=export(world).pk, archive_import=archive_import(world).pk)
     THINGS.update(audit=audited_splits.done(world.gold).pk, correction=corrected_gold.waiting(world).pk)
     THINGS.update(preview=generator_previews.done(world).pk, raw=generator_previews.raw(world, b"unused\n").pk)
@@ -94,15 +88,6 @@ def build() -> Cast:
 
 
 everybody, _django_db_helper = shared(build)
-
-
-def rehearsal(world: World) -> Rehearsal:
-    """A rehearsal of the public benchmark's phase without testers."""
-    fields = {"title": "Rehearsal: Tiny", "summary": "x", "task": TASK, "dataset": world.split.dataset}
-    practice = Benchmark.objects.create(slug="practice", state="rehearsal", **fields)
-    Phase.objects.create(benchmark=practice, slug="test", title="Test", split=world.split)
-    start_fields = {"begun_by": world.curator, "begun_at": timezone.now()}
-    return Rehearsal.objects.create(benchmark=practice, phase=world.phase, **start_fields)
 
 
 def export(world: World) -> ArchiveExport:
@@ -180,10 +165,8 @@ def address(row: Row, everybody: Cast) -> str:
         ("raw-uploads/", "raw_upload"),
         ("previews/", "preview"),
         ("corrections/", "correction"),
-        ("dry-run/", "dry_run"),
         ("manage/archives/", "archive_import"),
         ("exports/", "export"),
-        ("rehearsal/", "rehearsal"),
     ):
         if part in ROUTES[row.name]:
             parameters["pk"] = THINGS[key]

@@ -24,7 +24,6 @@ from leaderboard.models import (
     ArchiveExport,
     ArchiveImport,
     Correction,
-    DryRun,
     Generation,
     GoldUpload,
     HeadToHead,
@@ -72,6 +71,14 @@ def unvalidated(world: World, at: datetime) -> Model:
     return prediction
 
 
+def uncomputed(world: World, at: datetime) -> Model:
+    prediction = unvalidated(world, at)
+    Prediction.objects.filter(pk=prediction.pk).update(file="", sha256="")
+    QuotaCharge.objects.all().delete()
+    prediction.refresh_from_db()
+    return prediction
+
+
 def head_to_head(world: World, at: datetime) -> Model:
     a, b = sorted((world.insert_run(at=at), world.insert_run(at=at)), key=lambda run: run.pk)
     return HeadToHead.objects.create(leaderboard=board(world), a=a, b=b, queued_at=at, enqueued_at=at)
@@ -101,9 +108,7 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
     "generate": lambda world, at: Generation.objects.create(
         dataset=world.split.dataset, generator="split", version=1, seed=1, salt="salt", queued_at=at, enqueued_at=at
     ),
-    "dry_run": lambda world, at: DryRun.objects.create(
-        gold=world.gold, kind=DryRun.Kind.TRIVIAL, name="random", inputs_sha256="0" * 64, queued_at=at, enqueued_at=at
-    ),
+    "baseline": uncomputed,
     "export_archive": lambda world, at: ArchiveExport.objects.create(
         benchmark=world.benchmark, requested_by=world.curator, queued_at=at, enqueued_at=at
     ),

@@ -41,7 +41,7 @@ def fields_of(model: type[Model]) -> list[Any]:
     if model is User:
         return [User._meta.get_field(name) for name in rows.OF_A_PERSON]
     related = [field for field in model._meta.many_to_many if field.remote_field.through._meta.auto_created]  # type: ignore[union-attr]
-    return [field for field in model._meta.local_fields if field.serialize] + related
+    return [field for field in [*model._meta.local_fields, *related] if field.serialize]
 
 
 def row(model: type[Model], number: int = KEY, /, **changes: Any) -> dict[str, Any]:

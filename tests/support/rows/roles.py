@@ -15,8 +15,9 @@ from leaderboard.models import Benchmark, ImageUpload, Phase, Split, Submission,
 from tests.support.api_calls import person
 from tests.support.rows.tiny_world import World, build
 
-ROLES = ("anonymous", "A", "B", "X", "Y", "curator", "staff")
-"""A and B compete, in two teams; X organises the public benchmark, Y the draft; staff has only admin permissions."""
+ROLES = ("anonymous", "A", "B", "X", "Y", "curator", "staff", "T")
+"""A and B compete, in two teams; X organises the public benchmark, Y the draft, in which T is a tester;
+staff has only admin permissions."""
 
 
 @dataclass
@@ -46,10 +47,14 @@ def cast() -> Cast:
         "Y": person("yuri"),
         "curator": world.curator,
         "staff": person("stan", is_staff=True, is_superuser=True),
+        "T": person("tess"),
     }
     teams.create(name="Others", by=people["B"])
     world.benchmark.organisers.add(people["X"])
-    draft(world).organisers.add(people["Y"])
+    trial = draft(world)
+    trial.organisers.add(people["Y"])
+    trial.testers.add(people["T"])
+    teams.create(name="Testers", by=people["T"])
     submission = world.insert_run(at=timezone.now()).prediction.submission
     token, _ = tokens.issue(by=people["A"])
     upload = ImageUpload.objects.create(phase=world.phase, by=people["A"], name="image.tar", bytes=5)

@@ -424,8 +424,8 @@ def _values_of(phase: Phase) -> dict[str, Any]:
 def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:
     """Return the splits on which a phase can be created, without retired ones.
 
-    Splits with hidden gold come first, because the first is preselected. Drafts come last: until a draft is published,
-    a phase on it can only be rehearsed.
+    Splits with hidden gold come first, because the first is preselected. Drafts come last: phases on them take
+    submissions only while the benchmark is a draft.
     """
     drafts = Case(When(state=Split.State.DRAFT, then=1), default=0, output_field=IntegerField())
     splits = dataset.splits.exclude(state=Split.State.RETIRED)

@@ -63,8 +63,8 @@ def test_audit_and_baseline_resolve_tied_labels_equally(first):
     audit = [line["predicted_label"] for line in answers]
     arguments = {"task": "fact-verification", "baseline": "majority", "inputs_name": "i", "train_names": ["t"]}
     _, body = JOBS["baseline"]({"inputs": stream(questions), "0": stream(tied)}, arguments)
-    dry_run = [json.loads(line)["predicted_label"] for line in body.splitlines()]
-    assert audit == dry_run == ["SUPPORTS"] * len(gold_lines)
+    computed = [json.loads(line)["predicted_label"] for line in body.splitlines()]
+    assert audit == computed == ["SUPPORTS"] * len(gold_lines)
 
 
 def test_entities_that_reveal_the_label():

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import io
 import json
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
-from django.utils import timezone
 
 from leaderboard.archives.actions import manifest_of, tables
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.boards.queries import reported_results
-from leaderboard.models import Phase, ReportedResult, User, reported_numbers
-from leaderboard.rehearsals import actions
+from leaderboard.models import ReportedResult, User, reported_numbers
 from tests.support.api_calls import person
 from tests.support.crawler import crawl
 from tests.support.rows.board_rows import stand
@@ -154,15 +151,11 @@ def test_check_boards_names_it() -> None:
     assert f"reported result {row.pk} of tiny, Faulty row (P): measure is 'brilliance'" in output.getvalue()
 
 
-def test_archives_and_rehearsals_leave_it_out(world: World) -> None:
+def test_archives_leave_it_out(world: World) -> None:
     for number, content in enumerate((OVERFLOWS, "[null]")):
         store(world, f"Faulty {number}", content)
     assert [row.system for row in manifest_of.manifest_of(world.benchmark).reported] == ["Sound row"]
     assert [row.system for row in tables.TABLES[ReportedResult](world.benchmark)] == ["Sound row"]
-    Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
-    world.phase.refresh_from_db()
-    rehearsal = actions.begin(phase=world.phase, testers=[], ends_at=None, by=world.curator)
-    assert [row.system for row in rehearsal.benchmark.reported_results.all()] == ["Sound row"]
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\0b"])

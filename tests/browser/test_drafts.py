@@ -1,4 +1,4 @@
-"""A draft's dry run with baselines, its rehearsal by a tester without scripts, and its export, in a real browser."""
+"""A draft with baselines by a button, a tester without scripts, its reset, and its export, in a real browser."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import ROOT, Site, faults, log_in, shoot
 
 pytestmark = pytest.mark.browser
-SLUG = "rehearsed-claims"
+SLUG = "tried-claims"
 PREDICTIONS = ROOT / "fixtures" / "mirror-claims" / "predictions" / "test"
 KEY = "age1x0t4r3je9n3hnyz8gh0l4nd069uprqcrcg57m80473nacghtwqusz8enx3"
+BOARD = f"/benchmarks/{SLUG}/test/"
 
 
 @pytest.fixture(scope="module")
@@ -30,30 +31,9 @@ def draft(site: Site) -> str:
     return f"/manage/benchmarks/{SLUG}"
 
 
-def a_file() -> Path:
-    return min(PREDICTIONS.glob("*.jsonl*"))
-
-
-def test_dry_run_of_baselines_and_a_file(page: Page, site: Site, draft: str) -> None:
-    log_in(page, site, "curator")
-    page.goto(f"{draft}/splits/test/dry-run/")
-    shoot(page, "dry-run-empty")
-    page.get_by_role("button", name="Score the baselines").focus()
-    page.keyboard.press("Enter")
-    # The page updates by itself.
-    expect(page.get_by_role("rowheader", name="contrast=negation")).to_be_visible(timeout=120_000)
-    page.get_by_label("Name", exact=True).fill("Ours")
-    # A system that reads only the claim is at chance on a symmetric set, and the page says so.
-    page.get_by_label("Predictions file").set_input_files(PREDICTIONS / "claim-only.jsonl")
-    page.get_by_role("button", name="Score it").press("Enter")
-    expect(page.get_by_role("columnheader", name="Ours")).to_be_visible(timeout=120_000)
-    expect(page.get_by_role("heading", name="Warnings")).to_be_visible()
+def look(page: Page, name: str) -> None:
     assert faults(page) == []
-    shoot(page, "dry-run")
-    page.emulate_media(color_scheme="dark")
-    # Buttons take a moment to change their colours; the screenshots take longer.
-    shoot(page, "dry-run-dark")
-    assert faults(page) == []
+    shoot(page, name)
 
 
 def look_until_done(page: Page) -> None:
@@ -65,34 +45,52 @@ def look_until_done(page: Page) -> None:
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "done")
 
 
-def test_rehearsal_with_a_tester_without_scripts(page: Page, site: Site, draft: str, chromium: Browser) -> None:
+def test_a_draft_is_tried_and_reset(page: Page, site: Site, draft: str, chromium: Browser) -> None:
     log_in(page, site, "curator")
     page.goto(f"{draft}/")
-    page.get_by_role("link", name="Rehearse Test").click()
-    page.get_by_label("Testers").fill("ada")
-    page.get_by_role("button", name="Start rehearsal").click()
-    assert faults(page) == []
-    shoot(page, "rehearsal")
+    page.get_by_role("link", name="Draft", exact=True).click()
+    page.get_by_role("textbox", name="Testers").fill("ada")
+    page.get_by_role("button", name="Save testers").press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("1 tester saved.")
+    page.goto(f"{draft}/phases/test/baselines/")
+    page.get_by_role("main").get_by_role("button", name="Submit").press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("baselines submitted.")
+    look(page, "baselines")
     with chromium.new_context(base_url=site.url, java_script_enabled=False) as context:
         tester = context.new_page()
         log_in(tester, site, "ada")
-        tester.goto(f"/benchmarks/{SLUG}-test-rehearsal/test/submit/")
-        expect(tester.get_by_role("region", name="Rehearsal")).to_contain_text("This is a rehearsal.")
-        tester.get_by_label("Name of the new system").fill("Rehearsing")
-        tester.get_by_label("Predictions file").set_input_files(a_file())
+        tester.goto(f"{BOARD}submit/")
+        expect(tester.get_by_role("region", name="Draft")).to_contain_text("This is a draft.")
+        tester.get_by_label("Name of the new system").fill("Trying")
+        tester.get_by_label("Predictions file").set_input_files(PREDICTIONS / "claim-only.jsonl")
         tester.get_by_role("main").get_by_role("button", name="Submit").press("Enter")
-        expect(tester.get_by_role("region", name="Rehearsal")).to_be_visible()
+        expect(tester.get_by_role("region", name="Draft")).to_be_visible()
         assert "/submissions/" in tester.url
         look_until_done(tester)
-    page.get_by_role("link", name="Rehearsal: ").click()
-    expect(page.get_by_role("link", name="Rehearsing")).to_be_visible()
-    assert faults(page) == []
-    shoot(page, "rehearsal-board")
-    page.goto(f"{draft}/phases/test/rehearsal/")
-    page.get_by_role("button", name="End rehearsal").click()
-    expect(page.get_by_role("region", name="Past rehearsals", exact=True)).to_contain_text(f"{SLUG}-test-rehearsal")
-    assert faults(page) == []
-    shoot(page, "rehearsal-over")
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="majority"))
+    for _ in range(240):
+        page.goto(BOARD)
+        if row.filter(has_text=f"Baselines of {SLUG}").count():
+            break
+        page.wait_for_timeout(500)
+    expect(page.get_by_role("link", name="Trying")).to_be_visible()
+    look(page, "draft-board")
+    page.goto(f"/benchmarks/{SLUG}/")
+    look(page, "draft-page")
+    page.goto(f"{draft}/")
+    look(page, "draft-manage")
+    page.goto(f"{draft}/draft/")
+    look(page, "draft")
+    page.get_by_role("button", name="Reset").press("Enter")
+    # The browser asks to tick the box first.
+    expect(page.get_by_label("Delete all submissions to this draft")).to_be_focused()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Reset").press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("The draft is empty")
+    look(page, "draft-reset")
+    page.goto(BOARD)
+    expect(page.get_by_role("link", name="Trying")).to_have_count(0)
+    expect(page.get_by_role("rowheader", name="majority")).to_have_count(0)
 
 
 def test_export_of_an_archive_and_its_inspection(page: Page, site: Site, draft: str, tmp_path: Path) -> None:
