@@ -50,14 +50,6 @@ VARIABLES = {
     "DATABASE_LOCK_SECONDS": Variable(
         int, 60, "longest wait for a lock on PostgreSQL; web processes and beat wait 5 seconds unless this is set"
     ),
-    "DATABASE_REPLICA_URL": Variable(
-        str, "", "a copy of the database that serves public pages to visitors who are not logged in, see Several hosts"
-    ),
-    "PGBOUNCER": Variable(
-        bool,
-        False,
-        "DATABASE_URL leads to PgBouncer in transaction mode, which sets the timeouts: deploy/pgbouncer.ini",
-    ),
     "BROKER_URL": Variable(str, "", "empty: folders in DATA; otherwise redis://... or amqp://..."),
     "QUEUE_TYPE": Variable(
         str, "classic", "type of the queues on RabbitMQ: classic, or quorum (copied to several nodes)"

@@ -34,7 +34,7 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
     predictions = board_state.predictions_to_score(phase)
     if gold is None or not predictions.exists():
         return 0
-    board = boards.opened(phase=phase, gold_id=gold.pk, task_version=task_version)
+    board = boards.get_or_create(phase=phase, gold_id=gold.pk, task_version=task_version)
     if board.state == Leaderboard.State.CANCELLED:
         Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.PREPARING)
     _supersede(phase, board)
