@@ -77,6 +77,10 @@ class Pivot:
     has_intervals: bool
 
     @property
+    def is_grouped(self) -> bool:
+        return len(self.groups) > 1
+
+    @property
     def columns(self) -> Sequence[Column]:
         """The columns of the first group: all of them, if the plan has one group."""
         return self.groups[0].columns
