@@ -305,8 +305,8 @@ def scores_of(
     """
     slices = ReleaseSlice.objects.filter(release__in=releases)
     if within is not None:
-        wanted = Q(slice_key=slice_key(slice_))
-        slices = slices.filter(wanted | Q(dimensions__in=_combined(within)) if within else wanted)
+        is_shown = Q(slice_key=slice_key(slice_))
+        slices = slices.filter(is_shown | Q(dimensions__in=_combined(within)) if within else is_shown)
     scores: dict[int, ShownScores] = {}
     lines = slices.order_by("release", "pk").values_list("release_id", "slice_key", _as_text("scores"))
     for release, key, stored in lines:
