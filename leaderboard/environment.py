@@ -69,18 +69,6 @@ VARIABLES = {
         "empty: SQLite in DATA; otherwise postgres://user:password@host/name",
         why="production: many writers at once, backups while it runs",
     ),
-    "DATABASE_REPLICA_URL": Variable(
-        str,
-        "",
-        "a copy of the database that serves public pages to visitors who are not logged in, see Several hosts",
-        why="sites with more readers than one database serves",
-    ),
-    "PGBOUNCER": Variable(
-        bool,
-        False,
-        "DATABASE_URL leads to PgBouncer in transaction mode, which sets the timeouts: deploy/pgbouncer.ini",
-        why="sites with more processes than PostgreSQL has connections",
-    ),
     "BROKER_URL": Variable(str, "", "empty: folders in DATA; otherwise redis://... or amqp://...", why="several hosts"),
     "QUEUE_TYPE": Variable(
         str,

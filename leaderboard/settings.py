@@ -62,7 +62,6 @@ MIDDLEWARE = [
     "leaderboard.core.web.request_metrics.request_metrics_middleware",
     "leaderboard.core.saved.saved_middleware",
     "leaderboard.operations.health.health_middleware",
-    "leaderboard.core.read_replica.replica_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "leaderboard.core.web.private_pages.private_pages_middleware",
@@ -111,27 +110,11 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = {
-        **session_options(lock_seconds=LOCK_SECONDS, idle_seconds=env("LEASE_SECONDS"), pooled=env("PGBOUNCER")),
+        **session_options(lock_seconds=LOCK_SECONDS, idle_seconds=env("LEASE_SECONDS")),
         **DATABASES["default"].get("OPTIONS", {}),
     }
-    # A cursor of the server outlives a statement only in the same session.
-    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env("PGBOUNCER")
 # Connections are reused: connecting takes about half as long as a page, on SQLite too.
 DATABASES["default"]["CONN_MAX_AGE"] = 60
-if env("DATABASE_REPLICA_URL"):
-    if not all(env(name).startswith("postgres") for name in ("DATABASE_URL", "DATABASE_REPLICA_URL")):
-        raise ImproperlyConfigured(
-            "HOLDOUT_DATABASE_REPLICA_URL and HOLDOUT_DATABASE_URL: expected both to be postgres://..."
-        )
-    DATABASES["replica"] = {
-        **env.database(env("DATABASE_REPLICA_URL")),
-        "CONN_HEALTH_CHECKS": True,
-        "CONN_MAX_AGE": 60,
-        "DISABLE_SERVER_SIDE_CURSORS": env("PGBOUNCER"),
-        "OPTIONS": {**session_options(lock_seconds=5, idle_seconds=5, pooled=env("PGBOUNCER")), "connect_timeout": 2},
-        "TEST": {"MIRROR": "default"},
-    }
-    DATABASE_ROUTERS = ["leaderboard.core.read_replica.Router"]
 
 # --- files: `gold` has no URL with any storage
 S3_SECONDS = 5.0  # of connecting to the store, and of each wait for it; each request is tried twice

@@ -42,7 +42,6 @@ EMBEDDED = (
     "leaderboard/containers/test_placement.py",  # turns in SQL
     "leaderboard/core/test_busy.py",  # locks
     "leaderboard/core/test_folder_broker.py",
-    "leaderboard/core/test_compiled_quer",  # statements that are compiled for each database
     "leaderboard/curation/test_generations.py",
     "leaderboard/datasets/test_corrections.py",
     "leaderboard/models/test_constraints.py",

@@ -36,11 +36,7 @@ STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.Static
 # A test may wait within its transaction for processes that it starts.
 LOCK_IDLE_SECONDS = 600
 if "postgresql" in DATABASES["default"]["ENGINE"]:  # noqa: F405
-    DATABASES["default"]["OPTIONS"] = session_options(  # noqa: F405
-        lock_seconds=60,
-        idle_seconds=600,
-        pooled=env("PGBOUNCER"),  # noqa: F405
-    )
+    DATABASES["default"]["OPTIONS"] = session_options(lock_seconds=60, idle_seconds=600)  # noqa: F405
 # Only the tests of throttling enable it; elsewhere results would depend on the order of tests.
 ACCOUNT_RATE_LIMITS = IDP_OIDC_RATE_LIMITS = MFA_RATE_LIMITS = False
 # A sweep would queue renderings, each of which takes a second of processor time.

@@ -62,12 +62,11 @@ def is_commit_unknown(error: BaseException) -> bool:
     return transient_message(error) == AWAY and any(frame.f_code is _COMMIT for frame in frames)
 
 
-def session_options(*, lock_seconds: int, idle_seconds: int, pooled: bool = False) -> dict[str, Any]:
+def session_options(*, lock_seconds: int, idle_seconds: int) -> dict[str, Any]:
     """Return psycopg's connection options, which keep a dead or frozen process from blocking other processes.
 
     lock_seconds: longest wait for a lock. idle_seconds: longest pause between two statements of a transaction. Client
-    and server each notice within 25 seconds that the other host has vanished. pooled: the connection is to PgBouncer,
-    which shares sessions among clients: the server's timeouts are then set in PgBouncer's configuration.
+    and server each notice within 25 seconds that the other host has vanished.
     """
     client = {
         "connect_timeout": 5,
@@ -76,8 +75,6 @@ def session_options(*, lock_seconds: int, idle_seconds: int, pooled: bool = Fals
         "keepalives_count": 3,
         "tcp_user_timeout": 25_000,
     }
-    if pooled:
-        return client
     server = {
         "lock_timeout": lock_seconds * 1000,
         "idle_in_transaction_session_timeout": idle_seconds * 1000,
@@ -157,8 +154,7 @@ def migration_lock(database: BaseDatabaseWrapper, *, wait: Callable[[], object])
     """Lock the schema of a database during the `with` block, so that one process at a time migrates it.
 
     wait: called as long as another process holds the lock; it pauses, or raises an exception. The lock ends with the
-    session, which must not be one of PgBouncer. Has no effect on SQLite, where a migration is a transaction that locks
-    the whole database.
+    session. Has no effect on SQLite, where a migration is a transaction that locks the whole database.
     """
     if database.vendor != "postgresql":
         yield

@@ -1,7 +1,8 @@
 """Response cache: rendered responses, shared by all processes through Django's cache (Redis if configured).
 
 There are SLOTS slots, each for one response. The address of a response determines its slot, in which it replaces any
-other response. So responses cannot fill Django's cache, which also holds the counters that limit log-ins.
+other response. So responses cannot fill Django's cache, which also holds the counters that limit log-ins. What takes
+long to count for a board is in as many slots beside them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
+from typing import TypeVar, cast
 
 import structlog
 from django.conf import settings
@@ -18,6 +20,9 @@ from django.core.cache import cache
 from django.http import HttpResponse
 from django.template.response import SimpleTemplateResponse
 
+T = TypeVar("T")
+Rendered = tuple[bytes, dict[str, str]]
+"""Content and headers of a response."""
 log = structlog.get_logger(__name__)
 SLOTS = 64
 MOST_BYTES = 1_000_000
@@ -44,21 +49,38 @@ def get_or_render(tag: str, address: str, render: Callable[[], HttpResponse]) ->
     the response depends, which must not include the user. Only a response with status 200, without cookies and of at
     most MOST_BYTES is cached, with its headers; none is if settings.CACHES_RESPONSES is off.
     """
+
+    def rendered() -> Rendered | HttpResponse:
+        response = render()
+        if isinstance(response, SimpleTemplateResponse):  # includes REST framework's responses
+            response = response.render()
+        if response.status_code != 200 or response.cookies or len(response.content) > MOST_BYTES:
+            return response
+        return response.content, dict(response.items())
+
+    answer = get_or_make("response", tag, address, rendered, keeps=lambda made: isinstance(made, tuple))
+    return HttpResponse(answer[0], headers=answer[1]) if isinstance(answer, tuple) else answer
+
+
+def get_or_make(
+    kind: str, tag: str, address: str, make: Callable[[], T], keeps: Callable[[T], bool] = lambda made: True
+) -> T:
+    """Return the cached value with this address and tag; if there is none, return `make()`.
+
+    kind: each kind of values has its own slots. tag, address: as for `get_or_render`. keeps: returns True for a value
+    that is to be cached.
+    """
     if not settings.CACHES_RESPONSES:
-        return render()
-    slot = f"response-{int(hashlib.sha256(address.encode()).hexdigest(), 16) % SLOTS}"
+        return make()
+    slot = f"{kind}-{int(hashlib.sha256(address.encode()).hexdigest(), 16) % SLOTS}"
     key = (_site_digest(), tag, address)
     stored = or_none(lambda: cache.get(slot))
     if isinstance(stored, tuple) and stored[0] == key:
-        _, content, headers = stored
-        return HttpResponse(content, headers=headers)
-    response = render()
-    if isinstance(response, SimpleTemplateResponse):  # includes REST framework's responses
-        response = response.render()
-    if response.status_code == 200 and not response.cookies and len(response.content) <= MOST_BYTES:
-        value = (key, response.content, dict(response.items()))
-        or_none(lambda: cache.set(slot, value, LONGEST_SECONDS))
-    return response
+        return cast("T", stored[1])
+    made = make()
+    if keeps(made):
+        or_none(lambda: cache.set(slot, (key, made), LONGEST_SECONDS))
+    return made
 
 
 def or_none(use: Callable[[], object]) -> object:

@@ -8,10 +8,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from leaderboard.core import db_locks
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import Phase, Split
-
-_PHASE = PreparedQuery(lambda phase, idle: db_locks.locked(Phase.objects.filter(pk=phase), idle), int, str)
 
 
 def lock_phase(phase_id: int, *related: str) -> Phase:
@@ -20,9 +17,8 @@ def lock_phase(phase_id: int, *related: str) -> Phase:
     A process that freezes in the transaction holds up other processes for at most LOCK_IDLE_SECONDS. related: names of
     related rows to read as well, as for `select_related`; they are not locked.
     """
-    if not related:
-        return _PHASE(phase_id, db_locks.lock_idle())[0]
-    phase: Phase = db_locks.locked(Phase.objects.select_related(*related)).get(pk=phase_id)
+    phases = Phase.objects.select_related(*related) if related else Phase.objects.all()
+    phase: Phase = db_locks.locked(phases).get(pk=phase_id)
     return phase
 
 

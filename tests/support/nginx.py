@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,13 +38,20 @@ def configuration(folder: Path, *, upstreams: list[str], port: int) -> Path:
     for shipped, here in (("server web:8000;", servers), ("listen 8080;", f"listen {port};")):
         assert shipped in text
         text = text.replace(shipped, here)
-    site.write_text(text)
+    site.write_text(text.replace("/tmp/", f"{folder}/"))
     main = (ROOT / "deploy" / "nginx.conf").read_text()
     # A root process would use another user for its workers, which cannot enter the test's folder.
     user = "user root;\n" if os.geteuid() == 0 else ""
     main = main.replace("/tmp/", f"{folder}/").replace("/etc/holdout/nginx-site.conf", str(site))
     (folder / "nginx.conf").write_text(user + main.replace("/dev/stdout", str(folder / "access.log")))
     return folder / "nginx.conf"
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of a test's own, a standby that follows it, and PgBouncer in front, all on this machine."""
+"""A PostgreSQL server of a test's own, on this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.conf import settings
 from django.db import connection
 
 PATIENCE = 120.0
@@ -30,14 +29,11 @@ on_postgresql = pytest.mark.skipif(
     connection.vendor != "postgresql",
     reason="needs a PostgreSQL server: apt-get install postgresql, then HOLDOUT_DATABASE_URL=postgres://...",
 )
-needs_pgbouncer = pytest.mark.skipif(
-    not shutil.which("pgbouncer", path="/usr/sbin:/usr/bin"), reason="needs PgBouncer: apt-get install pgbouncer"
-)
 
 
 @dataclass
 class Server:
-    """A running server. process: `postgres`, or PgBouncer in front of it. command: that started it."""
+    """A running server. process: `postgres`. command: that started it."""
 
     port: int
     folder: Path
@@ -55,7 +51,7 @@ class Server:
             return row and row[0]
 
     def kill(self) -> None:
-        self.process.send_signal(signal.SIGQUIT)  # PostgreSQL's immediate shutdown; it ends PgBouncer too
+        self.process.send_signal(signal.SIGQUIT)  # PostgreSQL's immediate shutdown
         self.process.wait()
 
     def start_again(self) -> None:
@@ -136,39 +132,3 @@ def server(*, durable: bool = False) -> Iterator[Server]:
         with _running(_postgres(data, port, durable=durable), folder, port) as primary:
             primary.execute("CREATE DATABASE holdout")
             yield primary
-
-
-@contextmanager
-def standby(primary: Server) -> Iterator[Server]:
-    """Run a hot standby that streams from the server `primary`."""
-    with _folder() as folder:
-        data, port = folder / "data", _free_port()
-        copy = [str(BIN / "pg_basebackup"), "-D", str(data), "-d", primary.url("postgres"), "-R", "--no-sync"]
-        subprocess.run([*_unprivileged(), *copy, "--checkpoint=fast"], check=True)
-        with _running(_postgres(data, port), folder, port) as replica:
-            yield replica
-
-
-@contextmanager
-def pgbouncer(behind: Server) -> Iterator[Server]:
-    """Run PgBouncer with the configuration of deploy/, in front of every database of the server `behind`."""
-    with _folder() as folder:
-        port, shipped = _free_port(), (settings.ROOT / "deploy" / "pgbouncer.ini").read_text()
-        here = {
-            "host=postgres port=5432": f"host=127.0.0.1 port={behind.port}",
-            "listen_port = 6432": f"listen_port = {port}",
-            "listen_addr = *": "listen_addr = 127.0.0.1",
-            "auth_type = scram-sha-256": "auth_type = any",
-            "auth_file = /etc/pgbouncer/userlist.txt": "",
-            # Tests use databases of other names.
-            "\nholdout = ": "\n* = ",
-            " dbname=holdout connect_query='SET lock_timeout = 60000": " connect_query='SET lock_timeout = 60000",
-        }
-        for old, new in here.items():
-            assert old in shipped, old
-            shipped = shipped.replace(old, new)
-        shipped = shipped.replace(f"127.0.0.1 port={behind.port}", f"127.0.0.1 port={behind.port} user=holdout")
-        (folder / "pgbouncer.ini").write_text(shipped)
-        (folder / "pgbouncer.ini").chmod(0o644)
-        with _running(["/usr/sbin/pgbouncer", str(folder / "pgbouncer.ini")], folder, port) as pool:
-            yield pool

@@ -14,7 +14,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Row, ShownScore, board_of, by_primary
 from leaderboard.boards.queries.lookup import benchmark_or_404
-from leaderboard.boards.queries.main_phase import OF_A_BENCHMARK, main_phase
+from leaderboard.boards.queries.main_phase import main_phase, phases_of
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.strips import strips_of
@@ -122,7 +122,7 @@ def how_to_submit(request: HttpRequest, slug: str) -> HttpResponse:
 def _page(request: HttpRequest, slug: str) -> tuple[Benchmark, list[Phase], dict[str, Any]]:
     """Return a benchmark that the user may see, its phases, and the context of the parts that its pages share."""
     benchmark = benchmark_or_404(request.user, slug)
-    phases = OF_A_BENCHMARK(benchmark.pk)
+    phases = list(phases_of([benchmark.pk]))
     main = main_phase(phases)
     scoring = scorer_of_phase.of(main) if main else None
     gold = main.split.current_gold if main else None

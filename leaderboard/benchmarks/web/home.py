@@ -18,7 +18,6 @@ from leaderboard.boards.queries import ShownScore
 from leaderboard.boards.web.charts.strips import Strips, strips_of
 from leaderboard.boards.web.etag import is_anonymous
 from leaderboard.core import response_cache
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import Benchmark, Leaderboard, Phase, System, Teaser
 
 PAGE = 30
@@ -31,13 +30,13 @@ def home(request: HttpRequest) -> HttpResponse:
     """List benchmarks.
 
     `?search=`: words that must all occur in titles, slug or texts; `?task=`: name of a task; `?sort=`: a key of
-    ORDER_TITLES. Users who are not logged in get a page that was rendered within the same minute, unless `STATE` has
-    changed since.
+    ORDER_TITLES. Users who are not logged in get a page that was rendered within the same minute, unless `_state`
+    has changed since.
     """
     if not is_anonymous(request):
         return _home(request)
     now = timezone.now()
-    tag = f"{int(now.timestamp()) // 60} {STATE.raw(now)}"
+    tag = f"{int(now.timestamp()) // 60} {list(_state(now))}"
     return response_cache.get_or_render(tag, f"{request.method} {request.build_absolute_uri()}", lambda: _home(request))
 
 
@@ -68,9 +67,6 @@ def _state(now: datetime) -> QuerySet[Any, Any]:
         )
         .values_list("n", "last", "revisions", "current", "anonymous", "benchmark_edits", "phase_edits", "teasers")
     )
-
-
-STATE = PreparedQuery(_state, datetime)
 
 
 def _home(request: HttpRequest) -> HttpResponse:

@@ -12,7 +12,6 @@ from leaderboard.boards.actions import past_standings, rank_changes
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, represented
 from leaderboard.core import db_clock
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import (
     GoldVersion,
     Leaderboard,
@@ -25,7 +24,6 @@ from leaderboard.models import (
 
 _STANDING = ("release__submission__system",)
 _LARGE = ("release__values", "release__warnings", "release__cost")
-OF_GOLD = PreparedQuery(lambda phase, gold: Leaderboard.objects.filter(phase=phase, gold_version=gold), int, int)
 NO_RANK = {"rank": None, "rank_low": None, "rank_high": None}
 
 
@@ -40,10 +38,8 @@ def get_or_create(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboa
     A new board is current if the phase has no current board, in preparation if its versions are later than those of
     the current board, and frozen if they are earlier. The gold version is compared first, then the task version.
     """
-    for board in OF_GOLD(phase.pk, gold_id):
-        if board.task_version == task_version:
-            board.phase = phase
-            return board
+    for board in phase.leaderboards.filter(gold_version=gold_id, task_version=task_version):
+        return board
     shown = board_state.current(phase)
     gold = GoldVersion.objects.get(pk=gold_id)
     if shown is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
@@ -35,11 +35,11 @@ from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.board import Board, Summary, Version
-from leaderboard.boards.queries.reading import cost_kinds
+from leaderboard.boards.queries.reading import Line, cost_kinds
 from leaderboard.boards.queries.representative import ShownRun
 from leaderboard.boards.queries.request import InvalidQuery
 from leaderboard.boards.queries.track_ranks import ranks_of
-from leaderboard.boards.queries.visible_boards import read_once, shown_at, shown_board
+from leaderboard.boards.queries.visible_boards import counted_once, shown_at, shown_board
 from leaderboard.models import (
     AuditEntry,
     BoardHistory,
@@ -65,9 +65,11 @@ class PastBoard(Board):
 
     merits: Sequence[float] = ()
 
-    def rank(self, merit: float | None) -> int | None:
-        """Return the rank of a system that competes and has this merit; None without one."""
-        return None if merit is None else 1 + bisect_left(self.merits, merit)
+    def ranked(self, lines: Iterable[Line]) -> list[Line]:
+        """Return the lines of `standings_of` with ranks in place of merits."""
+        return [
+            line if line.rank is None else line._replace(rank=1 + bisect_left(self.merits, line.rank)) for line in lines
+        ]
 
 
 def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
@@ -83,12 +85,14 @@ def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
     if not BoardHistory.objects.filter(leaderboard=leaderboard, is_complete=True).exists():
         raise InvalidQuery("as_of", "The past days of this board are being prepared. Try again in a few minutes.")
     sign = board_state.direction(leaderboard, board_state.primary_of(leaderboard))
-    summary, merits = _counted(leaderboard, day, sign, bool(phase.tracks))
+    has_tracks = bool(phase.tracks)
+    summary, merits = counted_once(
+        "past", leaderboard, lambda: _counted(leaderboard.pk, day, sign, has_tracks), day, has_tracks
+    )
     gold = leaderboard.gold_version
     return PastBoard(phase, leaderboard, gold, [], stored_summary=summary, as_of=day, merits=merits)
 
 
-@read_once(8)
 def _counted(board: int, day: date, sign: int, has_tracks: bool) -> tuple[Summary, Sequence[float]]:
     """Return the summary of a board's rows at the end of a day, and the merits of its ranked systems in order."""
     standings = _at(PastStanding.objects.filter(leaderboard=board), day, sign)

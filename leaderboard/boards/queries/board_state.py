@@ -11,7 +11,6 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, NullIf
 
 from evaluator.disclosure.rounding import Bounded
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import (
     GoldVersion,
@@ -27,15 +26,6 @@ from leaderboard.models import (
 )
 
 
-def _preparing(phase_id: int) -> models.QuerySet[Leaderboard]:
-    waiting = Leaderboard.objects.filter(phase=phase_id, state=Leaderboard.State.PREPARING)
-    return waiting.select_related("gold_version").order_by("-gold_version__number", "-task_version")[:1]
-
-
-_PREPARING = PreparedQuery(_preparing, int)
-"""Query for the board in preparation, compiled once: each page of a board needs it, and it nearly always finds none."""
-
-
 def current(phase: Phase) -> Leaderboard | None:
     """Return the phase's current board; None before the first run has finished."""
     return phase.leaderboards.filter(state=Leaderboard.State.CURRENT).select_related("gold_version").first()
@@ -43,10 +33,8 @@ def current(phase: Phase) -> Leaderboard | None:
 
 def preparing(phase: Phase) -> Leaderboard | None:
     """Return the phase's board in preparation; of several, the one of the latest version; None if there is none."""
-    for board in _PREPARING(phase.pk):
-        board.phase = phase
-        return board
-    return None
+    waiting = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).select_related("gold_version")
+    return waiting.order_by("-gold_version__number", "-task_version").first()
 
 
 def gold_of(phase: Phase) -> GoldVersion | None:

@@ -1,6 +1,6 @@
 """Columns of a board's rows, declared once for JSON, its schema, CSV, LaTeX, Markdown, pages and sorting.
 
-To add a column, add a field to `Row`, fill it in `reading.py::build_rows`, and add a line here, and its markup, if
+To add a column, add a field to `Row`, fill it in `reading.py::rows_of`, and add a line here, and its markup, if
 any, to `boards/web/tables/row_cells.py`.
 Scores and costs are not declared here: their number depends on the board. Citations list their own fields
 (`citation.py`), since a new column must not change the digests of published boards.
@@ -27,7 +27,7 @@ class RowColumn:
     kind: type of the values; `list` is a list of strings, a Django enumeration names the allowed strings.
     null: a row may have no value. help: description in the API's schema.
     attribute: the attribute of `Row` that holds the value; empty: the one called `name`.
-    path: field path from Standing, for the database to sort by; empty: not sortable.
+    sortable: a table can be sorted by this column.
     csv: position in the CSV, 0 for not included; negative positions follow scores and costs, the last is -1.
     csv_if: include the column in the CSV only if this attribute of some row is set; empty: always.
     text: heading in LaTeX and Markdown; empty: not included.
@@ -40,7 +40,7 @@ class RowColumn:
     null: bool = False
     help: str = ""
     attribute: str = ""
-    path: str = ""
+    sortable: bool = False
     csv: int = 0
     csv_if: str = ""
     text: str = ""
@@ -57,7 +57,9 @@ class RowColumn:
 
 
 COLUMNS = (
-    RowColumn("rank", int, null=True, path="rank", csv=1, text="Rank", help="null: not competing, or without a value"),
+    RowColumn(
+        "rank", int, null=True, sortable=True, csv=1, text="Rank", help="null: not competing, or without a value"
+    ),
     RowColumn("tied", bool),
     RowColumn(
         "rank_low",
@@ -66,9 +68,8 @@ COLUMNS = (
         help="1 + the number of significantly better systems; null unless `rank_ranges` is ready",
     ),
     RowColumn("rank_high", int, null=True, help="number of ranked systems, minus the significantly worse"),
-    # The database sorts by the names that are shown to this viewer.
-    RowColumn("system", str, path="shown_system", csv=2, text="System"),
-    RowColumn("team", str, path="shown_team", csv=3, text="Team"),
+    RowColumn("system", str, sortable=True, csv=2, text="System"),
+    RowColumn("team", str, sortable=True, csv=3, text="Team"),
     RowColumn("kind", System.Kind, csv=4, help="only participants are ranked"),
     RowColumn("description", str),
     RowColumn(
@@ -106,12 +107,12 @@ COLUMNS = (
     RowColumn(
         "received_at",
         datetime,
-        path="release__submission__received_at",
+        sortable=True,
         csv=6,
         page="Received",
         help="when the submission was received; a rescoring does not change it",
     ),
-    RowColumn("released_at", datetime, path="release__released_at", csv=7, help="when these scores were published"),
+    RowColumn("released_at", datetime, sortable=True, csv=7, help="when these scores were published"),
     RowColumn("facts", dict, help="the facts that the benchmark asks for, as stated by the team, by name"),
     RowColumn("warnings", list),
     RowColumn("no_cost", str, help="why there is no cost; empty if there is one"),
@@ -119,7 +120,7 @@ COLUMNS = (
 )
 """All columns, in the order of the JSON."""
 
-SORTABLE = {column.name: column for column in COLUMNS if column.path}
+SORTABLE = {column.name: column for column in COLUMNS if column.sortable}
 
 
 def values_of(columns: Sequence[RowColumn]) -> Callable[[Row], tuple[Any, ...]]:

@@ -17,18 +17,12 @@ from leaderboard.boards.queries.board import Board, Version, crossed_by
 from leaderboard.boards.queries.paging import read_head
 from leaderboard.boards.queries.reading import board_of, by_value
 from leaderboard.boards.queries.request import MOST_ROWS, first_column
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.refusal import NotFound
 from leaderboard.models import Benchmark, Phase, Split
 
 
 def _phases(**filters: Any) -> QuerySet[Phase]:
     return Phase.objects.select_related("benchmark__dataset", "split__dataset", "scorer").filter(**filters)
-
-
-PUBLIC_PHASE = PreparedQuery(
-    lambda slug, phase: _phases(benchmark__state=Benchmark.State.PUBLIC, benchmark__slug=slug, slug=phase), str, str
-)
 
 
 def benchmark_or_404(user: Any, slug: str) -> Benchmark:
@@ -44,12 +38,12 @@ def managed_or_404(user: Any, slug: str) -> Benchmark:
 
 def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
     """Return a phase of a benchmark that the user may see, with its benchmark, split, their dataset, and scorer."""
-    if public := PUBLIC_PHASE(slug, phase):
-        return public[0]
+    named = _phases(benchmark__slug=slug, slug=phase)
+    if (public := named.filter(benchmark__state=Benchmark.State.PUBLIC).first()) is not None:
+        return public
     if user is None or not user.is_authenticated:
         raise Http404("no such phase")
-    visible = _phases(benchmark__in=Benchmark.objects.visible_to(user).values("pk"))
-    return get_object_or_404(visible, benchmark__slug=slug, slug=phase)
+    return get_object_or_404(named, benchmark__in=Benchmark.objects.visible_to(user).values("pk"))
 
 
 def managed_phase_or_404(user: Any, slug: str, phase: str) -> Phase:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import Leaderboard, Phase, Standing
 
 
@@ -19,9 +18,6 @@ def phases_of(benchmarks: Iterable[int]) -> QuerySet[Phase]:
     rows = Standing.objects.filter(leaderboard__phase=OuterRef("pk"), leaderboard__state=Leaderboard.State.CURRENT)
     phases = Phase.objects.filter(benchmark__in=benchmarks).select_related("benchmark__dataset", "split", "scorer")
     return phases.annotate(has_results=Exists(rows))
-
-
-OF_A_BENCHMARK = PreparedQuery(lambda benchmark: phases_of([benchmark]), int)
 
 
 def main_phase(phases: Sequence[Phase]) -> Phase | None:

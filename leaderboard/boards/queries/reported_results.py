@@ -10,14 +10,12 @@ import structlog
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Key, slice_of
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import Benchmark, ReportedResult
 from leaderboard.models.reported_numbers import Value
 
 log = structlog.get_logger(__name__)
 NO_NUMBERS = (ValueError, RecursionError)
 """Raised when numbers are checked or read: JSON may have more digits or nesting than Python can read."""
-OF_A_BENCHMARK = PreparedQuery(lambda benchmark: ReportedResult.objects.filter(benchmark=benchmark), int)
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
     If the JSON of some row cannot be read, return rows that load their numbers one by one.
     """
     try:
-        return OF_A_BENCHMARK(benchmark.pk)
+        return list(benchmark.reported_results.all())
     except NO_NUMBERS:
         return benchmark.reported_results.defer("values")
 

@@ -104,7 +104,7 @@ class Row(msgspec.Struct, frozen=True):
 
     def cost_of(self, kind: str) -> float | None:
         """Return the cost of one kind, such as wall_seconds; None if it is not shown."""
-        return None if self.cost is None else self.cost.as_dict().get(kind)
+        return None if self.cost is None else getattr(self.cost, kind)
 
 
 def in_order(rows: Iterable[Row], value: Callable[[Row], float | str | None], *, descending: bool) -> list[Row]:

@@ -19,8 +19,8 @@ SHORTEST_INDEXED = 3
 def few_systems(board: Board, query: BoardQuery, viewer: Any, most: int) -> list[int] | None:
     """Return the ids of systems among which are all that pass the query's filters; None if they would exceed `most`.
 
-    Only filters with an index are used: by own systems, kind, and words of at least SHORTEST_INDEXED letters. Systems
-    with such a word may be on other boards.
+    Filters with an index are used: by own systems, kind, and words of at least SHORTEST_INDEXED letters. Systems with
+    such a word may be on other boards. Of other words the names on the board are read, until too many have them.
     """
     if query.own:
         return _at_most(_on(board).filter(pk__in=own_systems(viewer)), most)
@@ -29,7 +29,7 @@ def few_systems(board: Board, query: BoardQuery, viewer: Any, most: int) -> list
     for word in sorted(query.words, key=len, reverse=True)[:2]:
         if len(word) >= SHORTEST_INDEXED and (systems := _named(board, word, most)) is not None:
             return systems
-    return None
+    return _matching(board, query, most) if any(len(word) > 1 for word in query.words) else None
 
 
 def own_systems(viewer: Any) -> QuerySet[System, int]:
@@ -62,6 +62,20 @@ def _named(board: Board, word: str, most: int) -> list[int] | None:
             return None
         systems.update(matches)
     return list(systems) if len(systems) <= most else None
+
+
+def _matching(board: Board, query: BoardQuery, most: int) -> list[int] | None:
+    """Return the ids of the systems of a board that may have all words, kind and track; None: more than `most`."""
+    standings = standings_of(board).order_by()
+    for word in query.words:
+        is_named = Q(system__name__icontains=word) | Q(system__team__name__icontains=word)
+        standings = standings.filter(is_named | Q(system__anonymous_until__gt=timezone.now()))
+    if query.kind:
+        standings = standings.filter(system__kind=query.kind)
+    if query.track:
+        standings = standings.filter(release__submission__track=query.track)
+    systems = list(standings.values_list("system", flat=True)[: most + 1])
+    return systems if len(systems) <= most else None
 
 
 def _on(board: Board) -> QuerySet[System]:

@@ -14,7 +14,6 @@ from django.utils.http import urlencode
 from leaderboard.boards.queries import Board, Ranges, Slice
 from leaderboard.boards.queries.reading import read_json
 from leaderboard.boards.web.plot_links import is_symmetric, plot_pages
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import Leaderboard, Phase
 
 
@@ -94,7 +93,6 @@ def _phases(benchmark: int) -> QuerySet[Phase, tuple[Any, ...]]:
     return phases.values_list("slug", "title", "scorer", Cast("tracks", TextField()), dimensions)
 
 
-PHASES = PreparedQuery(_phases, int)
 EVERYWHERE = ("progress", "significance", "head_to_head")
 """Names of pages that every phase has."""
 
@@ -110,7 +108,7 @@ def phase_links(request: HttpRequest, phase: Phase) -> list[PhaseLink]:
         return []
     view, dimension = (match.url_name or "").removeprefix("frozen_"), match.kwargs.get("dimension")
     links = []
-    for slug, title, scorer, tracks, dimensions in PHASES(phase.benchmark_id):
+    for slug, title, scorer, tracks, dimensions in _phases(phase.benchmark_id):
         known = read_json(dimensions) if dimensions else {}
         has_view = {
             "board_by_slice": dimension in known,

@@ -9,13 +9,12 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
-from django.contrib.admin.models import LogEntry
-from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet, Subquery, Sum
+from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
@@ -24,24 +23,9 @@ from django.utils.translation import get_language
 from django.views.decorators.http import conditional_page
 
 from leaderboard.core import response_cache
-from leaderboard.core.compiled_queries import PreparedQuery, parse_datetime
-from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Standing
+from leaderboard.models import Phase
 
 View = TypeVar("View", bound=Callable[..., Any])
-# `ranked_sequence` also counts submissions that change no board: on a ladder, nobody may see that there was one.
-_PHASE_FIELDS = [field.attname for field in Phase._meta.concrete_fields if field.attname != "ranked_sequence"]
-_RELATED_FIELDS = (
-    "benchmark__title",
-    "benchmark__summary",
-    "benchmark__facts",
-    "benchmark__dataset__title",
-    "split__name",
-    "split__gold_public",
-    "split__options",
-    "split__state",
-    "split__retired_at",
-    "split__retired_reason",
-)
 
 
 def with_etag(view: View) -> View:
@@ -84,10 +68,10 @@ def tag_of(slug: str, phase: str, *, address: str) -> str | None:
     another address, in particular for one that has to be answered with 404.
     """
     at = timezone.now()
-    rows = BOARDS.raw(slug, phase, at)
-    if not rows or any(row[-1] for row in rows):
+    rows = _boards(slug, phase, at)
+    if not rows or any(is_preparing for *_, is_preparing in rows):
         return None
-    parts = [_code_digest(), address, at.date(), [_dates_passed(row, at) for row in rows], rows]
+    parts = [_code_digest(), address, at.date(), rows]
     return f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
 
 
@@ -97,51 +81,61 @@ def is_anonymous(request: HttpRequest) -> bool:
     return "Authorization" not in request.headers and not any(name in request.COOKIES for name in names)
 
 
-def _boards(slug: str, phase: str, at: datetime) -> QuerySet[Any, Any]:
-    """Return one row per board of the phase, with every value on which its public pages depend at the time `at`."""
-    boards = Leaderboard.objects.filter(
-        phase__slug=phase, phase__benchmark__slug=slug, phase__benchmark__state=Benchmark.State.PUBLIC
-    )
-    preparing = Leaderboard.objects.filter(phase=OuterRef("phase"), state=Leaderboard.State.PREPARING)
-    anonymous = Standing.objects.filter(leaderboard=OuterRef("pk"), system__anonymous_until__gt=at)
-    reported = ReportedResult.objects.filter(benchmark=OuterRef("phase__benchmark"))
-    reported_of_benchmark = reported.order_by().values("benchmark")
-    phase_fields = [f"phase__{name}" for name in (*_PHASE_FIELDS, *_RELATED_FIELDS)]
-    ranking_fields = [f"ranking__{name}" for name in ("changes", "covered", "failures", "computed_at")]
-    annotations = {
-        "n_hidden": Subquery(anonymous.order_by().values("leaderboard").annotate(n=Count("*")).values("n")),
-        "n_reported": Subquery(reported_of_benchmark.annotate(n=Count("*")).values("n")),
-        "last_reported": Subquery(reported_of_benchmark.annotate(last=Max("pk")).values("last")),
-        # The titles and the order of the benchmark's phases, to which each of their boards links.
-        "phase_changes": Subquery(
-            Phase.objects.filter(benchmark=OuterRef("phase__benchmark"))
-            .order_by()
-            .values("benchmark")
-            .annotate(total=Sum("n_entries"))
-            .values("total")
-        ),
-        # Any edit that a curator makes in Django's admin.
-        "last_edit": Subquery(LogEntry.objects.order_by("-pk").values("pk")[:1]),
-        "is_preparing": Exists(preparing),
-    }
-    return (
-        boards.order_by("pk")
-        .annotate(opens=F("phase__opens_at"), closes=F("phase__closes_at"), **annotations)
-        .values_list("pk", "state", "revision", *phase_fields, *ranking_fields, "opens", "closes", *annotations)
-    )
+_STATEMENT = """
+SELECT
+    board.id, board.state, board.revision, ranking.changes, ranking.covered, ranking.failures, ranking.computed_at,
+    benchmark.title, benchmark.summary, benchmark.facts, dataset.title,
+    split.name, split.gold_public, split.options, split.state, split.retired_at, split.retired_reason,
+    {phase_columns},
+    -- Pages say whether these have passed, and no row changes when they pass.
+    phase.opens_at < %(at)s, phase.closes_at < %(at)s,
+    (SELECT COUNT(*) FROM leaderboard_standing standing JOIN leaderboard_system system ON system.id = standing.system_id
+        WHERE standing.leaderboard_id = board.id AND system.anonymous_until > %(at)s),
+    (SELECT COUNT(*) FROM leaderboard_reportedresult result WHERE result.benchmark_id = benchmark.id),
+    (SELECT MAX(result.id) FROM leaderboard_reportedresult result WHERE result.benchmark_id = benchmark.id),
+    -- Each board links to those of the benchmark's other phases.
+    (SELECT {joined_rows} FROM (
+        SELECT slug, title, scorer_id, tracks, position FROM leaderboard_phase
+        WHERE benchmark_id = benchmark.id ORDER BY position, id
+    ) other),
+    -- Any edit that a curator makes in Django's admin.
+    (SELECT MAX(id) FROM django_admin_log),
+    EXISTS (SELECT 1 FROM leaderboard_leaderboard other WHERE other.phase_id = phase.id AND other.state = 'preparing')
+FROM leaderboard_leaderboard board
+JOIN leaderboard_phase phase ON phase.id = board.phase_id
+JOIN leaderboard_benchmark benchmark ON benchmark.id = phase.benchmark_id
+JOIN leaderboard_dataset dataset ON dataset.id = benchmark.dataset_id
+JOIN leaderboard_split split ON split.id = phase.split_id
+LEFT JOIN leaderboard_ranking ranking ON ranking.leaderboard_id = board.id
+WHERE phase.slug = %(phase)s AND benchmark.slug = %(slug)s AND benchmark.state = 'public'
+ORDER BY board.id
+"""
+"""One row for each board of the phase, with every value on which its public pages depend; the last is whether a board
+is in preparation. Written by hand: Django takes longer to make this statement than the database to answer it."""
+_JOINED_ROWS = {
+    "postgresql": "JSON_AGG(JSON_BUILD_ARRAY(slug, title, scorer_id, tracks, position))",
+    "sqlite": "JSON_GROUP_ARRAY(JSON_ARRAY(slug, title, scorer_id, tracks, position))",
+}
 
 
-BOARDS = PreparedQuery(_boards, str, str, datetime)
+def _boards(slug: str, phase: str, at: datetime) -> list[tuple[Any, ...]]:
+    """Return one row for each board of the phase, with every value on which its public pages depend at the time `at`.
 
-
-def _dates_passed(row: tuple[Any, ...], at: datetime) -> list[bool]:
-    """Return [whether the phase's opens_at has passed at `at`, whether its closes_at has]. row: a result of `_boards`.
-
-    Pages show whether these dates have passed, but no row changes when they pass, so the ETag contains this in
-    addition.
+    The last value is whether a board is in preparation. Empty unless the benchmark is public.
     """
-    dates = (value and parse_datetime(value) for value in row[-8:-6])
-    return [value is not None and value < at for value in dates]
+    with connection.cursor() as cursor:
+        # SQLite has times as text without a zone, which is UTC, as the sessions of PostgreSQL are.
+        parameters = {"slug": slug, "phase": phase, "at": f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"}
+        cursor.execute(_statement(connection.vendor), parameters)
+        return cursor.fetchall()
+
+
+@functools.cache
+def _statement(vendor: str) -> str:
+    # `ranked_sequence` also counts submissions that change no board: on a ladder, nobody may see that there was one.
+    columns = [field.column for field in Phase._meta.concrete_fields if field.name != "ranked_sequence"]
+    of_phase = ", ".join(f"phase.{column}" for column in columns)
+    return _STATEMENT.format(phase_columns=of_phase, joined_rows=_JOINED_ROWS[vendor])
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure.policies import policy_of, reveals_comparisons, reveals_counts, reveals_items
 from leaderboard.boards.queries import WHOLE, Board, Row, ShownScore, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.reading import rows_of
+from leaderboard.boards.queries.reading import lines_of, rows_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.strips import Strip, Strips, strips_of
 from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
@@ -120,8 +120,7 @@ def _with_slices(board: Board, chosen: tuple[Row, Row] | None) -> tuple[Row, Row
     if chosen is None or board.leaderboard is None:
         return chosen
     pair = board.leaderboard.standings.filter(system__in=[row.system_id for row in chosen])
-    rows = rows_of(board.leaderboard, board.phase, pair, within=None, viewer=None)
-    scores = {row.system_id: row.scores for row in rows}
+    scores = {row.system_id: row.scores for row in rows_of(board, lines_of(pair), within=None)}
     whole = {row.system_id: structs.replace(row, scores=scores.get(row.system_id, row.scores)) for row in chosen}
     return whole[chosen[0].system_id], whole[chosen[1].system_id]
 

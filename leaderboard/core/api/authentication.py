@@ -15,11 +15,7 @@ from knox.settings import CONSTANTS
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import TokenDetails
-
-TOKENS = PreparedQuery(lambda key: AuthToken.objects.filter(token_key=key).select_related("user", "details"), str)
-"""Tokens that begin with the same letters, with user and details: each request to the API reads one."""
 
 
 class TokenAuthentication(auth.TokenAuthentication):
@@ -64,7 +60,8 @@ class TokenAuthentication(auth.TokenAuthentication):
         if not token.isascii():
             raise AuthenticationFailed("Invalid token.")
         secret = token.decode("ascii")
-        for row in TOKENS(secret[: CONSTANTS.TOKEN_KEY_LENGTH]):
+        rows = AuthToken.objects.filter(token_key=secret[: CONSTANTS.TOKEN_KEY_LENGTH])
+        for row in rows.select_related("user", "details"):
             try:
                 digest = hash_token(secret)
             except (TypeError, binascii.Error):

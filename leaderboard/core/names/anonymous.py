@@ -7,9 +7,6 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from django.db.models import Case, CharField, F, Q, Value, When
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from leaderboard.models import Benchmark, System
@@ -73,34 +70,3 @@ def names_for(viewer: Any, benchmark: Benchmark, at: datetime | None = None) -> 
         return cached["manages"] or system.team_id in cached["teams"]
 
     return lambda system: shown(system, knows=knows(system), at=at)
-
-
-def display_names(viewer: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
-    """Return query expressions `shown_system` and `shown_team` for the names that `names_for` shows to a viewer.
-
-    system: lookup path from the queried rows to their system, such as `submission__system`. A query that searches or
-    sorts by these expressions never matches or sorts by a hidden name.
-    """
-    name, team = F(f"{system}__name"), F(f"{system}__team__name")
-    hidden = hidden_from(viewer, benchmark, system)
-    if hidden is None:
-        return {"shown_system": name, "shown_team": team}
-    number = Concat(Value("Anonymous "), Cast(F(f"{system}__anonymous_number"), CharField()))
-    text = CharField()
-    return {
-        "shown_system": Case(When(hidden, then=number), default=name, output_field=text),
-        "shown_team": Case(When(hidden, then=Value(NOBODY)), default=team, output_field=text),
-    }
-
-
-def hidden_from(viewer: Any, benchmark: Benchmark, system: str) -> Q | None:
-    """Return a query condition that is true of rows whose system is hidden from a viewer; None: the viewer sees all.
-
-    system: lookup path from the queried rows to their system, such as `submission__system`.
-    """
-    hidden = Q(**{f"{system}__anonymous_until__gt": timezone.now()})
-    if getattr(viewer, "is_authenticated", False):
-        if benchmark.is_managed_by(viewer):
-            return None
-        hidden &= ~Q(**{f"{system}__team__in": list(viewer.teams.values_list("pk", flat=True))})
-    return hidden

@@ -19,7 +19,6 @@ from django.urls import reverse
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.core import spdx
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.datasets.queries.public_files import PublicFile, public_files
 from leaderboard.datasets.queries.record_fields import RecordField, fields_of, json_path
@@ -98,9 +97,6 @@ def _splits(dataset: int) -> QuerySet[Split, Any]:
     )
 
 
-_REVISION = PreparedQuery(_splits, int)
-
-
 def document_of(benchmark: Benchmark) -> str:
     """Return the Croissant document of a benchmark as JSON that is safe to embed in HTML.
 
@@ -112,7 +108,7 @@ def document_of(benchmark: Benchmark) -> str:
     revision = (
         *(getattr(benchmark, name) for name in OF_BENCHMARK),
         *(getattr(benchmark.dataset, name) for name in OF_DATASET),
-        *_REVISION.raw(benchmark.dataset_id),
+        *_splits(benchmark.dataset_id),
     )
     try:
         return _document(_Revision(revision, benchmark))

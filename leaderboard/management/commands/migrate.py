@@ -56,11 +56,6 @@ class Command(BaseCommand, migrate.Command):
         if options["plan"] or options["check_unapplied"]:
             super().handle(*args, **options)
             return
-        if connection.vendor == "postgresql" and "options" not in connection.settings_dict["OPTIONS"]:
-            raise CommandError(
-                "manage.py migrate needs a session of PostgreSQL for itself, and HOLDOUT_PGBOUNCER is true: set it to "
-                "false, and HOLDOUT_DATABASE_URL to the address of PostgreSQL."
-            )
         with _settings(connection), db_locks.migration_lock(connection, wait=self._other_migrates()):
             executor = MigrationExecutor(connection)
             # A database without tables has no older code.

@@ -26,7 +26,6 @@ from leaderboard.boards.queries.ladder_bounds import groups_of
 from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.core import db_clock, db_locks, process_metrics, row_locks, tracing
-from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import (
     ACTIVE,
@@ -54,22 +53,6 @@ SYSTEMS_A_SECOND = 50_000
 """Size of a board for which one ranking waits a second for the next releases; see `_pause`."""
 LEAST_PAUSE, LONGEST_PAUSE = 0.02, 2.0
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
-
-
-LAST_SEQUENCE = PreparedQuery(
-    lambda phase: Release.objects.filter(phase=phase).order_by("-sequence").values_list("sequence")[:1], int
-)
-
-
-SEQUENCES = PreparedQuery(
-    lambda phase, team: (
-        Prediction.objects.filter(submission__phase=phase, submission__system__team=team, sequence__isnull=False)
-        .order_by()
-        .values_list("sequence")
-    ),
-    *(int, int),
-)
-"""Sequence numbers of a team's predictions in a phase, of which there are as many as its quota allows."""
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
@@ -248,7 +231,7 @@ def _release(
     ladder = scope(phase, system.team_id)
     n_earlier = _n_earlier(run, board, primary, ladder) if competes and policy.detailed_answers is not None else 0
     compares = competes and policy.compares_steps(policy.is_detailed(n_earlier))
-    last_sequence = next(iter(LAST_SEQUENCE(phase.pk)), (0,))[0]
+    last_sequence = phase.releases.order_by("-sequence").values_list("sequence", flat=True).first() or 0
     release = Release.objects.create(
         phase=phase,
         sequence=last_sequence + 1,
@@ -305,8 +288,8 @@ def _n_earlier(run: Run, board: Leaderboard, primary: str, ladder: int | None) -
         # Only finals are answered.
         finals = Prediction.objects.filter(submission__final__phase=submission.phase_id, sequence__lt=sequence)
         return finals.filter(submission__system__team=submission.system.team_id).count()
-    sent = SEQUENCES(submission.phase_id, submission.system.team_id)
-    return sum(other is not None and other < sequence for (other,) in sent)
+    sent = Prediction.objects.filter(submission__phase=submission.phase_id, sequence__lt=sequence)
+    return sent.filter(submission__system__team=submission.system.team_id).count()
 
 
 def n_earlier_of(phase: Phase) -> dict[UUID, int]:

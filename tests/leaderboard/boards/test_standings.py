@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.boards.queries import WHOLE, Board, board_of, by_primary, paging, reading, slice_of
+from leaderboard.boards.queries import WHOLE, Board, board_of, by_primary, page_of, reading, slice_of
 from leaderboard.boards.queries.board import Summary
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.queries.request import BoardQuery, first_column
@@ -167,7 +167,7 @@ def test_reported_rows_can_be_filtered_by_dimension(world):
 
 
 def test_pages_in_the_order_of_ranks_are_those_of_the_whole_board(world: World) -> None:
-    """They are limited by rank, which ties share, and which some rows lack."""
+    """Ties share ranks, and some rows lack them."""
     world.benchmark.organisers.add(world.curator)
     values = (0.5, 0.5, 0.25, None, 0.75, 0.5, 0.125, 1.0, 0.5)
     for number, value in enumerate(values):
@@ -178,12 +178,10 @@ def test_pages_in_the_order_of_ranks_are_those_of_the_whole_board(world: World) 
     head = reading.head_of(Phase.objects.select_related("benchmark", "split").get())
     assert head.leaderboard is not None
     assert reading.summary_of(head.leaderboard) == Summary.of(board(world).rows)
+    whole = [row.system_id for row in by_primary(board(world))]
     column = first_column(head)
     for size in range(1, len(values) + 1):
         for page in range(1, len(values) // size + 2):
             query = BoardQuery(sort=column, descending=column.best_first, page=page, size=size)
-            assert paging._is_by_rank(head, query)
-            limited, whole = (paging._all_of(query, by_rank)(head.leaderboard.pk) for by_rank in (True, False))
-            assert limited == whole and len(whole) == max(0, min(size, len(values) - (page - 1) * size))
-    worst_first = BoardQuery(sort=column, descending=not column.best_first)
-    assert not paging._is_by_rank(head, worst_first)
+            rows = page_of(head, query).board.rows
+            assert [row.system_id for row in rows] == whole[(page - 1) * size : page * size]

@@ -54,19 +54,12 @@ def test_files_name_only_variables_that_are_read(path: Path) -> None:
 
 
 def test_the_overlay_adds_to_services_of_compose() -> None:
-    own = {"pgbouncer", "rabbitmq"}
-    assert OVERLAY["services"].keys() - COMPOSE["services"].keys() == own
+    assert OVERLAY["services"].keys() - COMPOSE["services"].keys() == {"rabbitmq"}
     with_settings = {name for name, service in COMPOSE["services"].items() if "HOLDOUT_DATABASE_URL" in str(service)}
     for name in with_settings:
         addresses = OVERLAY["services"][name]["environment"]
         local = [host for host in ("@postgres", "@redis") if host in json.dumps(addresses)]
         assert addresses["HOLDOUT_BROKER_URL"] and not local, f"{name} connects to a container of its own host"
-    web = {
-        name
-        for name in with_settings
-        if OVERLAY["services"][name]["environment"]["HOLDOUT_DATABASE_URL"].endswith("_web")
-    }
-    assert web == {"web", "beat"}, "the others wait longer for a lock"
 
 
 def test_compose_passes_on_every_variable() -> None:
@@ -104,15 +97,6 @@ def test_compose_accepts_the_overlay(tmp_path: Path) -> None:
     services = yaml.safe_load(done.stdout)["services"]
     assert services["worker"]["environment"]["HOLDOUT_DATABASE_URL"] == "postgres://holdout:value@value/holdout"
     assert services["web"]["environment"]["HOLDOUT_PROXY"] == "true", "the settings of compose.yaml stay"
-
-
-def test_migrations_have_a_session_of_their_own() -> None:
-    """`manage.py migrate` refuses PgBouncer, whose sessions serve others between two transactions."""
-    compose = OVERLAY["services"]["migrate"]["environment"]
-    job = yaml.safe_load((DEPLOY / "kubernetes" / "migrate.yaml").read_text())["spec"]["template"]["spec"]
-    kubernetes = {row["name"]: row.get("value") for row in job["containers"][0]["env"]}
-    assert compose["HOLDOUT_PGBOUNCER"] == kubernetes["HOLDOUT_PGBOUNCER"] == "false"
-    assert compose["HOLDOUT_DATABASE_URL"] != OVERLAY["services"]["worker"]["environment"]["HOLDOUT_DATABASE_URL"]
 
 
 # --- systemd

@@ -238,12 +238,3 @@ def test_one_process_at_a_time_migrates(migrated: list[str], monkeypatch: pytest
         monkeypatch.setattr(migrate, "PATIENCE", -1.0)
         with pytest.raises(CommandError, match=r"another manage\.py migrate"):
             call_command("migrate")
-
-
-@on_postgresql
-def test_it_refuses_a_shared_session(migrated: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    options = {name: value for name, value in connection.settings_dict["OPTIONS"].items() if name != "options"}
-    monkeypatch.setitem(connection.settings_dict, "OPTIONS", options)
-    with pytest.raises(CommandError, match="HOLDOUT_PGBOUNCER"):
-        call_command("migrate")
-    assert migrated == []

@@ -29,23 +29,32 @@ PAGE = b"<p>The same words again and again.</p>" * 1000
 
 @dataclass
 class Upstream:
-    """A server in place of the site. requests: (method, path, headers, body) of each so far."""
+    """A server in place of the site. requests: (method, path, headers, body) of each so far.
+
+    answers: headers of the responses of pages beside the usual ones; it answers 304 to a request with their ETag.
+    """
 
     requests: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
+    answers: dict[str, str] = field(default_factory=dict)
 
     def handler(self) -> type[BaseHTTPRequestHandler]:
-        requests = self.requests
+        requests, answers = self.requests, self.answers
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 requests.append((self.command, self.path, dict(self.headers), body))
                 page = PAGE if "Accept-Encoding" in self.headers else b""
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.send_header("Content-Length", str(len(page)))
+                is_known = self.headers.get("If-None-Match", "nothing") == answers.get("ETag")
+                self.send_response(304 if is_known else 200)
+                for name, value in answers.items():
+                    self.send_header(name, value)
+                if not is_known:
+                    self.send_header("Content-Type", "text/html; charset=utf-8")
+                    self.send_header("Content-Length", str(len(page)))
                 self.end_headers()
-                self.wfile.write(page)
+                if not is_known:
+                    self.wfile.write(page)
 
             do_POST = do_GET
 
@@ -181,3 +190,63 @@ def test_a_site_that_is_down_is_503(site: Proxied) -> None:
     site.stop.close()
     status, headers, body = site.ask("GET", "/")
     assert (status, headers["Retry-After"], json.loads(body)["code"]) == (503, "10", "busy")
+
+
+BOARD = "/benchmarks/tiny/test/?sort=system"
+AS_THE_SITE = {"ETag": '"1"', "Cache-Control": "private, no-cache", "Vary": "Cookie, Authorization"}
+"""Headers of a board for a visitor without a session."""
+
+
+@nginx.needs_nginx
+@pytest.mark.parametrize(
+    "address", [BOARD, "/", "/benchmarks/tiny/", "/api/v1/benchmarks/tiny/phases/test/leaderboard/comparisons/"]
+)
+def test_boards_of_anonymous_visitors_are_kept_for_seconds_and_then_revalidated(site: Proxied, address: str) -> None:
+    site.upstream.answers.update(AS_THE_SITE)
+    first = site.ask("GET", address)
+    assert site.ask("GET", address)[2] == first[2] and len(site.upstream.requests) == 1
+    assert site.ask("GET", address, **{"If-None-Match": 'W/"1"'})[0] == 304 and len(site.upstream.requests) == 1
+    assert site.ask("GET", f"{address}&page=2")[0] == site.ask("GET", address, Host="other.example")[0] == 200
+    assert len(site.upstream.requests) == 3, "another address, another host"
+    nginx.eventually(lambda: site.ask("GET", address)[0] == 200 and len(site.upstream.requests) == 4)
+    assert site.upstream.requests[-1][2]["If-None-Match"] == '"1"'
+    site.upstream.answers["ETag"] = '"2"'
+    nginx.eventually(lambda: site.ask("GET", address)[1]["ETag"] == '"2"')
+    assert len(site.upstream.requests) == 5
+
+
+@nginx.needs_nginx
+@pytest.mark.parametrize(
+    "headers",
+    [{"Cookie": "sessionid=a"}, {"Cookie": "csrftoken=a; messages=b"}, {"Authorization": "Token a"}],
+    ids=lambda headers: next(iter(headers.values())),
+)
+def test_who_has_a_cookie_or_a_token_neither_fills_nor_reads_the_cache(site: Proxied, headers: dict[str, str]) -> None:
+    site.upstream.answers.update(AS_THE_SITE)
+    for _ in range(2):
+        site.ask("GET", BOARD, **headers)
+    assert len(site.upstream.requests) == 2
+    for _ in range(2):
+        site.ask("GET", BOARD)
+    assert len(site.upstream.requests) == 3
+    assert site.ask("GET", BOARD, **headers, **{"If-None-Match": '"1"'})[0] == 304
+    assert len(site.upstream.requests) == 4 and site.upstream.requests[-1][2]["If-None-Match"] == '"1"'
+
+
+@nginx.needs_nginx
+@pytest.mark.parametrize(
+    ("address", "answer"),
+    [
+        (BOARD, {"Set-Cookie": "csrftoken=a"}),
+        (BOARD, {"ETag": ""}),
+        (BOARD, {"Cache-Control": "no-store"}),
+        ("/accounts/login/", {}),
+        ("/benchmarks/tiny/splits/test/inputs.jsonl", {}),
+        ("/api/v1/benchmarks/tiny/phases/test/submissions/", {}),
+    ],
+)
+def test_other_answers_are_not_kept(site: Proxied, address: str, answer: dict[str, str]) -> None:
+    site.upstream.answers.update({name: value for name, value in (AS_THE_SITE | answer).items() if value})
+    for _ in range(2):
+        assert site.ask("GET", address)[0] == 200
+    assert len(site.upstream.requests) == 2

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,37 +13,25 @@ from django.views.decorators.http import require_safe
 
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import WHOLE, Board, SliceValue
+from leaderboard.boards.queries import WHOLE, Board, Slice, SliceValue
 from leaderboard.boards.queries.lookup import board_or_404, dimension_or_404
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.etag import with_etag
-from leaderboard.boards.web.pages.measures_by_slice import fits, is_first_choice, measures_table, with_units
-from leaderboard.boards.web.tables.heat_rows import Source, competitor_phrase, heat_rows, on_scale, reasons
+from leaderboard.boards.web.tables.heat_rows import Source, competitor_phrase, on_scale
 from leaderboard.boards.web.tables.pages import TablePage
+from leaderboard.boards.web.tables.pivot import Planned, page_context, pivot, requested, sorted_by, with_units
 from leaderboard.boards.web.tables.reported_grid import reported_grid
-from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
 
 MAX_HORIZONTAL_HEADINGS = 8
 """Largest number of columns with horizontal headings; with more columns, headings are vertical."""
 MAX_TOOLTIPS = 4000
 """Largest number of cells that have tooltips with their intervals, which are half of the bytes of a large page."""
 ALL = "all"
-
-
-@dataclass(frozen=True)
-class Column:
-    """Column of the table: a value of the dimension, or a summary over all of its values."""
-
-    title: str
-    n: int | None
-    source: Source
-    heading: Heading
-
-    @property
-    def is_summary(self) -> bool:
-        return not self.source.slice
+FEW = 4
+"""Maximum number of values of a dimension whose page shows all measures by default."""
+MOST = 60
+"""Maximum number of columns of a readable table."""
 
 
 @require_safe
@@ -58,27 +47,22 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
     """
     board = board_or_404(request.user, slug, phase, within=[dimension], **version)
     dimension = dimension_or_404(board, dimension)
-    task = TASKS[board.phase.benchmark.task]
     offered = board.measures_on([dimension])
     measure, has_all = _requested_measure(request, board, dimension, offered)
-    context = {
-        "board": board,
-        "phase": board.phase,
-        "benchmark": board.phase.benchmark,
-        "task": task,
+    declared = TASKS[board.phase.benchmark.task].dimensions
+    context = page_context(board) | {
         "dimension": dimension,
-        "about": next((known.doc for known in task.dimensions if known.name == dimension), ""),
+        "about": next((known.doc for known in declared if known.name == dimension), ""),
         "measure": measure,
         "measures": offered,
         "has_all": has_all,
         "among": competitor_phrase(board.rows),
-        "boards": other_boards(board),
     }
     context |= _reported(board, dimension, measure or (offered[0] if offered else None))
     if measure is not None:
-        context |= _table(request, board, dimension, measure)
+        context |= _one_measure(request, board, dimension, measure)
     elif offered:
-        context |= measures_table(request, board, dimension, offered)
+        context |= _all_measures(request, board, dimension, offered)
     return render(request, "boards/by_slice.html", context)
 
 
@@ -107,56 +91,79 @@ def _requested_measure(
 
     offered: the measures with scores on the dimension's slices.
     """
-    has_all = fits(board, dimension, offered)
-    requested = request.GET.get("measure")
-    named = next((measure for measure in offered if measure.name == requested), None)
-    if named is None and has_all and (requested == ALL or is_first_choice(board, dimension)):
+    n_values = len(board.dimensions[dimension])
+    # Each measure has a column for each value, and one overall.
+    has_all = len(offered) > 1 and (n_values + 1) * len(offered) <= MOST
+    name = request.GET.get("measure")
+    if has_all and (name == ALL or n_values <= FEW) and all(measure.name != name for measure in offered):
         return None, has_all
-    return named or (offered[0] if offered else None), has_all
+    return requested(request, offered), has_all
 
 
-def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure) -> dict[str, object]:
+def _one_measure(request: HttpRequest, board: Board, dimension: str, measure: Measure) -> dict[str, object]:
     values, empty = with_units(board.values(dimension, measure.name))
     measure = on_scale(request, measure, board.rows, [WHOLE, *(value.slice for value in values)])
     planned = _planned(board, measure, values)
-    keys = {key: source.key for key, (_, source, _) in planned.items()}
-    keys |= {"system": Key(by_name, best_first=False)}
-    sorting = Sorting.from_request(request, keys, "micro")
+    cut = TablePage.from_request(request, len(board.rows))
+    sorting = sorted_by(request, planned, "micro")
     rows = sorting.apply(board.rows)
-    headings = sorting.headings
-    columns = [Column(title, n, source, headings[key]) for key, (title, source, n) in planned.items()]
-    cut = TablePage.from_request(request, len(rows))
-    page_rows = cut.of(rows)
-    cells = heat_rows(rows, [column.source for column in columns], page_rows)
-    shown = list(zip(page_rows, cells, strict=True))
-    detail = next((i for i, column in enumerate(columns) if column.heading.key == sorting.key), 0)
-    # The Ladder reveals no intervals, and some custom scorers return none.
-    has_intervals = any(column.source.score(row).low is not None for row in rows for column in columns)
-    scores = [line[detail].score for line in cells]
+    table = pivot(rows, [("", planned)], sorting.headings, cut)
+    index = next((i for i, column in enumerate(planned) if column.key == sorting.key), 0)
+    _, shown = table.detail(0)
+    scores = [(row, cells[index].score) for row, cells in shown]
     return {
         "cut": cut,
-        "columns": columns,
+        "table": table,
         "empty_values": empty,
-        "has_tooltips": not has_intervals or len(page_rows) * len(columns) <= MAX_TOOLTIPS,
+        "has_tooltips": not table.has_intervals or len(table.rows) * len(planned) <= MAX_TOOLTIPS,
         "is_tall": len(values) > MAX_HORIZONTAL_HEADINGS,
-        "headings": headings,
-        "rows": shown,
-        "detail": (columns[detail], list(zip(page_rows, scores, strict=True))),
-        "n_varies": any(score.n != columns[detail].n for score in scores),
-        "has_intervals": has_intervals,
+        "detail": (table.columns[index], scores),
+        "n_varies": any(score.n != planned[index].n for _, score in scores),
         "legends": legends([measure]),
-        "reasons": reasons(cells),
     }
 
 
-def _planned(board: Board, measure: Measure, values: Sequence[SliceValue]) -> dict[str, tuple[str, Source, int | None]]:
-    """Return (title, source, n) of each column by sort key: micro, macro if it exists, then the dimension's values."""
+def _planned(board: Board, measure: Measure, values: Sequence[SliceValue]) -> list[Planned]:
+    """Return the columns of a measure: micro, macro if it exists, then the dimension's values."""
     macro = board.measure(f"macro_{measure.name}")
-    planned = {"micro": ("All (micro)" if macro else "All", Source(measure, WHOLE), board.n(measure.name))}
+    planned = [Planned("micro", "All (micro)" if macro else "All", Source(measure, WHOLE), board.n(measure.name))]
     if macro:
         on_same_scale = replace(macro, low=measure.low, high=measure.high)
-        planned["macro"] = ("Macro", Source(on_same_scale, WHOLE), board.n(macro.name))
-    for value in values:
-        # The prefix distinguishes a value called "micro" or "system" from those keys.
-        planned[f"is {value.value}"] = (value.value, Source(measure, value.slice), value.n)
-    return planned
+        planned.append(Planned("macro", "Macro", Source(on_same_scale, WHOLE), board.n(macro.name)))
+    # The prefix distinguishes a value called "micro" or "system" from those keys.
+    planned += [Planned(f"is {value.value}", value.value, Source(measure, value.slice), value.n) for value in values]
+    return list({column.key: column for column in planned}.values())
+
+
+def _all_measures(request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]) -> dict[str, object]:
+    """Return the template context of the table of all measures `offered`: those with scores by the dimension."""
+
+    def n_of(value: SliceValue) -> int:
+        return max(board.n(measure.name, value.slice) or 0 for measure in offered)
+
+    def planned(value: str | None, slice_: Slice) -> list[Planned]:
+        return [
+            Planned(
+                json.dumps([measure.name, value], ensure_ascii=False),
+                measure.title,
+                Source(measure, slice_),
+                board.n(measure.name, slice_),
+            )
+            for measure in on_its_scale
+        ]
+
+    values, empty = with_units([replace(value, n=n_of(value)) for value in board.values(dimension, offered[0].name)])
+    by_value: Mapping[str, Slice] = {value.value: value.slice for value in values}
+    on_its_scale = [on_scale(request, measure, board.rows, [WHOLE, *by_value.values()]) for measure in offered]
+    plan = [("All", planned(None, WHOLE)), *((value, planned(value, slice_)) for value, slice_ in by_value.items())]
+    cut = TablePage.from_request(request, len(board.rows))
+    sorting = sorted_by(request, [column for _, group in plan for column in group], plan[0][1][0].key)
+    table = pivot(sorting.apply(board.rows), plan, sorting.headings, cut)
+    selected = next((i for i, (_, group) in enumerate(plan) if any(c.key == sorting.key for c in group)), 0)
+    return {
+        "cut": cut,
+        "table": table,
+        "empty_values": empty,
+        "detail": table.detail(selected),
+        "legends": legends(on_its_scale),
+    }

@@ -12,38 +12,25 @@ from django.views.decorators.http import conditional_page, require_safe
 from msgspec import structs
 
 from evaluator.measures.base import Measure
-from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import WHOLE, Board, Row, by_primary, tracks
+from leaderboard.boards.queries import WHOLE, Board, by_primary, tracks
 from leaderboard.boards.queries.lookup import board_or_404, dimension_or_404, head_or_404
 from leaderboard.boards.queries.reported_results import Reported, reported_of
 from leaderboard.boards.queries.tracks import Track
-from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.pages.by_slice import board_by_slice
-from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows, on_scale, reasons
+from leaderboard.boards.web.tables.heat_rows import Source, on_scale
+from leaderboard.boards.web.tables.pivot import Pivot, Planned, page_context, pivot, requested
 
 FEW = 8
 """Maximum number of values of a dimension whose slices are shown by default."""
 
 
 @dataclass(frozen=True)
-class Column:
-    """One column of a track's table.
-
-    title: empty for the overall score. n: number of gold units behind the scores; None if there are none.
-    """
-
-    title: str
-    n: int | None
-    source: Source
-
-
-@dataclass(frozen=True)
 class OneTrack:
-    """Table of one track. rows: best first, with one cell per column. reported: papers' results for this track."""
+    """Table of one track, best first. reported: papers' results for this track."""
 
     track: Track
-    rows: Sequence[tuple[Row, Sequence[HeatCell]]]
+    table: Pivot
     reported: Reported
 
 
@@ -63,28 +50,20 @@ def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) 
     dimension = _dimension(request, head)
     board = board_or_404(request.user, slug, phase, within=[dimension] if dimension else (), **version)
     offered = board.measures_on([dimension] if dimension else [])
-    measure = next(
-        (known for known in offered if known.name == request.GET.get("measure")), offered[0] if offered else None
-    )
+    measure = requested(request, offered)
     if measure is not None:
         slices = [value.slice for value in board.values(dimension, measure.name)] if dimension else []
         measure = on_scale(request, measure, board.rows, [WHOLE, *slices])
-    columns = _columns(board, measure, dimension) if measure else []
-    track_tables = [_track_table(board, track, columns) for track in tracks.of(board.phase)]
-    context = {
-        "board": board,
-        "phase": board.phase,
-        "benchmark": board.phase.benchmark,
-        "task": TASKS[board.phase.benchmark.task],
+    planned = _planned(board, measure, dimension) if measure else []
+    track_tables = [_of_track(board, track, planned) for track in tracks.of(board.phase)]
+    context = page_context(board) | {
         "dimension": dimension,
         "dimensions": list(board.dimensions),
         "measure": measure,
         "measures": offered,
-        "columns": columns,
         "tracks": track_tables,
-        "reasons": reasons(cells for table in track_tables for _, cells in table.rows),
+        "reasons": list(dict.fromkeys(reason for one in track_tables for reason in one.table.reasons)),
         "legends": legends([measure]) if measure else [],
-        "boards": other_boards(board),
     }
     return render(request, "boards/by_track.html", context)
 
@@ -95,14 +74,13 @@ def _dimension(request: HttpRequest, board: Board) -> str:
     return next((name for name, values in board.dimensions.items() if 1 < len(values) <= FEW), "")
 
 
-def _columns(board: Board, measure: Measure, dimension: str) -> list[Column]:
-    whole = Column("", board.n(measure.name), Source(measure, WHOLE))
+def _planned(board: Board, measure: Measure, dimension: str) -> list[Planned]:
+    whole = Planned("", measure.title, Source(measure, WHOLE), board.n(measure.name))
     values = board.values(dimension, measure.name) if dimension else []
-    return [whole, *(Column(value.value, value.n, Source(measure, value.slice)) for value in values)]
+    return [whole, *(Planned(value.value, value.value, Source(measure, value.slice), value.n) for value in values)]
 
 
-def _track_table(board: Board, track: Track, columns: Sequence[Column]) -> OneTrack:
+def _of_track(board: Board, track: Track, planned: Sequence[Planned]) -> OneTrack:
     # The heading already names the track.
     rows = [structs.replace(row, track_title="") for row in by_primary(board) if row.track == track.name]
-    cells = heat_rows(rows, [column.source for column in columns])
-    return OneTrack(track, list(zip(rows, cells, strict=True)), reported_of(board.phase.benchmark).in_track(track.name))
+    return OneTrack(track, pivot(rows, [("", planned)]), reported_of(board.phase.benchmark).in_track(track.name))

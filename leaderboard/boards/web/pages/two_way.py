@@ -12,18 +12,16 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from evaluator.measures.base import Measure
-from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Pair
 from leaderboard.boards.queries.lookup import crossed_board_or_404
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.charts.matrix import ALL_VALUES, Grid, MatrixEntry, grid_of, leaders, matrices
 from leaderboard.boards.web.charts.strips import strips_of
 from leaderboard.boards.web.etag import with_etag
-from leaderboard.boards.web.tables.grouped import PlannedColumn, grouped_table, sorted_by
 from leaderboard.boards.web.tables.heat_rows import competitor_phrase, on_scale, reasons
 from leaderboard.boards.web.tables.pages import TablePage
+from leaderboard.boards.web.tables.pivot import Plan, Planned, page_context, pivot, requested, sorted_by
 from leaderboard.boards.web.tables.reported_grid import reported_grid
 
 MATRICES, TABLE = "matrices", "table"
@@ -51,19 +49,13 @@ def two_way_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
     if crossed is None:
         raise Http404(f"the gold of this phase does not have the dimensions {pair}")
     offered = board.measures_on(crossed)
-    requested = request.GET.get("measure")
-    measure = next((known for known in offered if known.name == requested), offered[0] if offered else None)
-    context: dict[str, Any] = {
-        "board": board,
-        "phase": board.phase,
-        "benchmark": board.phase.benchmark,
-        "task": TASKS[board.phase.benchmark.task],
+    measure = requested(request, offered)
+    context: dict[str, Any] = page_context(board) | {
         "outer": crossed[0],
         "inner": crossed[1],
         "pair": crossed,
         "measure": measure,
         "measures": offered,
-        "boards": other_boards(board),
         "open": ALL_VALUES,
         "among": competitor_phrase(board.rows),
     }
@@ -77,8 +69,7 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
     grid = grid_of(board, pair, measure)
     measure = on_scale(request, measure, board.rows, [entry.source.slice for entry in grid.entries])
     grid = grid_of(board, pair, measure)
-    planned = {entry.key: _planned(entry) for entry in grid.entries}
-    sorting = sorted_by(request, list(planned.values()), grid.whole.key)
+    sorting = sorted_by(request, map(_planned, grid.entries), grid.whole.key)
     rows = sorting.apply(board.rows)
     selected = grid.entry(sorting.key)
     strips = strips_of([selected.source.score(row) for row in rows])
@@ -101,7 +92,7 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
         **_as_data(board, pair, measure),
     }
     if context["view"] == TABLE:
-        return context | {"table": grouped_table(board, sorting, _plan(grid), cut)}
+        return context | {"table": pivot(rows, _plan(grid), sorting.headings, cut)}
     all_matrices = matrices(grid, rows)
     page_matrices = cut.of(all_matrices)
     return context | {
@@ -146,11 +137,11 @@ def _is_number(shown: str) -> bool:
         return False
 
 
-def _planned(entry: MatrixEntry) -> PlannedColumn:
-    return PlannedColumn(entry.key, _heading(entry.inner), entry.source, entry.n)
+def _planned(entry: MatrixEntry) -> Planned:
+    return Planned(entry.key, _heading(entry.inner), entry.source, entry.n)
 
 
-def _plan(grid: Grid) -> list[tuple[str, list[PlannedColumn]]]:
+def _plan(grid: Grid) -> Plan:
     """Return (title, columns) of a group for each value of the outer dimension; the first group is for all values."""
     lines = [grid.lines[-1], *grid.lines[:-1]]
     return [(_heading(line[0].outer), [_planned(entry) for entry in line]) for line in lines]

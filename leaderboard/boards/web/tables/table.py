@@ -105,7 +105,7 @@ class Table:
     def _headed(self, columns: Sequence[RowColumn]) -> list[tuple[RowColumn, Heading | None]]:
         shown = [column for column in columns if column.name in self.shown]
         return [
-            (column, self._heading(column.name, _is_date(column.name)) if column.path else None) for column in shown
+            (column, self._heading(column.name, _is_date(column.name)) if column.sortable else None) for column in shown
         ]
 
     def _heading(self, name: str, best_first: bool) -> Heading:

@@ -55,21 +55,21 @@ world, _django_db_helper = shared_states(world=built)
 
 @pytest.fixture(autouse=True)
 def read(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Lower the limit, and collect how many rows each reading of a board has built."""
+    """Lower the limit, and collect how many rows each reading of a board has read."""
     for module in (paging, lookup, exports, api_request):
         monkeypatch.setattr(module, "MOST_ROWS", MOST)
     monkeypatch.setattr(benchmark_page, "SHOWN", 0)
     monkeypatch.setattr(embed_page, "MOST", MOST)
     built_rows: list[int] = []
-    build_rows = reading.build_rows
+    lines_of = reading.lines_of
 
-    def counted(*arguments: Any, **named: Any) -> Any:
-        rows = build_rows(*arguments, **named)
-        built_rows.append(len(rows))
-        return rows
+    def counted(standings: Any) -> Any:
+        lines = lines_of(standings)
+        built_rows.append(len(lines))
+        return lines
 
-    monkeypatch.setattr(reading, "build_rows", counted)
-    monkeypatch.setattr(paging, "build_rows", counted)
+    monkeypatch.setattr(reading, "lines_of", counted)
+    monkeypatch.setattr(paging, "lines_of", counted)
     yield built_rows
 
 
