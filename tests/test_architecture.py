@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
+
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "leaderboard"
 PRIVATE = {"Score", "outcomes", "outcomes_storage", "outcomes_sha256"}
@@ -126,3 +128,13 @@ def test_one_module_locks_phases_and_splits() -> None:
                 by_hand.append(f"{path}:{node.lineno}: {code}")
     assert by_hand == []
     assert found > 20, "locks are taken in another way: this test sees hardly any"
+
+
+def test_no_modules_of_the_evaluator_import_each_other_in_a_circle() -> None:
+    """Imports for type checking count too: a circle of types is one of ideas."""
+    graph = grimp.build_graph("evaluator")
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len(imports) > 200
+    while leaves := {module for module, imported in imports.items() if not imported & imports.keys()}:
+        imports = {module: imported for module, imported in imports.items() if module not in leaves}
+    assert not imports

@@ -5,13 +5,13 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.curation.audit.checks import CHECKS, AuditContext, AuditRequest
 from evaluator.curation.audit.duplicates.similar_texts import THRESHOLD
 from evaluator.curation.audit.public_inputs import read_public_inputs
 from evaluator.curation.audit.report import part
 from evaluator.errors import UsageError
 from evaluator.jobs.base import SEED, Files, Report, TaskRequest
-from evaluator.tasks.audit.split import Split
 from evaluator.tasks.base import Task
 
 NAMES = tuple(CHECKS)
@@ -76,6 +76,6 @@ def audit_part(files: Files, request: AuditPartRequest) -> tuple[AuditPartReport
     return AuditPartReport(msgspec.convert(part(request.part, context), AuditPart)), b""
 
 
-def _split(stream: BinaryIO, name: str, task: Task[Any, Any, Any], options: Mapping[str, Any]) -> Split:
+def _split(stream: BinaryIO, name: str, task: Task[Any, Any, Any], options: Mapping[str, Any]) -> AuditedSplit:
     # The server stores gold in the task's format, so published layouts are not detected.
-    return Split.of(task, name, task.read_gold(stream, name, options))
+    return AuditedSplit.of_task(task, name, task.read_gold(stream, name, options))

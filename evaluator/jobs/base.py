@@ -11,6 +11,7 @@ import msgspec
 from evaluator.custom_scorer.scores_file import ScorerError
 from evaluator.errors import MAX_PROBLEMS, FileError, GoldError, InputsError, PredictionError, UsageError
 from evaluator.outcomes.table import SliceValue
+from evaluator.statistics.confidence import RESAMPLES as RESAMPLES  # noqa: PLC0414 - jobs import it from here
 from evaluator.tasks.base import Task
 from evaluator.tasks.registry import find_task
 
@@ -18,7 +19,6 @@ Files = Mapping[str, BinaryIO]
 Slice = dict[str, SliceValue]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
-RESAMPLES = 1000
 SEED = 0
 _SAME_DIGITS = 12
 _ROUNDED = ("value", "low", "high", "a", "b", "difference")

@@ -43,8 +43,9 @@ def make_baseline(files: Files, request: BaselineRequest) -> tuple[BaselineRepor
     baseline = task.baseline(request.baseline)
     default_options = task.parse_options({})  # training gold is read whole, whatever fold the options select
     trains = [
-        Split.of(task, name, task.read_gold(files[str(index)], name, default_options))
+        Split.of(task.audit.columns(gold), name, gold)
         for index, name in enumerate(request.train_names)
+        for gold in [task.read_gold(files[str(index)], name, default_options)]
     ]
     task.read_inputs(files["inputs"], request.inputs_name, options, request.expects)
     files["inputs"].seek(0)

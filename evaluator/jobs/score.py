@@ -46,7 +46,7 @@ def validate(files: Files, request: ValidateRequest) -> tuple[ValidateReport, by
     task, options = request.parsed()
     known = task.read_inputs(files["inputs"], request.inputs_name, options, request.expects, ReadLimits())
     answers = task.read_predictions(files["predictions"], request.predictions_name, known, options, request.limits)
-    return ValidateReport(answers.n_lines, [*answers.warnings, *task.hints(answers)]), b""
+    return ValidateReport(answers.n_lines, [*answers.warnings, *answers.hints]), b""
 
 
 class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
@@ -149,7 +149,7 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
         sketch=sketch_of(task, gold, files["predictions"], request.predictions_name, options)
         if request.sketch
         else None,
-        hints=task.hints(answers),
+        hints=answers.hints,
     )
     return report, to_bytes(outcomes)
 

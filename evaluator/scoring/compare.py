@@ -19,6 +19,7 @@ from evaluator.outcomes.weighted import Rows, Sample, View
 from evaluator.progress import Steps
 from evaluator.scoring.score import checked, existing, number_or_none
 from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights, slice_batches
+from evaluator.statistics.confidence import RESAMPLES
 from evaluator.statistics.mcnemar import paired_outcomes
 from evaluator.statistics.permutation_test import p_values
 
@@ -63,7 +64,7 @@ def compare_outcomes(
     measures: Sequence[Measure],
     *,
     cross: tuple[str, str] | None = None,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Comparison]:
     """Compare two systems by every measure on every slice, in the order of `score_outcomes`: the whole gold first.

@@ -14,6 +14,7 @@ from evaluator.measures.subset import groups_with_units
 from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights, merged_at_random, slice_batches
+from evaluator.statistics.confidence import RESAMPLES
 
 _TOLERANCE = 1e-12
 
@@ -59,7 +60,7 @@ def score_outcomes(
     measures: Sequence[Measure],
     *,
     cross: tuple[str, str] | None = None,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Score]:
     """Return every score of the outcomes: on the whole gold, then on each dimension's slices, then on two-way slices.

@@ -1,7 +1,7 @@
 """The interface of a task: its formats, its scorer and its measures."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Generic, Protocol, TypeVar
 
@@ -13,8 +13,7 @@ from evaluator.measures.base import Measure
 from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import Score
 from evaluator.tasks.answers import ComparableAnswers
-from evaluator.tasks.audit.findings import Finding
-from evaluator.tasks.audit.split import AuditColumns, Split
+from evaluator.tasks.audit.split import TaskAudit
 from evaluator.tasks.baselines.base import Baseline
 from evaluator.tasks.gold_fields import GoldFields, Line
 from evaluator.tasks.item_results import Indices, ItemResult
@@ -59,9 +58,21 @@ class ReadFile(Protocol):
     def warnings(self) -> list[str]: ...
 
 
+class ReadPredictions(ReadFile, Protocol):
+    """Protocol of parsed predictions.
+
+    hints: one sentence for each way in which valid predictions seem to differ from gold throughout, such as offsets
+    that count bytes. They are for the author of the predictions, and depend on these and the public inputs alone: gold
+    is not read when predictions are validated.
+    """
+
+    @property
+    def hints(self) -> list[str]: ...
+
+
 Gold = TypeVar("Gold", bound=ReadFile)
 ValidationData = TypeVar("ValidationData")
-Answers = TypeVar("Answers", bound=ReadFile)
+Answers = TypeVar("Answers", bound=ReadPredictions)
 
 
 def parse_cross(text: str) -> tuple[str, str] | None:
@@ -108,6 +119,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     parsed predictions (Answers).
 
     version: a number that is raised by hand when scores may change.
+    ranked_by: the name of the measure that ranks systems.
     title, summary, gold_format, prediction_format, prediction_example: texts for readers.
     own_options: the task's options besides `cross`, which every task has.
     id_key: the JSON key of an item's id in gold and inputs.
@@ -120,6 +132,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     samples: pairs of a small gold file and a small predictions file, which exercise every path of the task. A sandbox
     runs them once at its start, because its jobs cannot import anything later.
     baselines: in display order.
+    audit: the task's parts of the audit of a gold.
     """
 
     name: ClassVar[str]
@@ -127,6 +140,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     title: ClassVar[str]
     summary: ClassVar[str]
     measures: ClassVar[tuple[Measure, ...]]
+    ranked_by: ClassVar[str]
     dimensions: ClassVar[tuple[DimensionDoc, ...]]
     own_options: ClassVar[tuple[Option, ...]] = ()
     gold_format: ClassVar[str]
@@ -140,6 +154,7 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     input_parts: ClassVar[str] = ""
     samples: ClassVar[tuple[tuple[bytes, bytes], ...]]
     baselines: ClassVar[tuple[Baseline, ...]] = ()
+    audit: ClassVar[TaskAudit]
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -163,12 +178,12 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
             raise UsageError(f"unknown baseline {shown(name)} of {self.name}, expected one of: {', '.join(known)}")
         return known[name]
 
-    @abstractmethod
     def primary(self, facts: Facts | None = None) -> str:
         """Return the name of the measure that ranks systems.
 
         facts: `Outcomes.facts` of the gold, on which the choice may depend; None: no gold is known.
         """
+        return self.ranked_by
 
     @abstractmethod
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
@@ -205,14 +220,6 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         on the file's size; None: the default ones. Raises PredictionError for invalid predictions.
         """
 
-    def hints(self, answers: Answers) -> list[str]:
-        """Return one sentence for each way in which valid predictions seem to differ from gold throughout.
-
-        Such as offsets that count bytes. They are for the author of the predictions, and depend on these and the public
-        inputs alone: gold is not read when predictions are validated.
-        """
-        return []
-
     @abstractmethod
     def empty_answers(self, gold: Gold) -> Answers:
         """Return predictions without answers, to compute the outcomes of a gold before there is any submission."""
@@ -239,21 +246,13 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
         file: the file's name, for error texts. Raises PredictionError for invalid predictions.
         """
 
-    @abstractmethod
     def facts(self, gold: Gold) -> dict[str, Any]:
         """Return the public facts about the gold that are needed to validate predictions without it."""
+        return {}
 
     @abstractmethod
     def public_inputs(self, gold: Gold) -> bytes:
         """Return the public inputs as JSON Lines, with only the fields of inputs: no answers, groups or slices."""
-
-    @abstractmethod
-    def audit_columns(self, gold: Gold) -> AuditColumns:
-        """Return the gold as columns, such as questions and answers, which audits and baselines can use."""
-
-    def check_gold(self, split: Split) -> Iterator[Finding]:
-        """Yield the findings of an audit that only this task can make. `split.gold` is a result of `read_gold`."""
-        return iter(())
 
     def test_gold_problems(self, lines: Iterable[Line], dimensions: Collection[str]) -> list[str]:
         """Return the reasons why valid gold of a test split must not be published, one sentence each; may be empty.

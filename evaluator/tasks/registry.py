@@ -35,7 +35,16 @@ __all__ = ["GROUP", "TASKS", "MissingTaskError", "Task", "TaskProblem", "find_ta
 GROUP = "holdout.tasks"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST_NAME = 60
-_DECLARED = ("version", "title", "summary", "dimensions", "gold_format", "prediction_format", "prediction_example")
+_DECLARED = (
+    "version",
+    "title",
+    "summary",
+    "dimensions",
+    "gold_format",
+    "prediction_format",
+    "prediction_example",
+    "audit",
+)
 
 
 class MissingTaskError(KeyError):

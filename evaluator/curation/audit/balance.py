@@ -6,17 +6,18 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable
 from typing import Any
 
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.measures.auroc import Auroc
 from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.audit.findings import Finding, Severity, percent
-from evaluator.tasks.audit.split import AnswerKind, Split
+from evaluator.tasks.audit.split import AnswerKind
 from evaluator.text import slice_text
 
 _CLASSES = 20
 _UNEVEN = 0.9
 
 
-def balance(split: Split) -> tuple[list[dict[str, Any]], list[Finding]]:
+def balance(split: AuditedSplit) -> tuple[list[dict[str, Any]], list[Finding]]:
     """Return a table of label counts, and findings on rows with one label or with unevenly distributed labels.
 
     The table has a row for the whole split (slice {}), then one for each slice of each dimension. `majority` is the
@@ -45,7 +46,7 @@ def _row(slice_: dict[str, SliceValue], count: Counter[Any]) -> dict[str, Any]:
     }
 
 
-def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) -> list[Finding]:
+def _row_findings(split: AuditedSplit, row: dict[str, Any], whole_row: dict[str, Any]) -> list[Finding]:
     name = ", ".join(f"{k}={slice_text(v)}" for k, v in row["slice"].items()) or "the split"
     labels, majority = row["labels"], row["majority"]
     counts_text = ", ".join(f"{count} {label}" for label, count in labels.items())
@@ -92,7 +93,7 @@ def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) 
     return []
 
 
-def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
+def group_structure(split: AuditedSplit) -> tuple[dict[str, Any], list[Finding]]:
     """Return the number of groups and their sizes in lines, and findings.
 
     `groups` is the number of groups, `largest` the size of the largest one, and `sizes` maps each size to the number of
@@ -122,7 +123,7 @@ def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
     return structure, findings
 
 
-def _shared_across_groups(split: Split) -> list[Finding]:
+def _shared_across_groups(split: AuditedSplit) -> list[Finding]:
     """Return a finding if claims occur in several groups, which makes the answers of these groups dependent.
 
     Only splits with evidence sentences are searched; for other splits the list is empty.

@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluator.curation.audit.annotators.agreement import agreement
 from evaluator.curation.audit.annotators.judgement_files import Judgements
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.curation.audit.balance import balance, group_structure
 from evaluator.curation.audit.duplicates.train_overlap import overlap
 from evaluator.curation.audit.duplicates.within_split import duplicates
@@ -18,7 +19,6 @@ from evaluator.curation.audit.public_inputs import PublicInputs
 from evaluator.curation.audit.sizes import sizes
 from evaluator.curation.audit.trivial_baselines import trivial
 from evaluator.tasks.audit.findings import Finding
-from evaluator.tasks.audit.split import Split
 
 FORMAT = 1
 """Version of the report: incremented when a key is removed or changes its meaning, not for new keys."""
@@ -33,7 +33,7 @@ class AuditContext:
     """
 
     public: PublicInputs | None = None
-    train_splits: Sequence[Split] = ()
+    train_splits: Sequence[AuditedSplit] = ()
     judgements: Judgements | None = None
     judgements_file: str = ""
 
@@ -46,7 +46,7 @@ class AuditRequest:
     threshold: Jaccard similarity from which texts are near-duplicates, 0 to 1.
     """
 
-    split: Split
+    split: AuditedSplit
     context: AuditContext
     options: Mapping[str, Any]
     seed: int
@@ -72,7 +72,7 @@ def _sizes(request: AuditRequest) -> CheckResult:
         "units": outcomes.n_units,
         "primary": task.primary(task.facts(split.gold)),
         "sizes": [row.as_dict() for row in slices],
-    }, [*task.check_gold(split), *findings]
+    }, [*task.audit.check(split), *findings]
 
 
 def _balance(request: AuditRequest) -> CheckResult:
@@ -125,7 +125,7 @@ def _agreement(request: AuditRequest) -> CheckResult:
     return {"agreement": statistics, "not_looked_at": _skipped_checks(request.split, context)}, findings
 
 
-def _skipped_checks(split: Split, context: AuditContext) -> list[dict[str, str]]:
+def _skipped_checks(split: AuditedSplit, context: AuditContext) -> list[dict[str, str]]:
     skipped = []
     if context.public is None and not split.published:
         skipped.append({"what": "inputs", "why": "no --inputs: the match of gold and inputs is not checked"})

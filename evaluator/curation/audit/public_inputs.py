@@ -7,11 +7,11 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.curation.io.lines import RawLine, read_lines
 from evaluator.errors import InputsError, shown
 from evaluator.jsonl.ids import Id, format_ids
 from evaluator.tasks.audit.findings import Finding, Severity
-from evaluator.tasks.audit.split import Split
 from evaluator.text import count_noun
 
 _NAMED = 10
@@ -32,7 +32,7 @@ class PublicInputs:
     findings: list[Finding]
 
 
-def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInputs:
+def read_public_inputs(split: AuditedSplit, stream: BinaryIO, file: str) -> PublicInputs:
     """Read the inputs as they will be published, check them against the split, and match them with its lines.
 
     Raises InputsError for invalid lines, for missing, invalid or repeated ids, and for a file that is empty or over its
@@ -63,7 +63,9 @@ def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInput
     return PublicInputs(order, _columns(split, key, line_of), findings)
 
 
-def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], line_of: dict[int, RawLine]) -> list[Finding]:
+def _unmatched(
+    split: AuditedSplit, file: str, unknown: list[tuple[int, Id]], line_of: dict[int, RawLine]
+) -> list[Finding]:
     findings = []
     if unknown:
         findings.append(
@@ -96,7 +98,7 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], line_of: 
     return findings
 
 
-def _gold_fields(split: Split, file: str, lines: list[RawLine]) -> list[Finding]:
+def _gold_fields(split: AuditedSplit, file: str, lines: list[RawLine]) -> list[Finding]:
     names = split.task.gold_only | _ALWAYS
     first: dict[str, int] = {}
     count: dict[str, int] = {}
@@ -128,7 +130,7 @@ def _keys(value: dict[str, Any], parts: str) -> set[str]:
     return keys
 
 
-def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Finding]:
+def _changed(split: AuditedSplit, file: str, line_of: dict[int, RawLine]) -> list[Finding]:
     """Return a finding if the inputs' fields differ from those that the server would write from the gold.
 
     file: the name of the file of inputs. line_of: index of a line in the split -> the line of the inputs with the same
@@ -160,7 +162,7 @@ def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Findi
     ]
 
 
-def _columns(split: Split, key: str, line_of: dict[int, RawLine]) -> dict[str, list[Any]]:
+def _columns(split: AuditedSplit, key: str, line_of: dict[int, RawLine]) -> dict[str, list[Any]]:
     """Return name -> value on each line of the split (None: missing) of the inputs' further columns.
 
     Further columns are neither the task's own fields nor fields of gold. key: the JSON key of ids. line_of: index of a

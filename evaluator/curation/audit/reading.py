@@ -7,15 +7,15 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.curation.audit.published_layouts import layout_of
 from evaluator.jsonl.decompress import is_packed
-from evaluator.tasks.audit.split import Split
 from evaluator.tasks.base import Task
 
 _HEAD = 1 << 16
 
 
-def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: Mapping[str, Any]) -> Split:
+def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: Mapping[str, Any]) -> AuditedSplit:
     """Read gold of the task, or a file in a published layout, and return it as a split.
 
     options: from `Task.parse_options`. Raises GoldError for an invalid file, and UsageError for an option that does not
@@ -24,10 +24,10 @@ def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: 
     stream, head = peek(stream, file)
     layout = layout_of(task.name, head)
     if layout is None:
-        return Split.of(task, file, task.read_gold(stream, file, options))
+        return AuditedSplit.of_task(task, file, task.read_gold(stream, file, options))
     published = layout(stream, file)
     # The gold is JSON Lines, whatever format the name of the published file ends in.
-    split = Split.of(task, file, task.read_gold(published.gold, f"{file} (as gold)", options))
+    split = AuditedSplit.of_task(task, file, task.read_gold(published.gold, f"{file} (as gold)", options))
     split.columns, split.first_line = published.columns, published.first_line
     split.published, split.has_ids = True, published.has_ids
     return split

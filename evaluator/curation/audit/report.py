@@ -6,30 +6,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.curation.audit.checks import CHECKS, FORMAT, AuditContext, AuditRequest
 from evaluator.curation.audit.duplicates.similar_texts import THRESHOLD
-from evaluator.tasks.audit.findings import Finding, Severity, gravest_first, plain
-from evaluator.tasks.audit.split import Split
+from evaluator.tasks.audit.findings import Severity, plain
 
 __all__ = ["FORMAT", "AuditContext", "assembled", "audit", "part"]
 
 
 def audit(
-    split: Split, context: AuditContext, options: Mapping[str, Any], *, seed: int = 0, threshold: float = THRESHOLD
-) -> tuple[dict[str, Any], list[Finding]]:
-    """Run all checks of a split; return the report as plain JSON values, and the findings, errors first.
+    split: AuditedSplit,
+    context: AuditContext,
+    options: Mapping[str, Any],
+    *,
+    seed: int = 0,
+    threshold: float = THRESHOLD,
+) -> dict[str, Any]:
+    """Run all checks of a split; return the report as plain JSON values, with the findings, errors first.
 
-    The report contains the findings too. It quotes gold, so it is only for those who manage the split. options: from
-    `Task.parse_options`. threshold: the Jaccard similarity from which texts are near-duplicates.
+    The report quotes gold, so it is only for those who manage the split. options: from `Task.parse_options`. threshold:
+    the Jaccard similarity from which texts are near-duplicates.
     """
     request = AuditRequest(split, context, options, seed, threshold)
-    parts: list[dict[str, Any]] = []
-    findings: list[Finding] = []
-    for check in CHECKS.values():
-        part_keys, part_findings = check(request)
-        parts.append(_as_part(part_keys, part_findings))
-        findings += part_findings
-    return assembled(parts), gravest_first(findings)
+    return assembled([part(name, request) for name in CHECKS])
 
 
 def part(name: str, request: AuditRequest) -> dict[str, Any]:
@@ -38,7 +37,8 @@ def part(name: str, request: AuditRequest) -> dict[str, Any]:
     The part is {"keys": {key of the report: value}, "findings": [finding as an object, ...]}, in plain JSON values,
     which `assembled` joins into the report. Keys and findings may quote gold.
     """
-    return _as_part(*CHECKS[name](request))
+    keys, findings = CHECKS[name](request)
+    return {"keys": plain(keys), "findings": [_without_folders(plain(finding.as_dict())) for finding in findings]}
 
 
 def assembled(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -54,10 +54,6 @@ def assembled(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     report["publishable"] = not report["counts"]["errors"]
     report["findings"] = findings
     return report
-
-
-def _as_part(keys: Mapping[str, Any], findings: Sequence[Finding]) -> dict[str, Any]:
-    return {"keys": plain(keys), "findings": [_without_folders(plain(finding.as_dict())) for finding in findings]}
 
 
 def _without_folders(finding: dict[str, Any]) -> dict[str, Any]:

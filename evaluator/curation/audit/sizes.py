@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from evaluator.curation.audit import expected_intervals
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.measures.auroc import Auroc
 from evaluator.measures.base import Measure
 from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
 from evaluator.tasks.audit.findings import Finding, Severity
-from evaluator.tasks.audit.split import Split
 
 _WIDE = 0.1
 _FEW = 10
@@ -47,7 +47,7 @@ class SliceSize:
         }
 
 
-def sizes(split: Split, outcomes: Outcomes) -> tuple[list[SliceSize], list[Finding]]:
+def sizes(split: AuditedSplit, outcomes: Outcomes) -> tuple[list[SliceSize], list[Finding]]:
     """Return the sizes of the whole split and of each slice with units, the whole first, and findings.
 
     Findings: slices with few groups, and slices whose confidence intervals will be wide. outcomes: the outcomes of an
@@ -86,7 +86,7 @@ def _by_group(groups: np.ndarray[tuple[int, ...], np.dtype[np.int32]], values: N
     return np.bincount(groups, weights=values).astype(np.float64)
 
 
-def _too_few(split: Split, rows: list[SliceSize]) -> list[Finding]:
+def _too_few(split: AuditedSplit, rows: list[SliceSize]) -> list[Finding]:
     few = [row for row in rows if row.groups < _FEW]
     if not few:
         return []
@@ -103,7 +103,7 @@ def _too_few(split: Split, rows: list[SliceSize]) -> list[Finding]:
     ]
 
 
-def _too_wide(split: Split, rows: list[SliceSize], measure: str) -> list[Finding]:
+def _too_wide(split: AuditedSplit, rows: list[SliceSize], measure: str) -> list[Finding]:
     wide = [row for row in rows if row.groups >= _FEW and (row.width.independent or 0) > _WIDE]
     if not wide:
         return []

@@ -1,26 +1,24 @@
-"""The audit report as text for a terminal."""
+"""The audit report as text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluator.statistics import confidence
-from evaluator.tasks.audit.findings import Finding
 from evaluator.text import count_noun
 
 _SLICES = 40
 
 
-def render_text(report: dict[str, Any], findings: Sequence[Finding]) -> str:
-    """Return the audit report and the findings, which `report.audit` made, as text for a terminal."""
+def render_text(report: dict[str, Any]) -> str:
+    """Return the audit report, which `report.audit` made, as text."""
     count = report["counts"]
     parts = [
         f"{report['task']} {report['file']}: {count_noun(report['lines'], 'line')}, "
         f"{count_noun(report['units'], 'unit')}, {count_noun(report['groups']['groups'], 'group')}",
         ", ".join(count_noun(count[f"{kind}s"], kind) for kind in ("error", "warning", "note")),
-        *map(_finding, findings),
+        *map(_finding, report["findings"]),
         _sizes(report),
         _balance(report),
         _trivial(report),
@@ -32,15 +30,12 @@ def render_text(report: dict[str, Any], findings: Sequence[Finding]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _finding(finding: Finding) -> str:
-    where = (
-        ""
-        if finding.file is None
-        else f" {Path(finding.file).name}" + ("" if finding.line is None else f":{finding.line}")
-    )
+def _finding(finding: dict[str, Any]) -> str:
+    file, line = finding["where"]["file"], finding["where"]["line"]
+    where = "" if file is None else f" {file}" + ("" if line is None else f":{line}")
     return (
-        f"{finding.severity.value.upper()}{where} [{finding.code}]\n  {finding.found}.\n"
-        f"  Meaning: {finding.meaning}.\n  Action: {finding.advice}."
+        f"{finding['severity'].upper()}{where} [{finding['code']}]\n  {finding['found']}.\n"
+        f"  Meaning: {finding['means']}.\n  Action: {finding['do']}."
     )
 
 

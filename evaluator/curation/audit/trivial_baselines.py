@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.curation.audit.sizes import SliceSize
 from evaluator.measures.auroc import Auroc
 from evaluator.measures.correlation import Correlation
@@ -37,7 +38,7 @@ class BaselineScore:
 
 
 def trivial(
-    split: Split, trains: Sequence[Split], options: Mapping[str, Any], whole: SliceSize
+    split: AuditedSplit, trains: Sequence[Split], options: Mapping[str, Any], whole: SliceSize
 ) -> tuple[list[BaselineScore], list[Finding]]:
     """Score the task's baselines; return all scores, and a finding on each baseline that is above chance.
 
@@ -63,7 +64,7 @@ def trivial(
 
 
 def _score(
-    split: Split,
+    split: AuditedSplit,
     baseline_input: BaselineInput,
     baseline: Baseline,
     predictions: Iterable[dict[str, Any]],
@@ -84,7 +85,7 @@ def _score(
     )
 
 
-def _distance(split: Split, scored: BaselineScore, value: float) -> float:
+def _distance(split: AuditedSplit, scored: BaselineScore, value: float) -> float:
     """Return how far a value is above chance; for AUROC and correlations, how far from chance in either direction.
 
     An inverted ranking is as informative as a right one; a share of right answers below chance is not informative.
@@ -94,7 +95,7 @@ def _distance(split: Split, scored: BaselineScore, value: float) -> float:
     return abs(value - scored.chance) if both_ways else value - scored.chance
 
 
-def _finding(split: Split, scored: BaselineScore, value: float, reach: float) -> Finding:
+def _finding(split: AuditedSplit, scored: BaselineScore, value: float, reach: float) -> Finding:
     watched = scored.baseline.audited_measure
     return Finding(
         Severity.NOTE if scored.baseline.known else Severity.WARNING,

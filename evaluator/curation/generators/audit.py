@@ -35,7 +35,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     from evaluator.curation.audit.annotators.judgement_files import read_judgements
-    from evaluator.curation.audit.html_report import render_html
     from evaluator.curation.audit.public_inputs import read_public_inputs
     from evaluator.curation.audit.reading import read_split
     from evaluator.curation.audit.report import AuditContext, audit
@@ -56,11 +55,11 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         judgements,
         str(args.annotations),
     )
-    report, findings = audit(split, context, options, seed=args.seed, threshold=args.near)
-    text = render_text(report, findings)
+    report = audit(split, context, options, seed=args.seed, threshold=args.near)
+    text = render_text(report)
     if bench.keeps:
         bench.output("audit.json").write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
-        bench.output("audit.html").write(render_html(report).encode())
+        bench.output("audit.txt").write(f"{text}\n".encode())
     return GeneratorResult(report, text, DONE if report["publishable"] else FOUND_ERRORS)
 
 

@@ -24,7 +24,9 @@ from evaluator.jsonl.reader import Format, Reader
 from evaluator.outcomes.table import Numbers
 from evaluator.progress import Steps
 from evaluator.tasks.fact_extraction.layout import GOLD, INPUTS, PREDICTIONS
-from evaluator.tasks.scored_items.files import read_scores
+from evaluator.tasks.items.files import KnownItems
+from evaluator.tasks.items.scores import PREDICTIONS as SCORES
+from evaluator.tasks.items.scores import Scores
 
 _INPUTS = "{inputs}"
 
@@ -115,7 +117,8 @@ def _scores(command: str, index_of: Mapping[Id, int], generated: Sequence[str], 
         if status:
             raise UsageError(f"--metric is {shown(command)}, which ended with status {status}, expected 0")
         output.seek(0)
-        return read_scores(output, "the metric's output", index_of, None).values
+        file, known = "the metric's output", KnownItems(index_of, {})
+        return Scores(file, known).read(output, SCORES, None, complete=True).values
 
 
 def _words(command: str) -> list[str]:

@@ -19,7 +19,8 @@ from evaluator.jsonl.ids import AnswerRegister, IdRegister
 from evaluator.jsonl.reader import Format, Reader
 from evaluator.jsonl.strict_json import Schema
 from evaluator.statistics.random_streams import random_stream
-from evaluator.tasks.link_prediction.gold import Gold, Mentions, read_gold
+from evaluator.tasks.link_prediction import TASK
+from evaluator.tasks.link_prediction.gold import Gold, Mentions
 from evaluator.tasks.link_prediction.layout import PREDICTIONS
 from evaluator.tasks.link_prediction.predictions import locate
 
@@ -53,7 +54,7 @@ def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _sample(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
-    gold = read_gold(bench.input("gold", args.gold), str(args.gold), None)
+    gold = TASK.read_gold(bench.input("gold", args.gold), str(args.gold), {})
     firsts, ranks, n_silent = _rankings(args, bench, gold)
     missed = [index for index, rank in enumerate(ranks) if not 0 < rank <= args.hits]
     chosen = missed

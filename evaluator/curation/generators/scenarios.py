@@ -206,12 +206,12 @@ def _pairs(args: argparse.Namespace, bench: Workspace) -> set[tuple[str, str]]:
 
     Raises GoldError for invalid gold.
     """
-    from evaluator.tasks.fact_checking.gold import read_gold
+    from evaluator.tasks.fact_checking import TASK
 
     pairs = set()
     for path in args.apart_from:
-        gold = read_gold(bench.input("apart-from", path), str(path), None)
-        pairs |= {(claim.subject, claim.object) for claim in gold.claims if claim.relation == args.relation}
+        gold = TASK.read_gold(bench.input("apart-from", path), str(path), {})
+        pairs |= {(claim.subject, claim.object) for claim in gold.lines if claim.relation == args.relation}
     return pairs
 
 

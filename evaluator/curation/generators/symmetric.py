@@ -16,7 +16,7 @@ from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.lines import RawLine, identifier, read_lines, value_text
 from evaluator.curation.symmetric.build import MIN_SALT, Pair, quadruples
 from evaluator.errors import GoldError, ProblemList, shown
-from evaluator.tasks.fact_verification.gold import read_gold
+from evaluator.tasks.fact_verification import TASK
 from evaluator.tasks.fact_verification.layout import LABELS
 from evaluator.tasks.fact_verification.symmetric import symmetric_problems
 from evaluator.text import count_noun
@@ -61,7 +61,7 @@ def _add_gold(parser: argparse.ArgumentParser) -> None:
 
 
 def _audit(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
-    gold = read_gold(bench.input("gold", args.gold), str(args.gold), None)
+    gold = TASK.read_gold(bench.input("gold", args.gold), str(args.gold), {})
     columns = zip(gold.claims, gold.evidence_texts, gold.labels, gold.groups, gold.slices, strict=True)
     lines: list[dict[str, Any]] = [
         {"claim": claim, "evidence_text": evidence, "label": LABELS[label], "group": group, "slices": slices}

@@ -10,8 +10,6 @@ _STYLE = """
 body { max-width: 60rem; margin: 0 auto; padding: 1rem; }
 table { border-collapse: collapse; } th, td { padding: .2rem .8rem .2rem 0; text-align: left; vertical-align: top; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
-article { border-left: .3rem solid; padding-left: 1rem; margin: 1.5rem 0; } article p { margin: .3rem 0; }
-.error { border-color: #b3261e; } .warning { border-color: #9a6700; } .note { border-color: #57606a; }
 h1, h3, code, td, p { overflow-wrap: anywhere; } pre { overflow-x: auto; }
 td.n { overflow-wrap: normal; white-space: nowrap; } td:first-child:not(.n) { min-width: 8rem; }
 """

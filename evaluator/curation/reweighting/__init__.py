@@ -13,11 +13,10 @@ import evaluator.blas  # noqa: F401  - one thread: the same sums, to the last di
 import numpy as np
 from scipy import sparse
 
-from evaluator.curation.reweighting import lbfgs, newton
 from evaluator.curation.reweighting.problem import Labels, Numbers, ReweightingProblem
+from evaluator.curation.reweighting.solver import solve
 from evaluator.curation.text_stats.cues import MIN_FREQUENCY
 from evaluator.errors import UsageError
-from evaluator.progress import Steps
 from evaluator.statistics.ngrams import occurrences
 
 
@@ -85,11 +84,7 @@ def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int 
         return Reweighting(alpha, [constant])
     problem = ReweightingProblem(presence[claims][:, ngrams], coded[claims], penalty)
     best = _Best(problem)
-    if len(claims) <= newton.MAX_CLAIMS:
-        newton.solve(problem, seed, best.hear)
-    else:
-        steps = Steps(len(lbfgs.TAUS) * lbfgs.STEPS_EACH)
-        lbfgs.solve(problem, best.hear, lambda: steps.add(1))
+    solve(problem, seed, best.hear)
     alpha[claims] = best.alpha
     return Reweighting(alpha, [constant + value for value in best.objectives])
 

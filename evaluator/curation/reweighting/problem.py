@@ -24,12 +24,10 @@ Labels = npt.NDArray[np.int64]
 class _Smooth:
     """The smooth maximum over the classes of each n-gram's shares, and the arrays that its derivatives need.
 
-    share: b_j^c, each class's share, n-grams x classes; soft: softmax of share / tau, in the same shape. total: for
-    each n-gram, the weight of the claims that contain it; mean: the mean of its shares, weighted by soft. value: the
-    sum of the smooth maxima.
+    soft: softmax of b_j^c / tau, n-grams x classes. total: for each n-gram, the weight of the claims that contain it;
+    mean: the mean of its shares b_j^c, weighted by soft. value: the sum of the smooth maxima.
     """
 
-    share: Numbers
     soft: Numbers
     total: Numbers
     mean: Numbers
@@ -50,7 +48,6 @@ class ReweightingProblem:
         self._rows = [np.flatnonzero(labels == c) for c in range(self.n_classes)]
         self._of_class = [sparse.csr_array(presence[rows], dtype=np.float64) for rows in self._rows]
         self._turned = [sparse.csr_array(part.T) for part in self._of_class]
-        self._dense: list[Numbers] | None = None
 
     def objective(self, alpha: Numbers) -> float:
         """Return the objective at alpha (one value per claim), without smoothing."""
@@ -70,36 +67,6 @@ class ReweightingProblem:
             gradient[rows] += self._of_class[c] @ gain[:, c]
         return state.value + self.penalty * norm, gradient
 
-    def value(self, alpha: Numbers, tau: float) -> float:
-        """Return the objective at alpha (one value per claim), smoothed by tau: `smooth` without the gradient."""
-        return self._state(alpha, tau).value + self.penalty * float(np.sqrt(alpha @ alpha + tau * tau))
-
-    def curvature(self, alpha: Numbers, tau: float) -> Numbers:
-        """Return the Hessian of the objective smoothed by tau, at alpha (one value per claim): claims x claims, dense.
-
-        Two claims of the classes c and d share a term for each n-gram that both contain, and the term depends on c and
-        d only. So the block of these classes is a matrix product, X_c diag(m_cd) X_d' plus the norm's term, where X_c
-        are the rows of `presence` of class c, and m_cd has one number per n-gram.
-        """
-        s = self._state(alpha, tau)
-        weighted = s.soft * s.share
-        away = s.soft - s.mean[:, None]
-        spread = (weighted * s.share).sum(axis=1)[:, None, None] - weighted[:, :, None] - weighted[:, None, :]
-        spread[:, range(self.n_classes), range(self.n_classes)] += s.soft
-        spread -= away[:, :, None] * away[:, None, :]
-        bend = 2 * s.mean[:, None, None] - s.soft[:, :, None] - s.soft[:, None, :]
-        bend = (bend + spread / tau) / (s.total * s.total)[:, None, None]
-        parts = self._dense_parts()
-        norm = float(np.sqrt(alpha @ alpha + tau * tau))
-        result = self.penalty / norm * (np.eye(self.n_claims) - np.outer(alpha, alpha) / (norm * norm))
-        for c, rows in enumerate(self._rows):
-            for d in range(c, self.n_classes):
-                block = (parts[c] * bend[:, c, d]) @ parts[d].T
-                result[np.ix_(rows, self._rows[d])] += block
-                if c != d:
-                    result[np.ix_(self._rows[d], rows)] += block.T
-        return result
-
     def _weight_of_classes(self, alpha: Numbers) -> Numbers:
         weight = 1 + alpha
         sums = [turned @ weight[rows] for turned, rows in zip(self._turned, self._rows, strict=True)]
@@ -113,9 +80,4 @@ class ReweightingProblem:
         powers = np.exp((share - most[:, None]) / tau)
         sums = powers.sum(axis=1)
         soft = powers / sums[:, None]
-        return _Smooth(share, soft, total, (soft * share).sum(axis=1), float((most + tau * np.log(sums)).sum()))
-
-    def _dense_parts(self) -> list[Numbers]:
-        if self._dense is None:
-            self._dense = [part.toarray() for part in self._of_class]
-        return self._dense
+        return _Smooth(soft, total, (soft * share).sum(axis=1), float((most + tau * np.log(sums)).sum()))

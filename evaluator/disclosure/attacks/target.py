@@ -22,6 +22,7 @@ from evaluator.disclosure.policy import Kind, Policy
 from evaluator.measures.base import Measure, Ratio, statistic
 from evaluator.outcomes.table import Codes, Dimension, Numbers, Outcomes, SliceValue
 from evaluator.scoring.score import score_outcomes
+from evaluator.statistics.confidence import RESAMPLES
 
 Guess = Numbers
 """What a file says of each label; NaN: nothing."""
@@ -135,7 +136,7 @@ class Known:
     positives: Mapping[Key, int]
     detailed: int | None = None
     seed: int | None = None
-    resamples: int = 1000
+    resamples: int = RESAMPLES
 
     @property
     def n_groups(self) -> int:

@@ -17,7 +17,7 @@ from evaluator.reference_systems.graphs.thresholds import Thresholds
 from evaluator.reference_systems.graphs.tokens import TOKENS, Tokens
 from evaluator.reference_systems.graphs.training import Embeddings, Settings, Table, train
 from evaluator.tasks.base import Option
-from evaluator.tasks.fact_checking.gold import read_gold
+from evaluator.tasks.fact_checking import TASK
 from evaluator.tasks.fact_checking.layout import Claim
 from evaluator.tasks.link_prediction.layout import QUERY_MARKER, Question
 
@@ -115,8 +115,8 @@ def read_labelled(job: Job) -> LabelledClaims:
     labels: list[bool] = []
     for path in job.paths("train"):
         with opened(path) as stream:
-            gold = read_gold(stream, str(path), None)
-        claims += gold.claims
+            gold = TASK.read_gold(stream, str(path), {})
+        claims += TASK.inputs(gold)
         labels += gold.labels
     return LabelledClaims(claims, np.array(labels, dtype=np.bool_))
 

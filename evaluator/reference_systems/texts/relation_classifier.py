@@ -34,7 +34,7 @@ from evaluator.reference_systems.texts.mentions import (
     tokenize,
 )
 from evaluator.reference_systems.texts.pairs import TextFeatures, Vocabulary
-from evaluator.tasks.fact_extraction.gold import read_gold
+from evaluator.tasks import fact_extraction
 from evaluator.tasks.fact_extraction.layout import INPUTS as TEXTS
 from evaluator.tasks.fact_extraction.layout import Fact, InputText
 
@@ -276,9 +276,9 @@ def train_classifier(job: Job, *, binary: bool) -> RelationClassifier:
     texts = []
     for path in job.paths("train"):
         with opened(path) as stream:
-            gold = read_gold(stream, str(path), None)
+            gold = fact_extraction.TASK.read_gold(stream, str(path), {})
         problems = ProblemList(str(path), GoldError)
-        for number, (line, facts) in enumerate(zip(gold.inputs, gold.facts, strict=True), 1):
+        for number, (line, facts) in enumerate(zip(gold.texts, gold.facts, strict=True), 1):
             if isinstance(line.text, str):
                 texts.append((line.text, line.subject if isinstance(line.subject, str) else "", facts))
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,9 +20,6 @@ class Severity(enum.Enum):
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
-
-
-_ORDER = list(Severity)
 
 
 @dataclass(frozen=True)
@@ -53,11 +50,6 @@ class Finding:
             "do": self.advice,
             "numbers": plain(self.numbers),
         }
-
-
-def gravest_first(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings sorted by severity: errors, warnings, notes. Findings of one severity keep their order."""
-    return sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
 
 
 def plain(value: Any) -> Any:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from evaluator.jsonl.ids import Id
 from evaluator.jsonl.tables import FIRST_ROW, table_format
-from evaluator.measures.base import Measure
 from evaluator.outcomes.table import SliceValue
 from evaluator.statistics.ngrams import tokens
-
-if TYPE_CHECKING:
-    from evaluator.tasks.base import Task
+from evaluator.tasks.audit.findings import Finding
 
 Triple = tuple[str, str, str]
 _ORIGIN = "origin"
@@ -101,7 +98,7 @@ class AuditColumns:
 
 @dataclass(kw_only=True)
 class Split(AuditColumns):
-    """The gold of one split, with the task and the file that it comes from.
+    """The gold of one split, with the file that it comes from.
 
     gold: the parsed gold, as `Task.read_gold` returns it.
     columns: columns of the file that are not part of the task's format, by name.
@@ -110,7 +107,6 @@ class Split(AuditColumns):
     has_ids: False if the file has no ids, and its lines were numbered when it was read.
     """
 
-    task: Task[Any, Any, Any]
     file: str
     gold: Any
     columns: dict[str, list[Any]] = field(default_factory=dict)
@@ -119,12 +115,13 @@ class Split(AuditColumns):
     has_ids: bool = True
 
     @classmethod
-    def of(cls, task: Task[Any, Any, Any], file: str, gold: Any) -> Split:
+    def of(cls, columns: AuditColumns, file: str, gold: Any, **more: Any) -> Self:
         """Build a split from gold that `Task.read_gold` has returned.
 
-        file: the path of the gold file. If lines have a slice `origin`, it becomes a further secret column.
+        columns: from `TaskAudit.columns`. file: the path of the gold file. more: further fields of the split. If lines
+        have a slice `origin`, it becomes a further secret column.
         """
-        split = cls(task=task, file=file, gold=gold, **vars(task.audit_columns(gold)))
+        split = cls(file=file, gold=gold, **vars(columns), **more)
         split.first_line = FIRST_ROW if table_format(file) else 1
         # The origin is a line's role in its group, which can reveal the answer. Other slices say how a line was chosen.
         origins = split.column(_ORIGIN)
@@ -141,11 +138,6 @@ class Split(AuditColumns):
     def name(self) -> str:
         """The name of the split's file, without folders."""
         return Path(self.file).name
-
-    @property
-    def measure(self) -> Measure:
-        """The measure of the task that ranks systems on this gold."""
-        return self.task.measure(self.task.primary(self.task.facts(self.gold)))
 
     @property
     def states_facts(self) -> bool:
@@ -169,6 +161,22 @@ class Split(AuditColumns):
     def column(self, dimension: str) -> list[SliceValue | None]:
         """Return each line's value of this dimension; None for a line without one."""
         return [slices.get(dimension) if slices else None for slices in self.slices]
+
+
+def _no_findings(split: Split) -> Iterator[Finding]:
+    return iter(())
+
+
+@dataclass(frozen=True)
+class TaskAudit:
+    """A task's parts of the audit.
+
+    columns: returns parsed gold as columns, such as questions and answers, which audits and baselines can use. check:
+    yields the findings that only this task can make, on a split whose `gold` is a result of `Task.read_gold`.
+    """
+
+    columns: Callable[[Any], AuditColumns]
+    check: Callable[[Split], Iterator[Finding]] = _no_findings
 
 
 def as_words(question: Hashable) -> Hashable:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
+from evaluator.jsonl.ids import Id
 from evaluator.statistics.random_streams import random_stream
 from evaluator.tasks.audit.split import Split
+from evaluator.tasks.baselines.base import BaselineInput
 from evaluator.tasks.baselines.naive_bayes import CountedTexts
 
 FOLDS = 5
@@ -28,7 +30,39 @@ def majority_share(split: Split) -> float:
     return max(Counter(split.answers).values()) / len(split)
 
 
-def learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
+def known_labels(data: BaselineInput) -> list[str]:
+    """Return the labels of public gold, split by split."""
+    return [str(label) for train in data.train_splits for label in train.answers]
+
+
+def labels_of(data: BaselineInput, labels: Iterable[str]) -> Iterable[tuple[Id, str]]:
+    """Return (id, label) of each line of the inputs. labels: one per line."""
+    return zip((line["id"] for line in data.inputs), labels, strict=True)
+
+
+def labels_from_words(
+    data: BaselineInput, *, known: Sequence[str | None], texts: Sequence[str | None], own: Sequence[str | None]
+) -> Iterable[tuple[Id, str]] | None:
+    """Return (id, label) of each line, predicted from words and bigrams; None if a line has no text.
+
+    known: the texts of public gold. Without any, in an audit, labels are predicted by cross-validation on the audited
+    split. texts: the text of each line of the inputs. own: the texts of the audited split.
+    """
+    if None in known or None in texts or not texts:
+        return None
+    if known:
+        return labels_of(
+            data,
+            _learnt_from([text or "" for text in known], known_labels(data), [text or "" for text in texts]),
+        )
+    if data.own is None:
+        return None
+    labels = [str(label) for label in data.own.answers]
+    predicted = _cross_validated(data.own.groups, [text or "" for text in own], labels)
+    return zip(data.own.ids, predicted, strict=True)
+
+
+def _learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Predict the label of each of `texts` by naive Bayes over words and bigrams.
 
     The model is trained on the texts `known`, whose labels are `labels`.
@@ -38,7 +72,7 @@ def learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str
     return [words.names[code] for code in words.predicted(learnt)[len(known) :].tolist()]
 
 
-def cross_validated(groups: Sequence[Hashable], texts: Sequence[str], labels: Sequence[str]) -> list[str]:
+def _cross_validated(groups: Sequence[Hashable], texts: Sequence[str], labels: Sequence[str]) -> list[str]:
     """Predict the label of each text by naive Bayes in a cross-validation with FOLDS folds of whole groups.
 
     groups, labels: one per text. A text's label is predicted from the texts of the other folds. If there is one group,

@@ -12,37 +12,27 @@ from collections.abc import Iterator
 from evaluator.errors import shown
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.grouped_findings import GroupedFindings
-from evaluator.tasks.audit.split import AnswerKind, AuditColumns, QueriedTriple, Secret, Split, Triple
-from evaluator.tasks.fact_checking.gold import Gold
-from evaluator.tasks.gold_fields import GoldFields, Line, present
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, QueriedTriple, Secret, Split, TaskAudit, Triple
+from evaluator.tasks.fact_checking.layout import Gold
 
 _RARE = 5
 
 
-GOLD_ONLY = frozenset({"label"})
-
-
-def audit_columns(gold: Gold) -> AuditColumns:
-    triples: list[Triple] = [(claim.subject, claim.relation, claim.object) for claim in gold.claims]
-    return AuditColumns(
-        ids=list(gold.ids),
-        groups=gold.groups,
-        slices=gold.slices,
+def _columns(gold: Gold) -> AuditColumns:
+    triples: list[Triple] = [(claim.subject, claim.relation, claim.object) for claim in gold.lines]
+    labels = gold.labels
+    return gold.audit_columns(
         questions=triples,
-        answers=gold.labels,
+        answers=labels,
         answer_kind=AnswerKind.LABEL,
-        secrets=[Secret("label", ["true" if label else "false" for label in gold.labels])],
+        secrets=[Secret("label", ["true" if label else "false" for label in labels])],
         labels=("true", "false"),
         triples=[[triple] for triple in triples],
         queried_triples=[QueriedTriple(*triple) for triple in triples],
     )
 
 
-def gold_fields(line: Line) -> GoldFields:
-    return GoldFields(present(line, "subject", "relation", "object"), {"label": line["label"]})
-
-
-def check_gold(split: Split) -> Iterator[Finding]:
+def _check(split: Split) -> Iterator[Finding]:
     findings = GroupedFindings(split)
     error, warning, note = Severity
     empty = findings.kind(
@@ -82,3 +72,6 @@ def check_gold(split: Split) -> Iterator[Finding]:
         if frequency[relation] < min(_RARE, len(triples)):
             rare.add(index, shown(relation))
     return findings.findings()
+
+
+AUDIT = TaskAudit(_columns, _check)

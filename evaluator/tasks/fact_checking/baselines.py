@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
-from evaluator.tasks.scored_items.baselines import constant, random_scores, score_lines
+from evaluator.tasks.items.scores import constant, random_scores, score_lines
 
 _PARTS = ("subject", "relation", "object")
 

@@ -1,10 +1,11 @@
-"""Line formats of fact-checking files (Huynh & Papotti 2019)."""
+"""Files of fact-checking (Huynh & Papotti 2019): the formats of their lines, and parsed gold."""
+
+from dataclasses import dataclass, field
 
 import msgspec
 
-from evaluator.jsonl.ids import GoldLine, count_gold_keys
-from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Schema
+from evaluator.jsonl.ids import GoldLine
+from evaluator.tasks.items.files import ItemGold, format_of
 
 
 class GoldClaim(GoldLine, gc=False, kw_only=True):
@@ -26,12 +27,19 @@ class Claim(msgspec.Struct, gc=False):
     object: str
 
 
-GOLD = Format(
-    GoldClaim,
-    Schema(
-        frozenset({"id", "subject", "relation", "object", "label", "group", "slices"}),
-        {"slices": Schema(frozenset(), free=True)},
-    ),
-    lambda line: 5 + count_gold_keys(line),
-)
-INPUTS = Format(Claim, Schema(frozenset({"id", "subject", "relation", "object"})), lambda _: 4)
+GOLD = format_of(GoldClaim)
+INPUTS = format_of(Claim)
+
+
+@dataclass
+class Gold(ItemGold):
+    lines: list[GoldClaim] = field(default_factory=list)
+
+    @property
+    def labels(self) -> list[bool]:
+        return [claim.label for claim in self.lines]
+
+    def finish(self, file: str) -> list[str]:
+        """Return a warning if all labels are equal."""
+        equal = len(set(self.labels)) == 1
+        return [f"{file}: all claims have the same label, so no measure has a value"] if equal else []

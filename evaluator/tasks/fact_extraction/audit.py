@@ -11,21 +11,15 @@ from collections.abc import Iterator
 from evaluator.errors import shown
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.grouped_findings import GroupedFindings
-from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, rarest, text_or_empty
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, TaskAudit, rarest, text_or_empty
 from evaluator.tasks.fact_extraction.gold import Gold
-from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
-
-GOLD_ONLY = frozenset({"facts"})
 
 
-def audit_columns(gold: Gold) -> AuditColumns:
-    texts = [text_or_empty(line.text) for line in gold.inputs]
-    return AuditColumns(
-        ids=list(gold.ids),
-        groups=gold.groups,
-        slices=gold.slices,
+def _columns(gold: Gold) -> AuditColumns:
+    texts = [text_or_empty(line.text) for line in gold.texts]
+    return gold.audit_columns(
         questions=[
-            (text, text_or_empty(line.subject)) if text else None for text, line in zip(texts, gold.inputs, strict=True)
+            (text, text_or_empty(line.subject)) if text else None for text, line in zip(texts, gold.texts, strict=True)
         ],
         answers=gold.facts,
         answer_kind=AnswerKind.SET,
@@ -38,11 +32,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
     )
 
 
-def gold_fields(line: Line) -> GoldFields:
-    return GoldFields(present(line, "text", "subject"), many={"facts": distinct(line["facts"])})
-
-
-def check_gold(split: Split) -> Iterator[Finding]:
+def _check(split: Split) -> Iterator[Finding]:
     findings = GroupedFindings(split)
     error, warning, note = Severity
     empty = findings.kind(
@@ -82,7 +72,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "any fact predicted for them is wrong, which lowers precision",
         "check that this is intended",
     )
-    for index, (line, facts) in enumerate(zip(split.gold.inputs, split.gold.facts, strict=True)):
+    for index, (line, facts) in enumerate(zip(split.gold.texts, split.gold.facts, strict=True)):
         text = line.text.casefold() if isinstance(line.text, str) else None
         if text is None:
             textless.add(index)
@@ -96,3 +86,6 @@ def check_gold(split: Split) -> Iterator[Finding]:
             elif text is not None and fact[2].casefold() not in text:
                 absent.add(index, shown(fact[2]))
     return findings.findings()
+
+
+AUDIT = TaskAudit(_columns, _check)

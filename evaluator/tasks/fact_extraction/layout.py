@@ -2,9 +2,8 @@
 
 import msgspec
 
-from evaluator.jsonl.ids import GoldLine, count_gold_keys
-from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Schema
+from evaluator.jsonl.ids import GoldLine
+from evaluator.tasks.items.files import format_of
 
 Fact = tuple[str, str, str]
 """Subject, relation, object."""
@@ -37,17 +36,4 @@ class PredictedFacts(msgspec.Struct, gc=False):
     facts: list[Fact]
 
 
-def _optional_keys(line: GoldText | InputText) -> int:
-    return (line.text is not msgspec.UNSET) + (line.subject is not msgspec.UNSET)
-
-
-GOLD = Format(
-    GoldText,
-    Schema(
-        frozenset({"id", "facts", "text", "subject", "group", "slices"}),
-        {"slices": Schema(frozenset(), free=True)},
-    ),
-    lambda line: 2 + _optional_keys(line) + count_gold_keys(line),
-)
-INPUTS = Format(InputText, Schema(frozenset({"id", "text", "subject"})), lambda line: 1 + _optional_keys(line))
-PREDICTIONS = Format(PredictedFacts, Schema(frozenset({"id", "facts"})), lambda _: 2)
+GOLD, INPUTS, PREDICTIONS = format_of(GoldText), format_of(InputText), format_of(PredictedFacts)

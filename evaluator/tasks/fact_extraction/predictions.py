@@ -1,57 +1,90 @@
-"""Parser of fact-extraction predictions: a list of facts per text."""
+"""Parsed predictions of fact-extraction: a list of facts per text."""
 
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import BinaryIO
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.errors import PredictionError, shown
-from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.ids import AnswerRegister
-from evaluator.jsonl.reader import Reader
-from evaluator.tasks.fact_extraction.gold import ValidationData
-from evaluator.tasks.fact_extraction.layout import PREDICTIONS, Fact
-from evaluator.tasks.fact_extraction.tallies import tally
+from evaluator.errors import shown
+from evaluator.tasks.fact_extraction.gold import Facts
+from evaluator.tasks.fact_extraction.layout import Fact, PredictedFacts
+from evaluator.tasks.items.files import ItemAnswers, KnownItems
 from evaluator.tasks.spelling import NAMES, Spellings, fold, traits_of
 
+OTHER = -1
+"""The code of every relation that no gold fact has."""
 
-@dataclass
-class Answers:
-    """Parsed predictions: counts of predicted facts. The facts themselves are not stored.
 
-    tallies: an array with a row for each pair of a text and a relation that was predicted for it. The five columns are
-    the index of the text, the code of the relation, and the numbers of predicted, found and verifiable facts (`Tally`).
+Tally = tuple[int, int, int, int]
+"""The code of a relation, then three counts of a text's distinct predicted facts with it: all, found, verifiable.
+
+A fact is found if it is a gold fact of the text. It is verifiable if a gold fact of the text has its subject and
+relation, so that gold can judge it.
+"""
+
+
+class Answers(ItemAnswers):
+    """Parsed predictions: counts of predicted facts. The facts themselves are not stored."""
+
+    def __init__(self, file: str, known: KnownItems) -> None:
+        super().__init__(file, known)
+        subjects = [None if subject is msgspec.UNSET else subject for subject in known.shown]
+        self._spellings = _FactSpellings(file, subjects)
+        self._numbers = array("q")
+        self._gold = known.gold
+
+    @property
+    def tallies(self) -> npt.NDArray[np.int64]:
+        """An array with a row for each pair of a text and a relation that was predicted for it.
+
+        The five columns are the index of the text, the code of the relation, and the numbers of predicted, found and
+        verifiable facts (`Tally`).
+        """
+        return np.array(self._numbers, dtype=np.int64).reshape(-1, 5)
+
+    def add(self, lines: Sequence[PredictedFacts], indices: Any, first: int) -> None:
+        for number, (line, index) in enumerate(zip(lines, indices.tolist(), strict=True), first):
+            if not self._spellings.is_full:
+                self._spellings.add(line.facts, index, number)
+            if self._gold is not None:
+                for counts in tally(line.facts, self._gold.facts[index], self._gold.relations):
+                    self._numbers.append(index)
+                    self._numbers.extend(counts)
+
+    def finish(self) -> list[str]:
+        return self._spellings.hints()
+
+
+class AllFacts(ItemAnswers):
+    """The predicted facts, to compare two files. facts: each as (index of the text, subject, relation, object)."""
+
+    def __init__(self, file: str, known: KnownItems) -> None:
+        super().__init__(file, known)
+        self.facts: list[tuple[int, str, str, str]] = []
+
+    def add(self, lines: Sequence[PredictedFacts], indices: Any, first: int) -> None:
+        for line, index in zip(lines, indices.tolist(), strict=True):
+            self.facts += [(index, *fact) for fact in line.facts]
+
+
+def tally(predicted: Iterable[Fact], gold: Facts, relations: Mapping[str, int]) -> list[Tally]:
+    """Return the counts (`Tally`) of one text's predicted facts, one for each predicted relation, by ascending code.
+
+    gold: the gold facts of the text. relations: relation -> code for each relation in the gold; all other relations
+    together have one tally, with the code OTHER.
     """
-
-    tallies: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64))
-    n_lines: int = 0
-    warnings: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
-
-
-def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
-    """Parse predictions. Raises PredictionError for invalid predictions.
-
-    file: the file's name in messages. known: the ids, and the gold facts if they are available. limits: limits on the
-    file's size; None: the default ones. A text without a line counts as one without facts, with a warning.
-    """
-    reader = Reader(file, PREDICTIONS, PredictionError, limits)
-    register = AnswerRegister(known.index_of, reader.problems)
-    numbers = array("q")
-    spellings = _FactSpellings(file, known.subjects)
-    for line, index in register.answered(reader.blocks(stream)):
-        if not spellings.is_full:
-            spellings.add(line.facts, index, register.line_of(index))
-        if known.gold is not None:
-            for counts in tally(line.facts, known.gold.texts[index], known.gold.relations):
-                numbers.append(index)
-                numbers.extend(counts)
-    reader.problems.raise_if_any()
-    tallies = np.array(numbers, dtype=np.int64).reshape(-1, 5)
-    return Answers(tallies, reader.n_lines, [*reader.warnings, *register.warnings], spellings.hints())
+    pairs = {fact[:2] for fact in gold}
+    counts: dict[int, list[int]] = {}
+    for fact in set(predicted):
+        count = counts.setdefault(relations.get(fact[1], OTHER), [0, 0, 0])
+        count[0] += 1
+        if fact[:2] in pairs:
+            count[1] += fact in gold
+            count[2] += 1
+    return [(code, n, found, verifiable) for code, (n, found, verifiable) in sorted(counts.items())]
 
 
 class _FactSpellings:

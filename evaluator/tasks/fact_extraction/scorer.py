@@ -1,27 +1,26 @@
-"""Scorer of fact-extraction: makes the table of outcomes, with one row per text, and one per pair of text and relation.
+"""Scorer of fact-extraction: compares predictions with gold, text by text and relation by relation.
 
-A text's own row has the columns that count texts, and the predicted facts of relations that no gold fact has. Such
-facts count as wrong in the overall score, but in no relation's slice.
+The outcomes have one row per text, and one per pair of text and relation. A text's own row has the columns that count
+texts, and the predicted facts of relations that no gold fact has. Such facts count as wrong in the overall score, but
+in no relation's slice.
 """
-
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.jsonl.ids import group_codes, slice_columns
-from evaluator.outcomes.table import Codes, Dimension, Numbers, Outcomes, SliceValue
+from evaluator.outcomes.table import Dimension, Numbers
 from evaluator.tasks.fact_extraction.gold import Gold
-from evaluator.tasks.fact_extraction.predictions import Answers
-from evaluator.tasks.fact_extraction.tallies import OTHER
+from evaluator.tasks.fact_extraction.predictions import OTHER, Answers
+from evaluator.tasks.items.base import ItemStatistics
 
 Indices = npt.NDArray[np.int64]
 
 
-def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    """Return the outcomes of predictions of fact-extraction.
+def statistics(gold: Gold, answers: Answers) -> ItemStatistics:
+    """Return the columns of the outcomes.
 
-    The rows are in the order of the texts: each text's own row first, then one per relation.
+    The rows are in the order of the texts: each text's own row first, then one per relation. A text's own row has no
+    relation.
     """
     n_texts, width = len(gold.facts), len(gold.relations) + 1
     text_keys = np.arange(n_texts) * width
@@ -39,16 +38,9 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
         "verifiable": verifiable,
     }
     columns |= _text_columns(own_rows, texts, found, verifiable)
-    names, groups = group_codes(gold.groups)
-    return Outcomes(
-        task=task,
-        task_version=version,
-        n_units=len(gold_keys),
-        group_names=names,
-        groups=groups[texts],
-        statistics=columns,
-        dimensions=_dimensions(gold, texts, codes, groups[texts]),
-    )
+    # Every relation is that of some row, and a text's own row has none: groups are cut.
+    relations = Dimension(codes.astype(np.int32), tuple(gold.relations), False, True)
+    return ItemStatistics(columns, {"relation": relations}, items=texts, n_units=len(gold_keys))
 
 
 def _keys_of(gold: Gold, width: int) -> Indices:
@@ -87,31 +79,3 @@ def _text_columns(own_rows: Indices, texts: Indices, correct: Numbers, verifiabl
     columns["verifiable_text"][own_rows] = n_verifiable > 0
     columns["text_accuracy"][own_rows] = n_found / np.maximum(n_verifiable, 1.0)
     return columns
-
-
-def _dimensions(gold: Gold, texts: Indices, codes: Indices, groups: Codes) -> dict[str, Dimension]:
-    declared = slice_columns(gold.slices)
-    relations = declared.pop("relation", None)
-    dimensions = {"relation": _relations(gold, texts, codes, groups, relations)}
-    for name, column in declared.items():
-        dimensions[name] = Dimension.build([column[text] for text in texts.tolist()], groups, declared=True)
-    return dimensions
-
-
-def _relations(
-    gold: Gold, texts: Indices, codes: Indices, groups: Codes, declared: list[SliceValue | None] | None
-) -> Dimension:
-    """Build the dimension `relation`: the relation of each row of outcomes.
-
-    texts, codes: the index of each row's text, and the code of its relation in the gold's facts, -1 for a text's own
-    row. declared: the column `relation` of the gold file's `slices`, one value per text, or None if it has none. Rows
-    of a text with a value get this value as their relation; rows of a text with None keep the relations of their facts.
-    """
-    if declared is None:
-        return Dimension(codes.astype(np.int32), tuple(gold.relations), False, True)
-    names: list[Any] = [*gold.relations, None]
-    column = [
-        names[code] if declared[text] is None else declared[text]
-        for text, code in zip(texts.tolist(), codes.tolist(), strict=True)
-    ]
-    return Dimension.build(column, groups, declared=True)

@@ -4,32 +4,26 @@ Symmetric sets (Schuster et al. 2019) have further measures.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
-import msgspec
 import numpy as np
 
-from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.ids import order_key
 from evaluator.measures.base import statistic
-from evaluator.outcomes.table import Outcomes
-from evaluator.tasks.answers import CategoricalAnswers, ComparableAnswers
-from evaluator.tasks.audit.findings import Finding
-from evaluator.tasks.audit.split import AuditColumns, Split
-from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
-from evaluator.tasks.fact_verification import audit, predictions
-from evaluator.tasks.fact_verification import gold as gold_file
+from evaluator.tasks.answers import CategoricalAnswers
+from evaluator.tasks.base import DimensionDoc, Facts, Option, Options
+from evaluator.tasks.fact_verification import scorer
+from evaluator.tasks.fact_verification.audit import AUDIT
 from evaluator.tasks.fact_verification.baselines import BASELINES
-from evaluator.tasks.fact_verification.gold import Gold, ValidationData
-from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, LABELS, Question
+from evaluator.tasks.fact_verification.gold import Gold
+from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUTS, LABELS, PREDICTIONS
 from evaluator.tasks.fact_verification.measures import ACCURACY, FEVER_SCORE, MEASURES
 from evaluator.tasks.fact_verification.predictions import Answers
 from evaluator.tasks.fact_verification.samples import SAMPLES
-from evaluator.tasks.fact_verification.scorer import score
 from evaluator.tasks.fact_verification.symmetric import check_symmetric
-from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 from evaluator.tasks.item_results import ByMeasure, ItemValue
+from evaluator.tasks.items.base import ItemStatistics, ItemTask
 
 _COUNT = re.compile(r"[1-9][0-9]{0,8}")
 
@@ -42,7 +36,7 @@ def _max_evidence(text: str) -> int | None:
     return int(text)
 
 
-class FactVerification(Task[Gold, ValidationData, Answers]):
+class FactVerification(ItemTask[Gold, Answers]):
     name = "fact-verification"
     version = 1
     title = "Fact verification"
@@ -51,6 +45,9 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
         "Symmetric sets show if a system reads the evidence or only the claim."
     )
     measures = MEASURES
+    ranked_by = ACCURACY.name
+    gold_layout, inputs_layout, predictions_layout = GOLD, INPUTS, PREDICTIONS
+    gold_type, answers_type = Gold, Answers
     dimensions = (DimensionDoc("label", "The claim's gold label."),)
     own_options = (
         Option(
@@ -73,7 +70,7 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
         '{"id": 91198, "predicted_label": "SUPPORTS", "predicted_evidence": [["Colin_Kaepernick", 6]]}\n'
         '{"id": 194462, "predicted_label": "NOT ENOUGH INFO", "predicted_evidence": []}\n'
     )
-    gold_only = audit.GOLD_ONLY
+    gold_only = frozenset({"label", "gold_label", "evidence", "verifiable"})
     item_statistic = "claim"
     item_result = ByMeasure(
         "the label is correct and, where the gold has evidence, a complete set of it was found",
@@ -85,43 +82,26 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
     label_keys = ("label", "predicted_label")
     samples = SAMPLES
     baselines = BASELINES
+    audit = AUDIT
 
     def primary(self, facts: Facts | None = None) -> str:
         with_evidence = (facts or {}).get("evidence") not in (None, False, "none")
-        return FEVER_SCORE.name if with_evidence else ACCURACY.name
+        return FEVER_SCORE.name if with_evidence else self.ranked_by
 
-    def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
-        return gold_file.read_gold(stream, file, limits)
+    def facts(self, gold: Gold) -> dict[str, Any]:
+        with_evidence = sum(sets is not None for sets in gold.evidence)
+        share = "none" if not with_evidence else "all" if with_evidence == len(gold.evidence) else "some"
+        return {"evidence": share, "origin": gold.declares_origin}
 
-    def read_inputs(
-        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> ValidationData:
-        return gold_file.read_inputs(stream, file, str(facts.get("evidence", "none")), limits)
+    def statistics(self, gold: Gold, answers: Answers, options: Options) -> ItemStatistics:
+        return scorer.statistics(gold, answers, options["max_evidence"])
 
-    def validation_data(self, gold: Gold) -> ValidationData:
-        return gold.validation_data()
-
-    def read_predictions(
-        self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
-    ) -> Answers:
-        return predictions.read_predictions(stream, file, known, limits)
-
-    def hints(self, answers: Answers) -> list[str]:
-        return answers.hints
-
-    def empty_answers(self, gold: Gold) -> Answers:
-        return predictions.empty_answers(len(gold.claims))
-
-    def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
-        return score(self.name, self.version, gold, answers, options["max_evidence"])
-
-    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        """Return the predicted label of each claim, to search for near-duplicates.
+    def comparable(self, gold: Gold, answers: Answers) -> CategoricalAnswers:
+        """Return the predicted label of each claim.
 
         Evidence is ignored, because somebody who copies a file can reorder it without losing score.
         """
-        labels = self.read_predictions(stream, file, gold.validation_data(), options).labels
-        units = np.arange(len(labels), dtype=np.uint64)
+        labels, units = answers.labels, np.arange(len(answers.labels), dtype=np.uint64)
         return CategoricalAnswers(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))
 
     def prediction_format_for(self, facts: Facts, dimensions: Mapping[str, Collection[str]]) -> str:
@@ -138,37 +118,25 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
         claims = "" if facts.get("evidence") == "all" else " for claims that require evidence"
         return f"{text}, and{claims} predicted_evidence: a list of [page, line], best first."
 
-    def sample_answer(self, line: Line, facts: Facts) -> Line:
-        answer = {"id": line["id"], "predicted_label": LABELS[0]}
+    def sample(self, line: Line, facts: Facts) -> Line:
+        answer = {"predicted_label": LABELS[0]}
         return answer if facts.get("evidence") == "none" else {**answer, "predicted_evidence": []}
 
-    def facts(self, gold: Gold) -> dict[str, Any]:
-        return gold.facts()
-
-    def public_inputs(self, gold: Gold) -> bytes:
-        """Return the inputs in the order of a digest of their ids.
-
-        The gold's order could reveal which role a claim has in its group.
-        """
-        questions = [
-            Question(value, claim, msgspec.UNSET if text is None else text)
-            for value, claim, text in zip(gold.ids, gold.claims, gold.evidence_texts, strict=True)
-        ]
-        questions.sort(key=lambda question: order_key(question.id))
-        return msgspec.json.Encoder().encode_lines(questions)
-
-    def audit_columns(self, gold: Gold) -> AuditColumns:
-        return audit.audit_columns(gold)
-
-    def check_gold(self, split: Split) -> Iterator[Finding]:
-        return audit.check_gold(split)
+    def gold_fields(self, line: Line) -> GoldFields:
+        fields = GoldFields(present(line, "claim", "evidence_text"), {"label": line["label"].upper()})
+        if "evidence" in line:
+            # An evidence set is identified by its pages and lines alone, and duplicate sets count once.
+            sets = [
+                sorted({(page, line_number) for *_, page, line_number in evidence_set}, key=repr)
+                for evidence_set in line["evidence"]
+            ]
+            fields.answer["has evidence"] = True
+            fields.many["evidence"] = distinct([[list(sentence) for sentence in evidence_set] for evidence_set in sets])
+        return fields
 
     def test_gold_problems(self, lines: Iterable[Line], dimensions: Collection[str]) -> list[str]:
         """Return the faults of gold with the dimension `origin`, which must be a symmetric set; none for other gold."""
         return check_symmetric(lines) if "origin" in dimensions else []
-
-    def gold_fields(self, line: Line) -> GoldFields:
-        return audit.gold_fields(line)
 
 
 TASK = FactVerification()

@@ -9,25 +9,18 @@ from collections.abc import Iterator
 
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.grouped_findings import GroupedFindings
-from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, TaskAudit
 from evaluator.tasks.fact_verification.gold import Gold
 from evaluator.tasks.fact_verification.layout import LABELS, NOT_ENOUGH_INFO
 from evaluator.tasks.fact_verification.symmetric import symmetric_problems
-from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 
 _UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
 
 
-GOLD_ONLY = frozenset({"label", "gold_label", "evidence", "verifiable"})
-
-
-def audit_columns(gold: Gold) -> AuditColumns:
+def _columns(gold: Gold) -> AuditColumns:
     labels = [LABELS[code] for code in gold.labels]
     questions = list(zip(gold.claims, gold.evidence_texts, strict=True))
-    return AuditColumns(
-        ids=list(gold.ids),
-        groups=list(gold.groups),
-        slices=gold.slices,
+    return gold.audit_columns(
         questions=questions,
         answers=labels,
         answer_kind=AnswerKind.LABEL,
@@ -39,20 +32,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
     )
 
 
-def gold_fields(line: Line) -> GoldFields:
-    fields = GoldFields(present(line, "claim", "evidence_text"), {"label": line["label"].upper()})
-    if "evidence" in line:
-        # An evidence set is identified by its pages and lines alone, and duplicate sets count once.
-        sets = [
-            sorted({(page, line_number) for *_, page, line_number in evidence_set}, key=repr)
-            for evidence_set in line["evidence"]
-        ]
-        fields.answer["has evidence"] = True
-        fields.many["evidence"] = distinct([[list(sentence) for sentence in evidence_set] for evidence_set in sets])
-    return fields
-
-
-def check_gold(split: Split) -> Iterator[Finding]:
+def _check(split: Split) -> Iterator[Finding]:
     findings, gold = GroupedFindings(split), split.gold
     error, warning, _ = Severity
     empty = findings.kind(
@@ -126,3 +106,6 @@ def _symmetric(split: Split) -> Iterator[Finding]:
         split.line(index) if index is not None else None,
         {"groups": groups, "first": [problem for _, problem in problems[:10]]},
     )
+
+
+AUDIT = TaskAudit(_columns, _check)

@@ -4,58 +4,50 @@ the evidence sentence alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from evaluator.jsonl.ids import Id
 from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
-from evaluator.tasks.baselines.labels import FOLDS, cross_validated, learnt_from, majority_share, most_frequent
+from evaluator.tasks.baselines.labels import (
+    FOLDS,
+    known_labels,
+    labels_from_words,
+    labels_of,
+    majority_share,
+    most_frequent,
+)
 from evaluator.tasks.fact_verification.layout import LABELS
 
 
 def _majority(data: BaselineInput) -> Iterable[Line]:
-    labels = _labels(data)
+    labels = known_labels(data)
     if not labels and data.own is not None:
         labels = [str(label) for label in data.own.answers]
-    return _lines([line["id"] for line in data.inputs], [most_frequent(labels, LABELS)] * len(data.inputs))
+    return _lines(labels_of(data, [most_frequent(labels, LABELS)] * len(data.inputs)))
 
 
 def _random(data: BaselineInput) -> Iterable[Line]:
     rng = data.rng("random")
-    labels = sorted(set(_labels(data))) or LABELS
-    return _lines([line["id"] for line in data.inputs], [rng.choice(labels) for _ in data.inputs])
+    labels = sorted(set(known_labels(data))) or LABELS
+    return _lines(labels_of(data, [rng.choice(labels) for _ in data.inputs]))
 
 
 def _claim_only(data: BaselineInput) -> Iterable[Line] | None:
     known = [claim for train in data.train_splits for claim in train.labelled_texts]
     own = data.own.labelled_texts if data.own is not None else ()
-    return _bayes(data, known, [line["claim"] for line in data.inputs], own)
+    labels = labels_from_words(data, known=known, texts=[line["claim"] for line in data.inputs], own=own)
+    return None if labels is None else _lines(labels)
 
 
 def _evidence_only(data: BaselineInput) -> Iterable[Line] | None:
     known = [text for train in data.train_splits for text in train.evidence]
     own = data.own.evidence if data.own is not None else ()
-    return _bayes(data, known, [line.get("evidence_text") for line in data.inputs], own)
+    labels = labels_from_words(data, known=known, texts=[line.get("evidence_text") for line in data.inputs], own=own)
+    return None if labels is None else _lines(labels)
 
 
-def _bayes(
-    data: BaselineInput, known: Sequence[str | None], texts: Sequence[str | None], own: Sequence[str | None]
-) -> Iterable[Line] | None:
-    if None in known or None in texts or not texts:
-        return None
-    if known:
-        answers = learnt_from([text or "" for text in known], _labels(data), [text or "" for text in texts])
-        return _lines([line["id"] for line in data.inputs], answers)
-    if data.own is None:
-        return None
-    labels = [str(label) for label in data.own.answers]
-    return _lines(data.own.ids, cross_validated(data.own.groups, [text or "" for text in own], labels))
-
-
-def _labels(data: BaselineInput) -> list[str]:
-    return [str(label) for train in data.train_splits for label in train.answers]
-
-
-def _lines(ids: Sequence[str | int], labels: Sequence[str]) -> Iterable[Line]:
-    for identifier, label in zip(ids, labels, strict=True):
+def _lines(labels: Iterable[tuple[Id, str]]) -> Iterable[Line]:
+    for identifier, label in labels:
         yield {"id": identifier, "predicted_label": label, "predicted_evidence": []}
 
 

@@ -2,9 +2,8 @@
 
 import msgspec
 
-from evaluator.jsonl.ids import GoldLine, count_gold_keys
-from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Schema
+from evaluator.jsonl.ids import GoldLine
+from evaluator.tasks.items.files import format_of
 
 SUPPORTS, REFUTES, NOT_ENOUGH_INFO = LABELS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 EXPECTED_LABEL = "SUPPORTS, REFUTES or NOT ENOUGH INFO"
@@ -42,29 +41,7 @@ class Answer(msgspec.Struct, gc=False):
     predicted_evidence: list[tuple[str, int]] | msgspec.UnsetType = msgspec.UNSET
 
 
-def _claim_keys(line: Claim) -> int:
-    optional = (line.evidence, line.evidence_text, line.verifiable)
-    return 3 + sum(value is not msgspec.UNSET for value in optional) + count_gold_keys(line)
-
-
-GOLD = Format(
-    Claim,
-    Schema(
-        frozenset({"id", "claim", "label", "evidence", "evidence_text", "verifiable", "group", "slices"}),
-        {"slices": Schema(frozenset(), free=True)},
-    ),
-    _claim_keys,
-)
-INPUTS = Format(
-    Question,
-    Schema(frozenset({"id", "claim", "evidence_text"})),
-    lambda line: 2 + (line.evidence_text is not msgspec.UNSET),
-)
-PREDICTIONS = Format(
-    Answer,
-    Schema(frozenset({"id", "predicted_label", "predicted_evidence"})),
-    lambda line: 2 + (line.predicted_evidence is not msgspec.UNSET),
-)
+GOLD, INPUTS, PREDICTIONS = format_of(Claim), format_of(Question), format_of(Answer)
 
 
 def label_code(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Scorer of fact-verification: makes the table of outcomes, with one row per claim."""
+"""Scorer of fact-verification: compares predictions with gold, claim by claim."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,53 +6,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.jsonl.ids import group_codes, slice_columns
-from evaluator.outcomes.table import Codes, Dimension, Numbers, Outcomes
+from evaluator.jsonl.ids import group_codes
+from evaluator.outcomes.table import Codes, Numbers
 from evaluator.tasks.fact_verification.gold import Gold
 from evaluator.tasks.fact_verification.layout import LABELS, NOT_ENOUGH_INFO, GoldSentence
 from evaluator.tasks.fact_verification.predictions import Answers
+from evaluator.tasks.items.base import ItemStatistics
 
 _UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
 
 
-def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: int | None) -> Outcomes:
-    """Return the outcomes of predictions of fact-verification.
+def statistics(gold: Gold, answers: Answers, max_evidence: int | None) -> ItemStatistics:
+    """Return the columns of the outcomes, with one row per claim.
 
     max_evidence: how many predicted evidence sentences of a claim count, from the first; None: all.
     """
     labels = np.array(gold.labels, dtype=np.int8)
     correct = labels == answers.labels
-    names, groups = group_codes(gold.groups)
     columns: dict[str, Any] = {"claim": np.ones(len(labels)), "correct": correct}
     if gold.has_evidence:
         columns |= _evidence_columns(gold, answers, labels, correct, max_evidence)
     if gold.declares_origin:
-        columns |= _symmetric_columns(gold, groups, correct)
-    return Outcomes(
-        task=task,
-        task_version=version,
-        n_units=len(labels),
-        group_names=names,
-        groups=groups,
-        statistics={name: np.asarray(column, dtype=np.float64) for name, column in columns.items()},
-        dimensions=_dimensions(gold, groups),
-        facts={"evidence": gold.has_evidence, "origin": gold.declares_origin},
-    )
-
-
-def _dimensions(gold: Gold, groups: Codes) -> dict[str, Dimension]:
-    declared = slice_columns(gold.slices)
-    labels: list[Any] = [LABELS[code] for code in gold.labels]
-    if "label" in declared:
-        labels = [
-            own if declared_label is None else declared_label
-            for own, declared_label in zip(labels, declared["label"], strict=True)
-        ]
-    dimensions = {"label": Dimension.build(labels, groups, declared="label" in declared)}
-    for name, column in declared.items():
-        if name != "label":
-            dimensions[name] = Dimension.build(column, groups, declared=True)
-    return dimensions
+        columns |= _symmetric_columns(gold, group_codes(gold.groups)[1], correct)
+    facts = {"evidence": gold.has_evidence, "origin": gold.declares_origin}
+    return ItemStatistics(columns, {"label": [LABELS[code] for code in gold.labels]}, facts=facts)
 
 
 def _evidence_columns(

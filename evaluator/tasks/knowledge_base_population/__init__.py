@@ -3,7 +3,6 @@
 It is the task of KnowledgeNet (Mesquita et al. 2019).
 """
 
-from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -13,13 +12,12 @@ from evaluator.measures.base import statistic
 from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import Score
 from evaluator.tasks.answers import ComparableAnswers, predicted_or_gold
-from evaluator.tasks.audit.findings import Finding
-from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.gold_fields import GoldFields, Line
 from evaluator.tasks.item_results import ByMeasure, Indices, ItemValue
-from evaluator.tasks.knowledge_base_population import audit, predictions
 from evaluator.tasks.knowledge_base_population import gold as gold_file
+from evaluator.tasks.knowledge_base_population import predictions
+from evaluator.tasks.knowledge_base_population.audit import AUDIT
 from evaluator.tasks.knowledge_base_population.baselines import BASELINES
 from evaluator.tasks.knowledge_base_population.gold import Gold, ValidationData
 from evaluator.tasks.knowledge_base_population.layout import GoldDocument, InputDocument, InputPassage
@@ -56,6 +54,7 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
         "to entities."
     )
     measures = MEASURES
+    ranked_by = "link_f1"
     dimensions = (DimensionDoc("property", "The property of the fact, by name."),)
     own_options = (Option("fold", "Evaluates the documents of one fold (1 to 5), or of all folds.", "all", _fold),)
     gold_format = (
@@ -78,7 +77,7 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
     )
     id_key = "documentId"
     input_parts = "passages"
-    gold_only = audit.GOLD_ONLY
+    gold_only = frozenset({"facts", "exhaustivelyAnnotatedProperties"})
     item_result = ByMeasure(
         "all facts of the document with links were found, and no others",
         (
@@ -89,9 +88,7 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
     )
     samples = SAMPLES
     baselines = BASELINES
-
-    def primary(self, facts: Facts | None = None) -> str:
-        return "link_f1"
+    audit = AUDIT
 
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
         return gold_file.read_gold(stream, file, options["fold"], limits)
@@ -108,9 +105,6 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
         self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
         return predictions.read_predictions(stream, file, known, limits)
-
-    def hints(self, answers: Answers) -> list[str]:
-        return answers.hints
 
     def empty_answers(self, gold: Gold) -> Answers:
         return predictions.empty_answers()
@@ -156,14 +150,8 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
             if score.measure == SPAN_RATIO.name and not score.slice and (score.value or 0.0) > _LONG_SPANS
         ]
 
-    def audit_columns(self, gold: Gold) -> AuditColumns:
-        return audit.audit_columns(gold)
-
-    def check_gold(self, split: Split) -> Iterator[Finding]:
-        return audit.check_gold(split)
-
     def gold_fields(self, line: Line) -> GoldFields:
-        return audit.gold_fields(line)
+        return gold_file.gold_fields(line)
 
 
 TASK = KnowledgeBasePopulation()

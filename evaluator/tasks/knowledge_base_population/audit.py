@@ -13,8 +13,7 @@ from typing import Any
 from evaluator.errors import shown
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.grouped_findings import GroupedFinding, GroupedFindings
-from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, rarest
-from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, TaskAudit, rarest
 from evaluator.tasks.knowledge_base_population.gold import Gold
 from evaluator.tasks.knowledge_base_population.layout import DATE_PROPERTIES
 
@@ -23,13 +22,7 @@ _BOUNDS = re.compile(r":([0-9]+):([0-9]+)$")
 _WHO = (("subject", "subjectStart", "subjectEnd", "subjectText"), ("object", "objectStart", "objectEnd", "objectText"))
 
 
-GOLD_ONLY = frozenset({"facts", "exhaustivelyAnnotatedProperties"})
-_FACT = ("propertyId", "subjectStart", "subjectEnd", "objectStart", "objectEnd", "subjectUri", "objectUri")
-_PROPERTY = ("propertyId", "propertyName")
-_PASSAGE = ("passageId", "passageStart", "passageEnd", "passageText")
-
-
-def audit_columns(gold: Gold) -> AuditColumns:
+def _columns(gold: Gold) -> AuditColumns:
     facts = [[fact for passage in line.passages for fact in passage.facts] for line in gold.lines]
     texts = [line.documentText for line in gold.lines]
     return AuditColumns(
@@ -57,24 +50,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
     )
 
 
-def gold_fields(line: Line) -> GoldFields:
-    passages = line["passages"]
-    question = present(line, "documentText", "fold")
-    question["passages"] = [present(passage, *_PASSAGE) for passage in passages]
-
-    def inside(name: str, fields: tuple[str, ...]) -> list[Any]:
-        return [
-            {"passageId": passage["passageId"], **present(item, *fields)}
-            for passage in passages
-            for item in passage[name]
-        ]
-
-    annotated = inside("exhaustivelyAnnotatedProperties", _PROPERTY)
-    # Equal facts count separately, so a repetition is kept; a property is annotated or not, so a repetition is dropped.
-    return GoldFields(question, many={"facts": inside("facts", _FACT), "annotated": distinct(annotated)})
-
-
-def check_gold(split: Split) -> Iterator[Finding]:
+def _check(split: Split) -> Iterator[Finding]:
     check = _Documents(split)
     for index, line in enumerate(split.gold.lines):
         check.document(index, line)
@@ -262,3 +238,6 @@ class _Documents:
 
 def _object_text(text: str, fact: Any) -> str:
     return str(text[max(fact.objectStart, 0) : max(fact.objectEnd, 0)]) or "-"
+
+
+AUDIT = TaskAudit(_columns, _check)

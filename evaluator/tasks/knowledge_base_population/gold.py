@@ -12,10 +12,14 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import Id, IdRegister
 from evaluator.jsonl.reader import Reader
 from evaluator.outcomes.table import SliceValue
+from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 from evaluator.tasks.knowledge_base_population.facts import FactCollector, FactTable
 from evaluator.tasks.knowledge_base_population.layout import GOLD, INPUTS, GoldDocument, GoldPassage, InputDocument
 
 FOLDS = range(1, 6)
+_FACT = ("propertyId", "subjectStart", "subjectEnd", "objectStart", "objectEnd", "subjectUri", "objectUri")
+_PROPERTY = ("propertyId", "propertyName")
+_PASSAGE = ("passageId", "passageStart", "passageEnd", "passageText")
 
 
 @dataclass(frozen=True)
@@ -222,3 +226,20 @@ def read_inputs(
     reader.problems.raise_if_any()
     indices = None if properties is None else {identifier: index for index, identifier in enumerate(properties)}
     return ValidationData(documents, indices)
+
+
+def gold_fields(line: Line) -> GoldFields:
+    passages = line["passages"]
+    question = present(line, "documentText", "fold")
+    question["passages"] = [present(passage, *_PASSAGE) for passage in passages]
+
+    def inside(name: str, fields: tuple[str, ...]) -> list[Any]:
+        return [
+            {"passageId": passage["passageId"], **present(item, *fields)}
+            for passage in passages
+            for item in passage[name]
+        ]
+
+    annotated = inside("exhaustivelyAnnotatedProperties", _PROPERTY)
+    # Equal facts count separately, so a repetition is kept; a property is annotated or not, so a repetition is dropped.
+    return GoldFields(question, many={"facts": inside("facts", _FACT), "annotated": distinct(annotated)})

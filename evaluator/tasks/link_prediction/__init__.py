@@ -2,31 +2,23 @@
 2020).
 """
 
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
-import msgspec
+import numpy as np
 
-from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.ids import order_key
 from evaluator.measures.base import statistic
-from evaluator.outcomes.table import Outcomes
-from evaluator.tasks.answers import ComparableAnswers
-from evaluator.tasks.audit.findings import Finding
-from evaluator.tasks.audit.split import AuditColumns, Split
-from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
-from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.answers import CategoricalAnswers
+from evaluator.tasks.base import DimensionDoc, Facts, Option, Options
+from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 from evaluator.tasks.item_results import ByMeasure, ItemValue
-from evaluator.tasks.link_prediction import audit, predictions
-from evaluator.tasks.link_prediction import gold as gold_file
-from evaluator.tasks.link_prediction.answers import first_ranked
+from evaluator.tasks.items.base import ItemStatistics, ItemTask
+from evaluator.tasks.link_prediction.audit import AUDIT
 from evaluator.tasks.link_prediction.baselines import BASELINES
-from evaluator.tasks.link_prediction.gold import Gold, ValidationData
-from evaluator.tasks.link_prediction.layout import QUERY_MARKER, Question
-from evaluator.tasks.link_prediction.measures import MEASURES, MRR
-from evaluator.tasks.link_prediction.predictions import Answers
+from evaluator.tasks.link_prediction.gold import Gold
+from evaluator.tasks.link_prediction.layout import GOLD, INPUTS, PREDICTIONS, QUERY_MARKER, side
+from evaluator.tasks.link_prediction.measures import CUTS, MEASURES, MRR
+from evaluator.tasks.link_prediction.predictions import Answers, FirstMentions
 from evaluator.tasks.link_prediction.samples import SAMPLES
-from evaluator.tasks.link_prediction.scorer import score
 
 
 def _is_filtered(text: str) -> bool:
@@ -35,7 +27,7 @@ def _is_filtered(text: str) -> bool:
     return text == "filtered"
 
 
-class LinkPrediction(Task[Gold, ValidationData, Answers]):
+class LinkPrediction(ItemTask[Gold, Answers]):
     name = "link-prediction"
     version = 1
     title = "Link prediction"
@@ -44,6 +36,11 @@ class LinkPrediction(Task[Gold, ValidationData, Answers]):
         "answer, and other known answers do not count against a ranking."
     )
     measures = MEASURES
+    ranked_by = MRR.name
+    gold_layout, inputs_layout, predictions_layout = GOLD, INPUTS, PREDICTIONS
+    gold_type, answers_type, compared_type = Gold, Answers, FirstMentions
+    complete = False
+    shown = "question"
     dimensions = (DimensionDoc("side", "The missing part of the triple: head (the subject) or tail (the object)."),)
     own_options = (
         Option(
@@ -67,7 +64,7 @@ class LinkPrediction(Task[Gold, ValidationData, Answers]):
     prediction_example = (
         '{"id": "0", "ranking": ["New York", "NYC", "Los Angeles"]}\n{"id": "1", "ranking": ["NBC-TV"]}\n'
     )
-    gold_only = audit.GOLD_ONLY
+    gold_only = frozenset({"answers", "filtered"})
     item_statistic = "question"
     item_result = ByMeasure(
         "an answer is first in the ranking",
@@ -75,61 +72,29 @@ class LinkPrediction(Task[Gold, ValidationData, Answers]):
     )
     samples = SAMPLES
     baselines = BASELINES
+    audit = AUDIT
 
-    def primary(self, facts: Facts | None = None) -> str:
-        return MRR.name
+    def statistics(self, gold: Gold, answers: Answers, options: Options) -> ItemStatistics:
+        raw, filtered_before = answers.ranks.T
+        rank = raw - filtered_before if options["setting"] else raw
+        has_answer = rank > 0
+        columns: dict[str, Any] = {
+            "question": np.ones(len(rank)),
+            "reciprocal_rank": np.where(has_answer, 1 / np.maximum(rank, 1), 0.0),
+        }
+        columns |= {f"hits_{k}": has_answer & (rank <= k) for k in CUTS}
+        return ItemStatistics(columns, {"side": [side(question) for question in gold.questions]})
 
-    def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
-        return gold_file.read_gold(stream, file, limits)
+    def comparable(self, gold: Gold, answers: FirstMentions) -> CategoricalAnswers:
+        return CategoricalAnswers(np.arange(len(answers.answers), dtype=np.uint64), answers.answers, answers.errs)
 
-    def read_inputs(
-        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> ValidationData:
-        return gold_file.read_inputs(stream, file, limits)
-
-    def validation_data(self, gold: Gold) -> ValidationData:
-        return gold.validation_data()
-
-    def read_predictions(
-        self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
-    ) -> Answers:
-        return predictions.read_predictions(stream, file, known, limits)
-
-    def hints(self, answers: Answers) -> list[str]:
-        return answers.hints
-
-    def empty_answers(self, gold: Gold) -> Answers:
-        return predictions.empty_answers(len(gold.questions))
-
-    def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
-        return score(self.name, self.version, gold, answers, filtered=options["setting"])
-
-    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        return first_ranked(stream, file, gold.validation_data())
-
-    def sample_answer(self, line: Line, facts: Facts) -> Line:
+    def sample(self, line: Line, facts: Facts) -> Line:
         subject, _, object_ = line["question"]
-        return {"id": line["id"], "ranking": [object_ if subject == QUERY_MARKER else subject]}
-
-    def facts(self, gold: Gold) -> dict[str, Any]:
-        return {}
-
-    def public_inputs(self, gold: Gold) -> bytes:
-        """Return the inputs in the order of a digest of their ids.
-
-        In gold order (a, r, ?) is often next to (?, r, b), so that the order would reveal both answers, b and a.
-        """
-        ids = sorted(gold.ids, key=order_key)
-        return msgspec.json.Encoder().encode_lines([Question(value, gold.questions[gold.ids[value]]) for value in ids])
-
-    def audit_columns(self, gold: Gold) -> AuditColumns:
-        return audit.audit_columns(gold)
-
-    def check_gold(self, split: Split) -> Iterator[Finding]:
-        return audit.check_gold(split)
+        return {"ranking": [object_ if subject == QUERY_MARKER else subject]}
 
     def gold_fields(self, line: Line) -> GoldFields:
-        return audit.gold_fields(line)
+        many = {name: distinct(line[name]) for name in ("answers", "filtered")}
+        return GoldFields(present(line, "question"), many=many)
 
 
 TASK = LinkPrediction()

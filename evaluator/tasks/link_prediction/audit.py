@@ -8,20 +8,14 @@ from collections.abc import Iterator, Sequence
 from evaluator.errors import shown
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.grouped_findings import GroupedFindings
-from evaluator.tasks.audit.split import AnswerKind, AuditColumns, QueriedTriple, Secret, Split, Triple
-from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, QueriedTriple, Secret, Split, TaskAudit, Triple
 from evaluator.tasks.link_prediction.gold import Gold
 from evaluator.tasks.link_prediction.layout import QUERY_MARKER
 
-GOLD_ONLY = frozenset({"answers", "filtered"})
 
-
-def audit_columns(gold: Gold) -> AuditColumns:
+def _columns(gold: Gold) -> AuditColumns:
     questions = list(zip(gold.questions, (answers for answers, _ in gold.mentions), strict=True))
-    return AuditColumns(
-        ids=list(gold.ids),
-        groups=gold.groups,
-        slices=gold.slices,
+    return gold.audit_columns(
         questions=gold.questions,
         answers=[frozenset(answers) for _, answers in questions],
         answer_kind=AnswerKind.SET,
@@ -43,11 +37,7 @@ def _queried_triples(question: Triple, answers: Sequence[str]) -> Iterator[Queri
         yield QueriedTriple(*_filled(question, answer), subjects, objects)
 
 
-def gold_fields(line: Line) -> GoldFields:
-    return GoldFields(present(line, "question"), many={name: distinct(line[name]) for name in ("answers", "filtered")})
-
-
-def check_gold(split: Split) -> Iterator[Finding]:
+def _check(split: Split) -> Iterator[Finding]:
     findings, gold = GroupedFindings(split), split.gold
     error, warning, note = Severity
     hopeless = findings.kind(
@@ -106,3 +96,6 @@ def check_gold(split: Split) -> Iterator[Finding]:
         if others - {group} and not others & {group}:
             paired.add(index)
     return findings.findings()
+
+
+AUDIT = TaskAudit(_columns, _check)

@@ -2,9 +2,8 @@
 
 import msgspec
 
-from evaluator.jsonl.ids import GoldLine, count_gold_keys
-from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Schema
+from evaluator.jsonl.ids import GoldLine
+from evaluator.tasks.items.files import format_of
 
 QUERY_MARKER = "?"
 MAX_RANKED = 1000
@@ -40,16 +39,7 @@ class Ranking(msgspec.Struct, gc=False):
     ranking: list[str]
 
 
-GOLD = Format(
-    GoldQuestion,
-    Schema(
-        frozenset({"id", "question", "answers", "filtered", "group", "slices"}),
-        {"slices": Schema(frozenset(), free=True)},
-    ),
-    lambda line: 4 + count_gold_keys(line),
-)
-INPUTS = Format(Question, Schema(frozenset({"id", "question"})), lambda _: 2)
-PREDICTIONS = Format(Ranking, Schema(frozenset({"id", "ranking"})), lambda _: 2)
+GOLD, INPUTS, PREDICTIONS = format_of(GoldQuestion), format_of(Question), format_of(Ranking)
 
 
 def side(question: Triple) -> str | None:

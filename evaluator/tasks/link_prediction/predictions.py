@@ -1,76 +1,65 @@
-"""Parser of link-prediction predictions: a ranking of mentions per question."""
+"""Parsed predictions of link-prediction: a ranking of mentions per question."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import BinaryIO
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evaluator.errors import PredictionError
-from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.ids import AnswerRegister
-from evaluator.jsonl.reader import Reader
-from evaluator.tasks.link_prediction.gold import Mentions, ValidationData
-from evaluator.tasks.link_prediction.layout import MAX_RANKED, PREDICTIONS
-from evaluator.tasks.spelling import NAMES, Spellings
-
-Ranks = npt.NDArray[np.int64]
+from evaluator.tasks.answers import digest
+from evaluator.tasks.items.files import Fault, ItemAnswers, KnownItems
+from evaluator.tasks.link_prediction.gold import Mentions
+from evaluator.tasks.link_prediction.layout import MAX_RANKED, QUERY_MARKER, Ranking
+from evaluator.tasks.spelling import NAMES, Spellings, traits_of
 
 
-@dataclass
-class Answers:
+class Answers(ItemAnswers):
     """Parsed predictions: the rank of the answer in each ranking, in gold order. The rankings are not stored.
 
-    raw: the rank of the first gold answer among the ranking's distinct mentions, from 1; 0: the ranking has no answer.
-    filtered_before: the number of distinct mentions before this rank that are other known answers.
+    ranks: an array with two columns. The first is the rank of the first gold answer among the ranking's distinct
+    mentions, from 1; 0: the ranking has no answer. The second is the number of distinct mentions before this rank that
+    are other known answers.
     """
 
-    raw: Ranks
-    filtered_before: Ranks
-    n_lines: int = 0
-    warnings: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
+    def __init__(self, file: str, known: KnownItems) -> None:
+        super().__init__(file, known)
+        self.ranks = np.zeros((len(known.index_of), 2), dtype=np.int64)
+        mentions = (mention for first, _, last in known.shown for mention in (first, last) if mention != QUERY_MARKER)
+        self._spellings = Spellings(file, "first mentions", NAMES, traits_of(mentions))
+        self._gold: Sequence[tuple[Mentions, Mentions]] | None = None if known.gold is None else known.gold.mentions
 
+    def faults(self, line: Ranking, index: int | None) -> Iterable[Fault]:
+        if len(line.ranking) <= MAX_RANKED:
+            return ()
+        return (("ranking is too long", f"{len(line.ranking)} mentions", f"at most {MAX_RANKED} mentions"),)
 
-def empty_answers(n_questions: int) -> Answers:
-    return Answers(np.zeros(n_questions, dtype=np.int64), np.zeros(n_questions, dtype=np.int64))
-
-
-def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
-    """Parse predictions. Raises PredictionError for invalid predictions.
-
-    file: the file's name in messages. limits: limits on its size; None: the default ones. A question without a line
-    counts as one with an empty ranking, with a warning.
-    """
-    reader = Reader(file, PREDICTIONS, PredictionError, limits)
-    register = AnswerRegister(known.index_of, reader.problems)
-    ranks = np.zeros((len(known.index_of), 2), dtype=np.int64)
-    mentions = Spellings(file, "first mentions", NAMES, known.usual)
-    for block in reader.blocks(stream):
-        records = block.records
-        for number, line in enumerate(records or (), start=block.first):
-            if mentions.is_full:
+    def add(self, lines: Sequence[Ranking], indices: Any, first: int) -> None:
+        for number, line in enumerate(lines, first):
+            if self._spellings.is_full:
                 break
             if line.ranking:
-                mentions.add(line.ranking[0], number)
-        if records is not None and max(len(line.ranking) for line in records) <= MAX_RANKED:
-            indices = register.answer_all(records, block.first)
-            if indices is not None:
-                if known.mentions is not None:
-                    gold = map(known.mentions.__getitem__, indices.tolist())
-                    ranks[indices] = [locate(line.ranking, *both) for line, both in zip(records, gold, strict=True)]
-                continue
-        for number, line in block.lines():
-            index = register.index_of(line.id, number)
-            if len(line.ranking) > MAX_RANKED:
-                reader.problems.add(
-                    number, "ranking is too long", f"{len(line.ranking)} mentions", f"at most {MAX_RANKED} mentions"
-                )
-            elif index is not None and known.mentions is not None:
-                ranks[index] = locate(line.ranking, *known.mentions[index])
-    reader.problems.raise_if_any()
-    return Answers(ranks[:, 0], ranks[:, 1], reader.n_lines, [*reader.warnings, *register.warnings], mentions.hints())
+                self._spellings.add(line.ranking[0], number)
+        if self._gold is not None:
+            gold = map(self._gold.__getitem__, indices.tolist())
+            self.ranks[indices] = [locate(line.ranking, *both) for line, both in zip(lines, gold, strict=True)]
+
+    def finish(self) -> list[str]:
+        return self._spellings.hints()
+
+
+class FirstMentions(ItemAnswers):
+    """The first mention of each ranking, to compare two files. answers: its digest; errs: True unless gold has it."""
+
+    def __init__(self, file: str, known: KnownItems) -> None:
+        super().__init__(file, known)
+        self.answers = np.zeros(len(known.index_of), dtype=np.uint64)
+        self.errs = np.ones(len(known.index_of), dtype=np.bool_)
+        self._gold: Sequence[tuple[Mentions, Mentions]] = known.gold.mentions
+
+    def add(self, lines: Sequence[Ranking], indices: Any, first: int) -> None:
+        for line, index in zip(lines, indices.tolist(), strict=True):
+            if line.ranking:
+                self.answers[index] = digest(line.ranking[0])
+                self.errs[index] = line.ranking[0] not in self._gold[index][0]
 
 
 def locate(ranking: Sequence[str], answers: Mentions, filtered: Mentions) -> tuple[int, int]:

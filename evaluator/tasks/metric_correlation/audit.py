@@ -10,38 +10,28 @@ import numpy as np
 
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.grouped_findings import GroupedFindings
-from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, as_words, text_or_empty
-from evaluator.tasks.gold_fields import GoldFields, Line, present
-from evaluator.tasks.metric_correlation.gold import Gold
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, TaskAudit, as_words, text_or_empty
+from evaluator.tasks.metric_correlation.layout import Gold
 from evaluator.text import count_noun
 
-GOLD_ONLY = frozenset({"human", "system"})
 
-
-def audit_columns(gold: Gold) -> AuditColumns:
-    texts = [text_or_empty(text.generated) for text in gold.texts]
-    secrets = [Secret("rating", [float(rating) for rating in gold.ratings])]
-    if any(system is not None for system in gold.systems):
-        names = [None if system is None else str(system) for system in gold.systems]
+def _columns(gold: Gold) -> AuditColumns:
+    texts = [text_or_empty(text.generated) for text in gold.lines]
+    ratings, systems = gold.ratings, gold.systems
+    secrets = [Secret("rating", ratings)]
+    if any(system is not None for system in systems):
+        names = [None if system is None else str(system) for system in systems]
         secrets.append(Secret("system", names, answer=False, is_serious=False))
-    return AuditColumns(
-        ids=list(gold.ids),
-        groups=gold.groups,
-        slices=gold.slices,
+    return gold.audit_columns(
         questions=[
             (text, text_or_empty(line.reference)) if text else None
-            for text, line in zip(texts, gold.texts, strict=True)
+            for text, line in zip(texts, gold.lines, strict=True)
         ],
-        answers=gold.ratings,
+        answers=ratings,
         answer_kind=AnswerKind.RATING,
         secrets=secrets,
         texts=texts if any(texts) else [],
     )
-
-
-def gold_fields(line: Line) -> GoldFields:
-    question = present(line, "generated", "reference")
-    return GoldFields(question, {"human": float(line["human"])}, system=present(line, "system"))
 
 
 def _contradicting_ratings(split: Split) -> Iterator[Finding]:
@@ -74,7 +64,7 @@ def _contradicting_ratings(split: Split) -> Iterator[Finding]:
         )
 
 
-def check_gold(split: Split) -> Iterator[Finding]:
+def _check(split: Split) -> Iterator[Finding]:
     findings, gold = GroupedFindings(split), split.gold
     _, warning, _ = Severity
     textless = findings.kind(
@@ -91,8 +81,9 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "partial correlations exist only if every line names a system",
         "add the system",
     )
-    names_systems = any(system is not None for system in gold.systems)
-    for index, (text, system) in enumerate(zip(gold.texts, gold.systems, strict=True)):
+    systems = gold.systems
+    names_systems = any(system is not None for system in systems)
+    for index, (text, system) in enumerate(zip(gold.lines, systems, strict=True)):
         if text.generated is msgspec.UNSET or not str(text.generated).strip():
             textless.add(index)
         if names_systems and system is None:
@@ -108,3 +99,6 @@ def check_gold(split: Split) -> Iterator[Finding]:
             "collect ratings that differ",
             split.file,
         )
+
+
+AUDIT = TaskAudit(_columns, _check)

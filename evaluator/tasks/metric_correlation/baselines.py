@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
-from evaluator.tasks.scored_items.baselines import constant, random_scores, score_lines
+from evaluator.tasks.items.scores import constant, random_scores, score_lines
 
 
 def _length(data: BaselineInput) -> Iterable[Line] | None:

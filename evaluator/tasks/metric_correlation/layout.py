@@ -1,10 +1,11 @@
-"""Line formats of metric-correlation files (Goodrich et al. 2019, section 8)."""
+"""Files of metric-correlation (Goodrich et al. 2019, section 8): the formats of their lines, and parsed gold."""
+
+from dataclasses import dataclass, field
 
 import msgspec
 
-from evaluator.jsonl.ids import GoldLine, count_gold_keys
-from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Schema
+from evaluator.jsonl.ids import GoldLine
+from evaluator.tasks.items.files import ItemGold, format_of
 
 
 class RatedText(GoldLine, gc=False, kw_only=True):
@@ -28,18 +29,29 @@ class Text(msgspec.Struct, gc=False):
     reference: str | msgspec.UnsetType = msgspec.UNSET
 
 
-def _named(*optional: object) -> int:
-    return sum(value is not msgspec.UNSET for value in optional)
+GOLD = format_of(RatedText)
+INPUTS = format_of(Text)
 
 
-GOLD = Format(
-    RatedText,
-    Schema(
-        frozenset({"id", "human", "system", "generated", "reference", "group", "slices"}),
-        {"slices": Schema(frozenset(), free=True)},
-    ),
-    lambda line: 2 + _named(line.system, line.generated, line.reference) + count_gold_keys(line),
-)
-INPUTS = Format(
-    Text, Schema(frozenset({"id", "generated", "reference"})), lambda line: 1 + _named(line.generated, line.reference)
-)
+@dataclass
+class Gold(ItemGold):
+    lines: list[RatedText] = field(default_factory=list)
+
+    @property
+    def ratings(self) -> list[float]:
+        return [line.human for line in self.lines]
+
+    @property
+    def systems(self) -> list[str | int | None]:
+        """The system that generated each text; None: the line names none."""
+        return [None if line.system is msgspec.UNSET else line.system for line in self.lines]
+
+    def finish(self, file: str) -> list[str]:
+        """Return warnings if only some lines name a system, and if all ratings are equal."""
+        remarks = []
+        unnamed = self.systems.count(None)
+        if 0 < unnamed < len(self.lines):
+            remarks.append(f"{file}: {unnamed} lines name no system, so there are no partial correlations")
+        if len(set(self.ratings)) == 1:
+            remarks.append(f"{file}: all texts have the same rating, so no measure has a value")
+        return remarks

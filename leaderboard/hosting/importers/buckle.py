@@ -16,8 +16,7 @@ import msgspec
 
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.hosting.importers.buckle_files import POPULARITY, Pair, Scenario, scenarios
-from leaderboard.hosting.importers.buckle_reported import ROWS
-from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.choices import Choices, Imported, reported
 from leaderboard.hosting.importers.published import GoldLine, Origins
 from leaderboard.hosting.importers.salted import Salt
 
@@ -162,5 +161,5 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
         public=choices.public,
         splits=splits,
         phases=phases,
-        reported=ROWS,
+        reported=reported("buckle"),
     )

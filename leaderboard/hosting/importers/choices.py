@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitKind, SplitPart, TrackPart
+import msgspec
+
+from leaderboard.benchmarks.manifest import Manifest, PhasePart, ReportedPart, SplitKind, SplitPart, TrackPart
 from leaderboard.hosting.importers.published import Origins
+
+_REPORTED = Path(__file__).parent / "reported"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +96,15 @@ class Imported:
     origins: Origins
     folder: Path | None = None
     id_map: dict[str, str] = field(default_factory=dict)
+
+
+def reported(name: str, *, hosted: bool = True) -> list[ReportedPart]:
+    """Return the results that papers report, from the file `reported/NAME.json` beside this module.
+
+    hosted: False if the published split that they were measured on is not hosted; no row is then marked as comparable.
+    """
+    rows = msgspec.json.decode((_REPORTED / f"{name}.json").read_bytes(), type=list[ReportedPart])
+    return rows if hosted else [msgspec.structs.replace(row, same_split=False) for row in rows]
 
 
 Importer = Callable[[Path, Path, Choices], Imported]

@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
-from leaderboard.hosting.importers.choices import Choices, Imported, PublishedPart
-from leaderboard.hosting.importers.fever_reported import THREE_LABELS
+from leaderboard.hosting.importers.choices import Choices, Imported, PublishedPart, reported
 from leaderboard.hosting.importers.published import Origins, find, lines, missing
 from leaderboard.hosting.importers.salted import Salt, salted
 
@@ -83,5 +82,5 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
         public=choices.public,
         splits=splits,
         phases=phases,
-        reported=THREE_LABELS,
+        reported=reported("fever"),
     )

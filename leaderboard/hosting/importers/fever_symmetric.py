@@ -14,8 +14,7 @@ import msgspec
 
 from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
-from leaderboard.hosting.importers import fever_reported
-from leaderboard.hosting.importers.choices import Choices, Imported, PublishedPart
+from leaderboard.hosting.importers.choices import Choices, Imported, PublishedPart, reported
 from leaderboard.hosting.importers.published import Origins, PublishedFileError, find, leak, lines, missing
 from leaderboard.hosting.importers.salted import Salt
 
@@ -178,5 +177,5 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
         public=choices.public,
         splits=splits,
         phases=phases,
-        reported=fever_reported.symmetric(hosts_v01=any(split.name == "v0-1" for split in splits)),
+        reported=reported("fever-symmetric", hosted=any(split.name == "v0-1" for split in splits)),
     )

@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.benchmarks.manifest import Manifest, ReportedPart, SplitKind, SplitPart
-from leaderboard.hosting.importers.choices import Choices, Imported
-from leaderboard.hosting.importers.goodrich_reported import EXTRACTION
+from leaderboard.benchmarks.manifest import Manifest, SplitKind, SplitPart
+from leaderboard.hosting.importers.choices import Choices, Imported, reported
 from leaderboard.hosting.importers.published import Origins, PublishedFileError, find
 
 ENDS = (".jsonl", ".jsonl.gz")
@@ -20,7 +19,7 @@ SPLITS: dict[SplitKind, tuple[str, tuple[str, ...]]] = {
     "test": ("Test", ("test", "gold")),
 }
 # WikiFact was never released in full, so its published results are listed with any gold of the task fact-extraction.
-REPORTED: dict[str, list[ReportedPart]] = {"fact-extraction": EXTRACTION}
+REPORTED = frozenset({"fact-extraction"})
 
 
 def prepare(task: str, published: Path, work: Path, choices: Choices) -> Imported:
@@ -58,7 +57,7 @@ def prepare(task: str, published: Path, work: Path, choices: Choices) -> Importe
         public=choices.public,
         splits=splits,
         phases=phases,
-        reported=REPORTED.get(task, []),
+        reported=reported(task) if task in REPORTED else [],
     )
     return Imported(manifest=manifest, origins=Origins(), folder=folder)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 
 from leaderboard.benchmarks.manifest import Manifest, SplitPart
-from leaderboard.hosting.importers.choices import Choices, Imported
-from leaderboard.hosting.importers.knowledgenet_reported import rows
+from leaderboard.hosting.importers.choices import Choices, Imported, reported
 from leaderboard.hosting.importers.published import GoldLine, Origins, PublishedFileError, demand, find, lines
 
 WITH_FACTS = ("train.json", "train.jsonl", "gold_folds_1_to_4.jsonl")
@@ -82,5 +81,5 @@ def _manifest(choices: Choices, splits: list[SplitPart], hidden: int, seen: list
         public=choices.public,
         splits=splits,
         phases=[choices.phase(slug=f"fold-{hidden}", title=f"Fold {hidden}", split=f"fold-{hidden}")],
-        reported=rows(hosts_fold_4=hidden == 4),
+        reported=reported("knowledgenet", hosted=hidden == 4),
     )

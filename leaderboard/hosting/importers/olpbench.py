@@ -8,13 +8,20 @@ import msgspec
 
 from evaluator.curation.open_triples.questions import Question, count_leaked, groups, questions
 from evaluator.jsonl.decompress import ReadLimits
-from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
-from leaderboard.hosting.importers import olpbench_reported
-from leaderboard.hosting.importers.choices import Choices, Imported, PublishedPart
+from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart, TrackPart
+from leaderboard.hosting.importers.choices import Choices, Imported, PublishedPart, reported
 from leaderboard.hosting.importers.olpbench_files import Known, OpenTriple, triples
 from leaderboard.hosting.importers.published import GoldLine, Origins, PublishedFileError, find, leak, missing
 from leaderboard.hosting.importers.salted import Salt
 
+TRACKS = [
+    TrackPart(
+        name=level.lower(), title=level, description=f"Learnt from the training data cleaned at the level {level}."
+    )
+    for level in ("SIMPLE", "BASIC", "THOROUGH")
+]
+"""Tracks: the training data that a submission declares."""
+TEST_TRIPLES = 10_000
 DATA = ("test_data.txt",)
 # The first of these files that exists is used. SIMPLE comes first because it contains the other two: the more known
 # answers are filtered from rankings, the fewer correct answers count as wrong.
@@ -54,13 +61,10 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     for part, path in paths.items():
         origins.write(work / f"{part.split}.jsonl", _lines(path, evaluated[part], questions_of[part], salt, choices))
         splits.append(choices.split(part.split, part.kind))
-        phases.append(
-            choices.phase(slug=part.split, title=part.title, split=part.split, tracks=olpbench_reported.TRACKS)
-        )
+        phases.append(choices.phase(slug=part.split, title=part.title, split=part.split, tracks=TRACKS))
         choices.say(f"{path.name}: {len(evaluated[part]):,} triples, {len(questions_of[part]):,} questions")
     hosts_test = any(
-        path.name.removesuffix(".gz") in DATA and len(evaluated[part]) == olpbench_reported.TEST_TRIPLES
-        for part, path in paths.items()
+        path.name.removesuffix(".gz") in DATA and len(evaluated[part]) == TEST_TRIPLES for part, path in paths.items()
     )
     return Imported(manifest=_manifest(choices, splits, phases, hosts_test), origins=origins, id_map=salt.ids)
 
@@ -171,5 +175,5 @@ def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]
         public=choices.public,
         splits=splits,
         phases=phases,
-        reported=olpbench_reported.rows(hosts_test=hosts_test),
+        reported=reported("olpbench", hosted=hosts_test),
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evaluator.errors import PredictionError
 from evaluator.jsonl.reader import Format, Reader
 from evaluator.jsonl.strict_json import Schema
-from evaluator.tasks.scored_items.files import ScoreLine
+from evaluator.tasks.items.scores import ScoreLine
 from tests.support.full_run import examples
 
 LAYOUT = Format(ScoreLine, Schema(frozenset({"id", "score"})), lambda _: 2)

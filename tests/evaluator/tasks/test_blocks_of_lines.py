@@ -53,7 +53,7 @@ def read(task: Any, gold_file: bytes, prediction_file: bytes) -> list[Any]:
     gold = problems_or(lambda: task.read_gold(io.BytesIO(gold_file), "g", options))
     inputs = io.BytesIO(inputs_of(gold_file))
     known = problems_or(lambda: task.read_inputs(inputs, "i", options, {"evidence": "some"}))
-    results = [columns(gold), list(getattr(known, "index_of", known))]
+    results = [columns(gold), list(known.index_of) if hasattr(known, "index_of") else known]
     if not isinstance(gold, list):
         known = task.validation_data(gold)
         predictions = io.BytesIO(prediction_file)
@@ -75,11 +75,16 @@ def inputs_of(gold: bytes) -> bytes:
 
 
 def columns(value: Any) -> Any:
+    """Return what the reader keeps: attribute -> its value as text, also of objects in it. Lists are problems."""
     if isinstance(value, list):
         return value
-    return {
-        name: repr(list(column) if isinstance(column, Iterable) else column) for name, column in vars(value).items()
-    }
+    kept = {name: column for name, column in vars(value).items() if name not in {"known", "_gold"}}
+    for name, column in kept.items():
+        if isinstance(column, Iterable):
+            kept[name] = repr(list(column))
+        else:
+            kept[name] = columns(column) if hasattr(column, "__dict__") else repr(column)
+    return kept
 
 
 def jsonl(lines: list[Any]) -> bytes:

@@ -1,33 +1,30 @@
 """The task text-classification: assign each text to one of several classes."""
 
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
-import msgspec
 import numpy as np
 
-from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.ids import order_key
-from evaluator.outcomes.table import Outcomes
-from evaluator.tasks.answers import CategoricalAnswers, ComparableAnswers
-from evaluator.tasks.audit.findings import Finding
-from evaluator.tasks.audit.split import AuditColumns, Split
-from evaluator.tasks.base import DimensionDoc, Facts, Options, Task
-from evaluator.tasks.gold_fields import GoldFields, Line
-from holdout_text_classification import audit, files
+from evaluator.outcomes.table import Dimension
+from evaluator.tasks.answers import CategoricalAnswers
+from evaluator.tasks.base import DimensionDoc, Facts, Options
+from evaluator.tasks.gold_fields import Line
+from evaluator.tasks.items.base import ItemStatistics, ItemTask
+from holdout_text_classification.audit import AUDIT
 from holdout_text_classification.baselines import BASELINES
-from holdout_text_classification.files import Answers, Gold, ValidationData
+from holdout_text_classification.files import GOLD, INPUTS, PREDICTIONS, Answers, Gold
 from holdout_text_classification.measures import ACCURACY, MEASURES
 from holdout_text_classification.samples import SAMPLES
-from holdout_text_classification.scorer import score
 
 
-class TextClassification(Task[Gold, ValidationData, Answers]):
+class TextClassification(ItemTask[Gold, Answers]):
     name = "text-classification"
     version = 1
     title = "Text classification"
     summary = "Give each text one of several classes."
     measures = MEASURES
+    ranked_by = ACCURACY.name
+    gold_layout, inputs_layout, predictions_layout = GOLD, INPUTS, PREDICTIONS
+    gold_type, answers_type = Gold, Answers
     dimensions = (DimensionDoc("label", "The class: its gold texts, and other texts that were assigned to it."),)
     gold_format = (
         "One text per line: id, text, label (any string). Optional group (default: the id) and slices, which may not "
@@ -38,55 +35,36 @@ class TextClassification(Task[Gold, ValidationData, Answers]):
     gold_only = frozenset({"label"})
     samples = SAMPLES
     baselines = BASELINES
-
-    def primary(self, facts: Facts | None = None) -> str:
-        return ACCURACY.name
-
-    def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
-        return files.read_gold(stream, file, limits)
-
-    def read_inputs(
-        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> ValidationData:
-        return files.read_inputs(stream, file, facts.get("labels"), limits)
-
-    def validation_data(self, gold: Gold) -> ValidationData:
-        return ValidationData(gold.ids, gold.classes)
-
-    def read_predictions(
-        self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
-    ) -> Answers:
-        return files.read_predictions(stream, file, known, limits)
-
-    def empty_answers(self, gold: Gold) -> Answers:
-        return Answers([None] * len(gold.ids))
-
-    def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
-        return score(self.name, self.version, gold, answers)
-
-    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        labels = self.read_predictions(stream, file, self.validation_data(gold), options).labels
-        codes = {label: code for code, label in enumerate(gold.classes, start=1)}
-        answers = np.array([codes.get(label or "", 0) for label in labels], dtype=np.uint64)
-        return CategoricalAnswers(
-            np.arange(len(labels), dtype=np.uint64), answers, np.array(labels) != np.array(gold.labels)
-        )
+    audit = AUDIT
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return {"labels": gold.classes}
 
-    def public_inputs(self, gold: Gold) -> bytes:
-        """Return the inputs, ordered by id, because the order of the gold file may reveal the classes."""
-        return msgspec.json.Encoder().encode_lines(sorted(gold.texts, key=lambda text: order_key(text.id)))
+    def statistics(self, gold: Gold, answers: Answers, options: Options) -> ItemStatistics:
+        """Return one row per gold text, in the slice of its class, then one row per wrong prediction.
 
-    def audit_columns(self, gold: Gold) -> AuditColumns:
-        return audit.audit_columns(gold)
+        The row of a wrong prediction is in the slice of the predicted class. So the slice of a class has all counts
+        that F1 needs: the texts of the class, the correct ones, and the texts that were wrongly assigned to it.
+        """
+        code = {label: index for index, label in enumerate(gold.classes)}
+        right = np.array([code[label] for label in gold.labels], dtype=np.int32)
+        predicted = np.array([-1 if label is None else code[label] for label in answers.labels], dtype=np.int32)
+        mistakes = np.flatnonzero((predicted != right) & (predicted >= 0))
+        texts = np.concatenate([np.arange(len(right)), mistakes])  # the gold text of each row
+        is_text = np.arange(len(texts)) < len(right)
+        columns = {"text": is_text, "correct": is_text & (predicted == right)[texts], "mistaken": ~is_text}
+        labels = np.concatenate([right, predicted[mistakes]])
+        dimension = Dimension(labels, tuple(gold.classes), declared=False, within_groups=True)
+        return ItemStatistics(columns, {"label": dimension}, items=texts)
 
-    def check_gold(self, split: Split) -> Iterator[Finding]:
-        return audit.check_gold(split)
+    def comparable(self, gold: Gold, answers: Answers) -> CategoricalAnswers:
+        code = {label: index for index, label in enumerate(gold.classes, start=1)}
+        digests = np.array([code.get(label or "", 0) for label in answers.labels], dtype=np.uint64)
+        errs = np.array(answers.labels) != np.array(gold.labels)
+        return CategoricalAnswers(np.arange(len(digests), dtype=np.uint64), digests, errs)
 
-    def gold_fields(self, line: Line) -> GoldFields:
-        return GoldFields({"text": line["text"]}, {"label": line["label"]})
+    def sample(self, line: Line, facts: Facts) -> Line:
+        return {"label": facts["labels"][0]}
 
 
 TASK = TextClassification()

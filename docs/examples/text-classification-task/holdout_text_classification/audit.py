@@ -5,28 +5,25 @@ from collections.abc import Iterator
 
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.grouped_findings import GroupedFindings
-from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, TaskAudit
 from holdout_text_classification.files import Gold
 
 _RARE = 5
 
 
-def audit_columns(gold: Gold) -> AuditColumns:
-    texts = [line.text for line in gold.texts]
-    return AuditColumns(
-        ids=list(gold.ids),
-        groups=gold.groups,
-        slices=gold.slices,
+def _columns(gold: Gold) -> AuditColumns:
+    texts, labels = [line.text for line in gold.lines], gold.labels
+    return gold.audit_columns(
         questions=texts,
-        answers=gold.labels,
+        answers=labels,
         answer_kind=AnswerKind.LABEL,
-        secrets=[Secret("label", gold.labels)],
+        secrets=[Secret("label", labels)],
         texts=texts,
         labelled_texts=texts,
     )
 
 
-def check_gold(split: Split) -> Iterator[Finding]:
+def _check(split: Split) -> Iterator[Finding]:
     faults = GroupedFindings(split)
     empty = faults.kind(Severity.ERROR, "empty-text", "have an empty text", "there is nothing to read", "remove them")
     rare = faults.kind(
@@ -36,10 +33,13 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "macro F1 gives each class the same weight, so these few lines have a large effect",
         "check its name, collect more lines, or merge classes",
     )
-    counts = Counter(split.gold.labels)
-    for index, (line, label) in enumerate(zip(split.gold.texts, split.gold.labels, strict=True)):
-        if not line.text.strip():
+    counts = Counter(split.answers)
+    for index, (text, label) in enumerate(zip(split.texts, split.answers, strict=True)):
+        if not text.strip():
             empty.add(index)
         if counts[label] < _RARE:
-            rare.add(index, label)
+            rare.add(index, str(label))
     return faults.findings()
+
+
+AUDIT = TaskAudit(_columns, _check)

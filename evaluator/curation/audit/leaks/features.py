@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.curation.audit.leaks.max_t_test import Indices, encode_by_frequency
 from evaluator.statistics.ngrams import tokens
-from evaluator.tasks.audit.split import Split
 
 _MOST = 50
 _LEAST = 5
@@ -43,7 +43,7 @@ def column_features(values: Sequence[Any]) -> dict[str, Indices]:
     return _informative(features)
 
 
-def texts_by_field(split: Split) -> dict[str, list[str]]:
+def texts_by_field(split: AuditedSplit) -> dict[str, list[str]]:
     """Return a map from each text field of the split's public inputs to its texts, one per line of the split.
 
     The inputs are those that `Task.public_inputs` makes from the gold. A text is "" where a line lacks the field or has
@@ -64,7 +64,7 @@ def texts_by_field(split: Split) -> dict[str, list[str]]:
     return texts_of
 
 
-def surface_features(texts: Sequence[str], split: Split) -> dict[str, Indices]:
+def surface_features(texts: Sequence[str], split: AuditedSplit) -> dict[str, Indices]:
     """Return the surface features of texts by name: length, last character, letter case, white space, first word.
 
     Constant features are left out, and so are features with the same codes as an earlier one. Lengths, letter case and

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.curation.audit.leaks.effect_sizes import Effect, EffectSizes
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
 from evaluator.curation.audit.leaks.features import column_features, surface_features, texts_by_field
@@ -23,7 +24,7 @@ from evaluator.curation.audit.leaks.max_t_test import (
 )
 from evaluator.progress import Steps
 from evaluator.tasks.audit.findings import Finding, Severity
-from evaluator.tasks.audit.split import Secret, Split
+from evaluator.tasks.audit.split import Secret
 
 LEVEL = 0.01
 _LEAST = 10
@@ -80,7 +81,7 @@ class LeakReport:
 
 
 def find_label_leaks(
-    split: Split, order: Sequence[int], columns: dict[str, list[Any]], *, order_is_public: bool, seed: int
+    split: AuditedSplit, order: Sequence[int], columns: dict[str, list[Any]], *, order_is_public: bool, seed: int
 ) -> LeakReport:
     """Test whether public sources reveal hidden values better than chance, and report those that do.
 
@@ -114,7 +115,7 @@ def find_label_leaks(
     return LeakReport(findings, tested)
 
 
-def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) -> list[_PublicSource]:
+def _sources(split: AuditedSplit, order: Sequence[int], columns: dict[str, list[Any]]) -> list[_PublicSource]:
     rows, ids = _PublicSource("order"), _PublicSource("ids")
     rows.add_order("position in the file", np.asarray(order, dtype=np.int64))
     sources = [rows]
@@ -153,7 +154,11 @@ def _effects(
 
 
 def _finding(
-    split: Split, secret: Secret, source: _PublicSource, effects: list[tuple[TestResult, Effect]], order_is_public: bool
+    split: AuditedSplit,
+    secret: Secret,
+    source: _PublicSource,
+    effects: list[tuple[TestResult, Effect]],
+    order_is_public: bool,
 ) -> Finding:
     best, effect = max(effects, key=lambda item: (item[1].share, item[0].z))
     public = source.name != "order" or order_is_public

@@ -7,9 +7,9 @@ import json
 import random
 from typing import Any
 
+from evaluator.curation.audit.audited_split import AuditedSplit
 from evaluator.curation.audit.reading import read_split
 from evaluator.curation.audit.report import AuditContext, audit
-from evaluator.tasks.audit.split import Split
 from evaluator.tasks.registry import find_task
 
 
@@ -17,14 +17,13 @@ def stream(lines: list[dict[str, Any]]) -> io.BytesIO:
     return io.BytesIO("".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
-def split(task: str, lines: list[dict[str, Any]], file: str = "gold.jsonl", **options: str) -> Split:
+def split(task: str, lines: list[dict[str, Any]], file: str = "gold.jsonl", **options: str) -> AuditedSplit:
     task_ = find_task(task)
     return read_split(task_, stream(lines), file, task_.parse_options(options))
 
 
-def audited(one: Split, **context: Any) -> dict[str, Any]:
-    report, _ = audit(one, AuditContext(**context), one.task.parse_options({}))
-    return report
+def audited(one: AuditedSplit, **context: Any) -> dict[str, Any]:
+    return audit(one, AuditContext(**context), one.task.parse_options({}))
 
 
 def codes(report: dict[str, Any]) -> set[str]:

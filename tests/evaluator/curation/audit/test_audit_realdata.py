@@ -76,7 +76,7 @@ def test_whole_passages_score_as_with_the_public_evaluator(realdata):
     gold = read("knowledge-base-population", path, fold="4")
     from evaluator.curation.audit.report import AuditContext, audit
 
-    report, _ = audit(gold, AuditContext(), gold.task.parse_options({"fold": "4"}))
+    report = audit(gold, AuditContext(), gold.task.parse_options({"fold": "4"}))
     (baseline,) = report["trivial"]
     assert baseline["scores"]["text_f1"] == pytest.approx(0.899, abs=5e-4)
     founded = next(size for size in report["sizes"] if size["slice"] == {"property": "FOUNDED_BY"})

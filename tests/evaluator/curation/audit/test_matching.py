@@ -12,7 +12,7 @@ GOOD = fact((0, 3), (10, 14))
 
 def findings_of(task, lines):
     gold_split = split(task, lines)
-    return {finding.code: finding for finding in gold_split.task.check_gold(gold_split)}
+    return {finding.code: finding for finding in gold_split.task.audit.check(gold_split)}
 
 
 def test_a_clean_document():

@@ -5,15 +5,11 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.benchmarks.manifest import ReportedPart
-from leaderboard.hosting.importers import (
-    buckle_reported,
-    fever_reported,
-    goodrich_reported,
-    knowledgenet_reported,
-    olpbench_reported,
-)
+from leaderboard.hosting.importers.choices import reported
+from leaderboard.hosting.importers.frank import AGREEMENT
+from leaderboard.hosting.importers.olpbench import TRACKS
 
-ROWS = knowledgenet_reported.rows(hosts_fold_4=True)
+ROWS = reported("knowledgenet")
 TEXT_AND_LINK = """
 KnowledgeNet Baseline 1 .44 .64 .52|.31 .26 .28
 KnowledgeNet Baseline 2 .49 .64 .55|.37 .32 .34
@@ -81,13 +77,13 @@ def test_results_are_on_fold_5_and_maximum_recalls_on_fold_4() -> None:
     assert {(row.split, row.same_split) for row in ROWS if row not in ceilings} == {
         ("fold 5, the paper's test set", False)
     }
-    assert not any(row.same_split for row in knowledgenet_reported.rows(hosts_fold_4=False))
+    assert not any(row.same_split for row in reported("knowledgenet", hosted=False))
 
 
 @pytest.mark.parametrize("line", DEV_AND_GENERATED.strip().splitlines())
 def test_symmetric(line: str) -> None:
     system, dev, generated = line.rsplit(" ", 2)
-    rows = rows_of(system, fever_reported.symmetric(hosts_v01=True))
+    rows = rows_of(system, reported("fever-symmetric"))
     (on_generated,) = (row for row in rows if row.same_split)
     (on_dev,) = (row for row in rows if not row.same_split)
     assert shown(on_generated) == {"accuracy": generated}
@@ -98,15 +94,15 @@ def test_symmetric(line: str) -> None:
 
 
 def test_without_version_01_no_row_is_comparable() -> None:
-    assert not any(row.same_split for row in fever_reported.symmetric(hosts_v01=False))
+    assert not any(row.same_split for row in reported("fever-symmetric", hosted=False))
 
 
 def test_three_labels() -> None:
-    assert {value.shown for row in fever_reported.THREE_LABELS for value in row.values} == THREE_LABELS
+    assert {value.shown for row in reported("fever") for value in row.values} == THREE_LABELS
 
 
 def test_a_value_is_what_is_shown() -> None:
-    for row in [*ROWS, *fever_reported.THREE_LABELS, *fever_reported.symmetric(hosts_v01=True)]:
+    for row in [*ROWS, *reported("fever"), *reported("fever-symmetric")]:
         for value in row.values:
             number = float(value.shown.partition("±")[0])
             assert value.value == pytest.approx(number / 100 if number > 1 else number, abs=1e-12)
@@ -127,7 +123,7 @@ def test_buckle(line: str) -> None:
     relation, _, methods = line.partition(" ")
     for text in methods.split(", "):
         method, numbers = text.rsplit(" ", 1)
-        (row,) = (row for row in rows_of(method, buckle_reported.ROWS) if row.split.startswith(f"{relation}: popular"))
+        (row,) = (row for row in rows_of(method, reported("buckle")) if row.split.startswith(f"{relation}: popular"))
         assert [value.shown for value in row.values] == [f"0{number}" for number in numbers.split("/")]
         assert [value.slice for value in row.values] == [
             {"popularity": popularity} for popularity in ("popular", "non-popular", "random")
@@ -136,7 +132,7 @@ def test_buckle(line: str) -> None:
         assert "inferred" in row.note
         assert f" {SECONDS[method]} seconds" in row.note
         assert not row.same_split
-    assert len(buckle_reported.ROWS) == 16
+    assert len(reported("buckle")) == 16
 
 
 MRR_AND_HITS = """
@@ -157,17 +153,17 @@ THOROUGH, selected on MENTION|ComplEx-LSTM|3.8/2.1/7.1/14.1
 @pytest.mark.parametrize("line", MRR_AND_HITS.strip().splitlines())
 def test_olpbench(line: str) -> None:
     trained, system, numbers = line.split("|")
-    rows = rows_of(system, olpbench_reported.rows(hosts_test=False))
+    rows = rows_of(system, reported("olpbench", hosted=False))
     (row,) = (row for row in rows if row.split == f"OLPBENCH test, trained on {trained}")
     assert row.track == trained.partition(",")[0].lower()
-    assert row.track in {track.name for track in olpbench_reported.TRACKS}
+    assert row.track in {track.name for track in TRACKS}
     printed = [f"0{number}" if number.startswith(".") else number for number in numbers.split("/")]
     assert shown(row) == dict(zip(("mrr", "hits@1", "hits@10", "hits@50"), printed, strict=True))
 
 
 def test_olpbench_has_no_other_row() -> None:
-    assert {row.note for row in olpbench_reported.rows(hosts_test=True)} == {"Printed in percent."}
-    assert len(olpbench_reported.rows(hosts_test=True)) == len(MRR_AND_HITS.strip().splitlines())
+    assert {row.note for row in reported("olpbench")} == {"Printed in percent."}
+    assert len(reported("olpbench")) == len(MRR_AND_HITS.strip().splitlines())
 
 
 EXTRACTION = """
@@ -191,14 +187,14 @@ fact_acc, E2E-Reduced .668/.453
 @pytest.mark.parametrize("line", EXTRACTION.strip().splitlines())
 def test_fact_extraction(line: str) -> None:
     system, numbers = line.rsplit(" ", 1)
-    (row,) = rows_of(system, goodrich_reported.EXTRACTION)
+    (row,) = rows_of(system, reported("fact-extraction"))
     assert shown(row) == dict(zip(("precision", "recall", "f1"), numbers.split("/"), strict=True))
 
 
 @pytest.mark.parametrize("line", CORRELATION.strip().splitlines())
 def test_metric_correlation(line: str) -> None:
     system, numbers = line.rsplit(" ", 1)
-    (row,) = rows_of(system, goodrich_reported.CORRELATION)
+    (row,) = rows_of(system, reported("frank"))
     assert [(value.measure, value.slice, value.shown) for value in row.values] == [
         ("spearman", {"subset": subset}, f"0{number}")
         for subset, number in zip(("Actors", "random"), numbers.split("/"), strict=True)
@@ -206,16 +202,15 @@ def test_metric_correlation(line: str) -> None:
 
 
 def test_goodrich_has_no_other_row() -> None:
-    assert ".6897 on Actors" in goodrich_reported.AGREEMENT
-    assert ".7530 on the random" in goodrich_reported.AGREEMENT
-    assert (len(goodrich_reported.EXTRACTION), len(goodrich_reported.CORRELATION)) == (4, 8)
-    assert not any(row.same_split for row in [*goodrich_reported.EXTRACTION, *goodrich_reported.CORRELATION])
+    assert ".6897 on Actors" in AGREEMENT and ".7530 on the random" in AGREEMENT
+    assert (len(reported("fact-extraction")), len(reported("frank"))) == (4, 8)
+    assert not any(row.same_split for row in [*reported("fact-extraction"), *reported("frank")])
 
 
 def test_a_value_has_the_measures_unit() -> None:
     """Printed in percent by two of the tables, as a share by the others."""
-    percent = [*olpbench_reported.rows(hosts_test=True), *goodrich_reported.EXTRACTION]
-    shares = [*buckle_reported.ROWS, *goodrich_reported.CORRELATION]
+    percent = [*reported("olpbench"), *reported("fact-extraction")]
+    shares = [*reported("buckle"), *reported("frank")]
     for rows, unit in ((percent, 100), (shares, 1)):
         for value in (value for row in rows for value in row.values):
             assert value.value == pytest.approx(float(value.shown) / unit, abs=1e-12)
