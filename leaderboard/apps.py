@@ -29,5 +29,3 @@ def check_task_packages(**_: Any) -> list[CheckMessage]:
     from evaluator.tasks.registry import TASKS
 
     return [Warning(str(problem), id="leaderboard.W001") for problem in TASKS.problems]
-
-

@@ -81,11 +81,9 @@ class ArchiveImport(LeasedWork):
     {"slug", "title", "renamed"} of the imported benchmark (`archives.actions.reading.Imported`); null until then.
     """
 
-    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_default=State.QUEUED.value)
-    reason = models.CharField(
-        max_length=20, choices=Reason.choices, default=Reason.NONE, blank=True, db_default=Reason.NONE.value
-    )
-    attempt = models.PositiveSmallIntegerField(default=0, db_default=0)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    reason = models.CharField(max_length=20, choices=Reason.choices, default=Reason.NONE, blank=True)
+    attempt = models.PositiveSmallIntegerField(default=0)
     queued_at = models.DateTimeField(db_default=Now())
     enqueued_at = models.DateTimeField(db_default=Now(), help_text="when it was last enqueued for a worker")
     file = models.FileField(storage=archives_storage, upload_to=unguessable_archive)
@@ -93,13 +91,13 @@ class ArchiveImport(LeasedWork):
     sha256 = models.CharField(max_length=64)
     bytes = models.PositiveBigIntegerField()
     head = models.JSONField()
-    is_checked = models.BooleanField(default=False, db_default=False, help_text="its readable part is unaltered")
+    is_checked = models.BooleanField(default=False, help_text="its readable part is unaltered")
     sealed_key = models.BinaryField(
         null=True,
         help_text="the key that a curator entered, encrypted with SECRET_KEY; null unless in use",
     )
-    progress = models.JSONField(default=list, blank=True, db_default=[])
-    problems = models.JSONField(default=list, blank=True, db_default=[])
+    progress = models.JSONField(default=list, blank=True)
+    problems = models.JSONField(default=list, blank=True)
     result = models.JSONField(null=True, blank=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     imported_by = models.ForeignKey(

@@ -16,7 +16,7 @@ class Audited(models.Model):
     """A row that counts the entries about it: from the number, caches and forms see that it has changed."""
 
     n_entries = models.PositiveIntegerField(
-        default=0, db_default=0, editable=False, help_text="number of entries of the audit log about it"
+        default=0, editable=False, help_text="number of entries of the audit log about it"
     )
 
     class Meta:

@@ -199,9 +199,10 @@ def _answer(
             files[str(index)] = stack.enter_context(opened(train.file))
             check_digest(files[str(index)], train.sha256)
         return sandbox_client.baseline(
+            files,
             task=split.dataset.task,
-            name=baseline,
-            files=files,
+            baseline=baseline,
+            inputs_name=sandbox_client.INPUTS,
             train_names=[str(train.file.name) for train in trains],
             expects=gold.expects,
             options=options,
