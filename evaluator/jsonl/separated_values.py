@@ -4,7 +4,7 @@ Both are read as RFC 4180 describes it: a cell may stand between quotation marks
 and quotation marks written twice. A quotation mark that somebody wrote for itself, as in `5.25"`, opens such a cell too
 if it is a cell's first character, and what follows, up to the next one that ends a cell, would be one cell: the rows in
 between would be lost. So a cell with line breaks is refused if its lines could be parts of rows
-(docs/adr/0091-quoted-cells-that-could-be-rows.md).
+(docs/adr/0031-tables-are-read-strictly.md).
 """
 
 from __future__ import annotations

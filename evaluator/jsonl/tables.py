@@ -6,7 +6,7 @@ are guessed: `007`, `1e5`, `NA` and `TRUE` stay the strings that they are. Rows 
 them: the header is row 1.
 
 The libraries are those behind pandas' readers. pandas itself would fill up short rows and guess types
-(docs/adr/0057-tables-are-read-without-pandas.md).
+(docs/adr/0031-tables-are-read-strictly.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A prediction's check is created together with its scores. The scorer computes the prediction's similarity sketch
 (`evaluator/similarity/predictions.py`). Similar predictions have similar sketches, so the sweep compares the sketch
-with those of the phase's other teams (ADR 39) to select the pairs to compare exactly. A worker then compares these
+with those of the phase's other teams (ADR 13) to select the pairs to compare exactly. A worker then compares these
 candidates unit by unit: the most similar prediction of each other team, of a bounded number of teams. The worker also
 computes the sketches of large files, and of predictions that a custom scorer has scored. Scoring has priority over this
 work. The thresholds from which on predictions are reported are in `evaluator/similarity/thresholds.py`.
