@@ -36,7 +36,6 @@ from leaderboard.submissions.actions import validation
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.submissions.queries.progress import Revealed, of, with_related
 from leaderboard.work_queue.lease import Lease
-from tests.support import sweeps
 from tests.support.api_calls import person
 from tests.support.rows import container_rows
 from tests.support.rows.many_groups import (
@@ -52,6 +51,7 @@ from tests.support.rows.many_groups import (
     soon,
 )
 from tests.support.rows.tiny_world import World, build
+from tests.support.workers import sweeps
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(40)

@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import HeadToHead, Phase, System
-from tests.support import sweeps
 from tests.support.api_calls import person
 from tests.support.rows.many_groups import a_phase, a_split, answers, labels_of, score_all, send, soon
 from tests.support.rows.tiny_world import World, build
+from tests.support.workers import sweeps
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(40)

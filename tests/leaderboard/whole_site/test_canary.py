@@ -49,10 +49,10 @@ from leaderboard.models import (
 from leaderboard.notifications.actions import deliver
 from leaderboard.plots.catalog import PLOTS
 from leaderboard.scoring.actions import runs
-from tests.support import sweeps
 from tests.support.api_calls import ROOT, client_of, person
 from tests.support.crawler import Answer, crawl, patterns
 from tests.support.rows.tiny_world import uploaded
+from tests.support.workers import sweeps
 
 pytestmark = pytest.mark.django_db
 CANARY = "CANARY"

@@ -42,10 +42,10 @@ from leaderboard.notifications.actions import deliver
 from leaderboard.scoring.actions import runs
 from leaderboard.scoring.verification import rebuild_board
 from tests.leaderboard.whole_site.test_canary import BLANK, QUERIES, filled
-from tests.support import sweeps
 from tests.support.api_calls import ROOT, person
 from tests.support.crawler import crawl, patterns
 from tests.support.rows.tiny_world import World, build
+from tests.support.workers import sweeps
 
 pytestmark = pytest.mark.django_db(transaction=True)
 N, N_SMALL = 211, 12

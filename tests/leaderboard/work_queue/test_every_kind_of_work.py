@@ -43,10 +43,11 @@ from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue, work
 from leaderboard.work_queue.lease import LeaseLostError
 from leaderboard.work_queue.work import Urgency, Work
-from tests.support import custom_scorers, sweeps
+from tests.support import custom_scorers
 from tests.support.rows import container_rows
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
+from tests.support.workers import sweeps
 
 KINDS = [part for part in jobs.SWEEPS if isinstance(part, Work)]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
