@@ -87,7 +87,7 @@ class Gold(ItemGold):
     def declares_origin(self) -> bool:
         return any(slices and "origin" in slices for slices in self.slices)
 
-    def faults(self, line: Claim) -> Iterable[Fault]:
+    def problems(self, line: Claim) -> Iterable[Fault]:
         return (("unknown label", "another string", EXPECTED_LABEL),) if label_code(line.label) < 0 else ()
 
     def extend(self, lines: Sequence[Claim]) -> None:

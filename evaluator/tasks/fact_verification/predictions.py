@@ -30,13 +30,13 @@ class Answers(ItemAnswers):
         needs = np.full(n_claims, known.facts.get("evidence") == "all")
         self._needs_evidence = (needs if known.gold is None else known.gold.needs_evidence).tolist()
 
-    def faults(self, line: Answer, index: int | None) -> Iterable[Fault]:
-        faults = []
+    def problems(self, line: Answer, index: int | None) -> Iterable[Fault]:
+        problems = []
         if label_code(line.predicted_label) < 0:
-            faults.append(("unknown predicted_label", shown(line.predicted_label), EXPECTED_LABEL))
+            problems.append(("unknown predicted_label", shown(line.predicted_label), EXPECTED_LABEL))
         if index is not None and line.predicted_evidence is msgspec.UNSET and self._needs_evidence[index]:
-            faults.append(_NO_EVIDENCE)
-        return faults
+            problems.append(_NO_EVIDENCE)
+        return problems
 
     def add(self, lines: Sequence[Answer], indices: Any, first: int) -> None:
         self.labels[indices] = [label_code(line.predicted_label) for line in lines]

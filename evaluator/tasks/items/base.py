@@ -125,7 +125,7 @@ class ItemTask(Task[Gold, KnownItems, Answers], Generic[Gold, Answers]):
                 values = (*column.values, None)
                 column = [values[code] for code in column.codes.tolist()]
             if given is not None:
-                column = [value if mine is None else mine for value, mine in zip(column, given, strict=True)]
+                column = [value if own is None else own for value, own in zip(column, given, strict=True)]
             dimensions[name] = Dimension.build(list(column), groups, declared=given is not None)
         dimensions |= {name: Dimension.build(list(own), groups, declared=True) for name, own in declared.items()}
         return Outcomes(

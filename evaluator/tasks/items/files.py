@@ -67,7 +67,7 @@ class ItemGold:
     groups: Sequence[Id] = ()
     slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
 
-    def faults(self, line: Any) -> Iterable[Fault]:
+    def problems(self, line: Any) -> Iterable[Fault]:
         """Return what is wrong with a line beyond its types. The texts must not quote gold: participants read them."""
         return ()
 
@@ -106,13 +106,13 @@ def read_gold(
     groups = Groups(register.indices)
     for block in reader.blocks(stream):
         lines = block.records
-        if lines is None or any(any(gold.faults(line)) for line in lines) or not register.add_all(lines):
+        if lines is None or any(any(gold.problems(line)) for line in lines) or not register.add_all(lines):
             lines = []
             for number, line in block.lines():
-                faults = list(gold.faults(line))
-                for fault in faults:
+                problems = list(gold.problems(line))
+                for fault in problems:
                     reader.problems.add(number, *fault)
-                if register.add(line.id, number) and not faults:
+                if register.add(line.id, number) and not problems:
                     lines.append(line)
         gold.extend(lines)
         groups.extend(lines)
@@ -142,7 +142,7 @@ class KnownItems:
 class ItemAnswers:
     """Parsed predictions: what a task keeps of the lines of one file, by the index of the item. New ones are empty.
 
-    A task overrides `add`, and `faults`, `finish` and the initialization as it needs. file: the file's name in
+    A task overrides `add`, and `problems`, `finish` and the initialization as it needs. file: the file's name in
     messages.
     """
 
@@ -153,7 +153,7 @@ class ItemAnswers:
         self.warnings: list[str] = []
         self.hints: list[str] = []
 
-    def faults(self, line: Any, index: int | None) -> Iterable[Fault]:
+    def problems(self, line: Any, index: int | None) -> Iterable[Fault]:
         """Return what is wrong with a line beyond its types and its id.
 
         index: the index of its item; None: the id is unknown, or has an answer already.
@@ -178,15 +178,15 @@ class ItemAnswers:
         register = AnswerRegister(self.known.index_of, reader.problems)
         for block in reader.blocks(stream):
             lines, indices = block.records, register.answer_all(block.records, block.first)
-            if lines is not None and indices is not None and not self._any_faults(lines, indices.tolist()):
+            if lines is not None and indices is not None and not self._any_wrong(lines, indices.tolist()):
                 self.add(lines, indices, block.first)
                 continue
             for number, line in block.lines():
                 index = register.index_of(line.id, number) if indices is None else indices.item(number - block.first)
-                faults = list(self.faults(line, index))
-                for fault in faults:
+                problems = list(self.problems(line, index))
+                for fault in problems:
                     reader.problems.add(number, *fault)
-                if index is not None and not faults:
+                if index is not None and not problems:
                     self.add([line], np.array([index]), number)
         if complete:
             report_missing(reader.problems, register.silent, reader.n_unread)
@@ -196,5 +196,5 @@ class ItemAnswers:
         self.hints = self.finish()
         return self
 
-    def _any_faults(self, lines: Sequence[Any], indices: Sequence[int]) -> bool:
-        return any(any(self.faults(line, index)) for line, index in zip(lines, indices, strict=True))
+    def _any_wrong(self, lines: Sequence[Any], indices: Sequence[int]) -> bool:
+        return any(any(self.problems(line, index)) for line, index in zip(lines, indices, strict=True))

@@ -27,7 +27,7 @@ class Gold(ItemGold):
     mentions: list[tuple[Mentions, Mentions]] = field(default_factory=list)
     _texts: dict[str, str] = field(default_factory=dict)  # one copy of each mention
 
-    def faults(self, line: GoldQuestion) -> Iterable[Fault]:
+    def problems(self, line: GoldQuestion) -> Iterable[Fault]:
         return (_NO_MARKER,) if side(line.question) is None else ()
 
     def extend(self, lines: Sequence[GoldQuestion]) -> None:

@@ -27,7 +27,7 @@ class Answers(ItemAnswers):
         self._spellings = Spellings(file, "first mentions", NAMES, traits_of(mentions))
         self._gold: Sequence[tuple[Mentions, Mentions]] | None = None if known.gold is None else known.gold.mentions
 
-    def faults(self, line: Ranking, index: int | None) -> Iterable[Fault]:
+    def problems(self, line: Ranking, index: int | None) -> Iterable[Fault]:
         if len(line.ranking) <= MAX_RANKED:
             return ()
         return (("ranking is too long", f"{len(line.ranking)} mentions", f"at most {MAX_RANKED} mentions"),)

@@ -69,7 +69,7 @@ def write(
 
 def check_may_be_written(benchmark: Benchmark) -> None:
     """Raise Refused NOT_POSSIBLE for a draft with submissions, which do not count and belong in no archive."""
-    if draft.was_tried(benchmark):
+    if draft.has_been_used(benchmark):
         raise Refused(
             Code.NOT_POSSIBLE,
             f"{benchmark} is a draft with submissions, which do not count; reset it first.",

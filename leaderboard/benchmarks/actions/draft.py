@@ -99,7 +99,7 @@ def reset(*, benchmark: Benchmark, by: User) -> int:
     return n_submissions
 
 
-def was_tried(benchmark: Benchmark) -> bool:
+def has_been_used(benchmark: Benchmark) -> bool:
     """Return whether a draft has submissions, which `reset` would delete."""
     return benchmark.is_draft and Submission.objects.filter(phase__benchmark=benchmark).exists()
 

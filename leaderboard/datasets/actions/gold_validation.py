@@ -12,7 +12,7 @@ import structlog
 from django.conf import settings
 from django.core.files import File
 
-from evaluator.errors import shown
+from evaluator.errors import Problem, shown
 from evaluator.jobs.gold import PrepareGoldReport
 from evaluator.jsonl.decompress import is_packed
 from evaluator.tasks.registry import TASKS
@@ -79,7 +79,7 @@ def prepare(*, split: Split, file: File[bytes], name: str, by: User) -> Prepared
     problems = length_problems(facts.dimensions, name)
     if not problems and split.kind != Split.Kind.TRAIN:
         texts = test_gold_problems(split.dataset.task, _stream(file), name, facts.dimensions)
-        problems = [_problem(name, text) for text in texts]
+        problems = [Problem(name, None, text).as_dict() for text in texts]
     if problems:
         raise _refused(problems[:MAX_SHOWN_PROBLEMS], max(0, len(problems) - MAX_SHOWN_PROBLEMS))
     return Prepared(facts, answer.attachment)
@@ -91,12 +91,13 @@ def length_problems(dimensions: Mapping[str, Iterable[Any]], name: str) -> list[
     Every scoring on such gold would fail. dimensions: the values of each of its dimensions. name: the file's name.
     """
     return [
-        _problem(
+        Problem(
             name,
+            None,
             f"{kind} is too long: it begins with {shown(text[:40])}",
             f"{len(text)} characters",
             f"at most {LONGEST}",
-        )
+        ).as_dict()
         for dimension, values in dimensions.items()
         for kind, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]
         if len(text) > LONGEST
@@ -109,11 +110,6 @@ def test_gold_problems(task: str, gold: IO[bytes], name: str, dimensions: Collec
     The task decides (`Task.test_gold_problems`): an example is an incomplete symmetric set.
     """
     return TASKS[task].test_gold_problems(_lines(gold, name), dimensions)
-
-
-def _problem(name: str, what: str, found: str = "", expected: str = "") -> dict[str, Any]:
-    text = f"{name}: {what}" + (f", found {found}, expected {expected}" if found else "")
-    return {"file": name, "line": None, "what": what, "found": found, "expected": expected, "text": text}
 
 
 def _lines(gold: IO[bytes], name: str) -> Iterator[dict[str, Any]]:

@@ -237,7 +237,7 @@ def _give_back(prediction: Prediction) -> None:
 
 def problem(text: str) -> dict[str, Any]:
     """Return a problem of a whole predictions file as a dict with the keys of the problems in a validation's report."""
-    return {"file": "", "line": None, "what": text, "found": "", "expected": "", "text": text}
+    return {"file": "", "line": None, "what": text, "found": "", "expected": "", "text": text, "count": 1}
 
 
 WORK = Work(

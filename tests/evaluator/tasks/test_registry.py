@@ -97,7 +97,7 @@ def test_errors_explain_why_a_task_is_left_out(tmp_path: Path) -> None:
     assert listed.returncode == 0 and {line["task"] for line in json.loads(listed.stdout)} == TASKS.built_in.keys()
     why = 'task "other" of holdout_broken 1.0 is not loaded: holdout_broken:TASK does not load: RuntimeError: no'
     assert listed.stderr == f"holdout-eval: {why}\n"
-    baseline = run(tmp_path, "-m", "evaluator", "baseline", "other")
+    baseline = run(tmp_path, "-m", "evaluator", "run-baseline", "other")
     assert baseline.returncode == 64 and f"({why})" in baseline.stderr
     with pytest.raises(UsageError, match=r"unknown task \"other\""):
         find_task("other")

@@ -219,7 +219,7 @@ def test_the_etag_of_one_address_is_invalid_for_another(world: World, other: str
     assert Client().get(other, headers={"If-None-Match": etag}).status_code in (400, 404)
 
 
-@pytest.mark.parametrize("part", ["comparisons/", "plots/", "drawings/"])
+@pytest.mark.parametrize("part", ["comparisons/", "plots/"])
 def test_answers_of_serializers_are_cached_too(world: World, caching: None, part: str) -> None:
     first, second = (Client().get(f"{API}{part}") for _ in range(2))
     assert first.status_code == second.status_code == 200

@@ -190,7 +190,7 @@ def test_a_standing_published_meanwhile_is_computed_next(
     compared, messages = pairs.compared, []
     monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: messages.append(task))
 
-    def interrupted(files: Any, **question: Any) -> list[Comparison]:
+    def interrupted(**question: Any) -> list[Comparison]:
         rows = compared(**question)
         monkeypatch.setattr(pairs, "compared", compared)
         enter(world, "Meanwhile", 26)

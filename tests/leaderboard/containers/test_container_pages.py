@@ -223,7 +223,15 @@ def test_with_open_inputs_the_team_sees_the_file_and_the_whole_receipt(world: Wo
 
 
 def test_a_container_that_ran_is_charged_and_one_that_could_not_run_is_refunded(world: World, ada: Client) -> None:
-    problem = {"file": "", "line": None, "what": "it wrote <nothing>", "found": "", "expected": "", "text": "x"}
+    problem = {
+        "file": "",
+        "line": None,
+        "what": "it wrote <nothing>",
+        "found": "",
+        "expected": "",
+        "text": "x",
+        "count": 1,
+    }
     charged = insert(world, state=State.REJECTED, reason="system_output", problems=[problem], **ran())
     page = page_of(ada, charged)
     assert "the container wrote no usable predictions" in page

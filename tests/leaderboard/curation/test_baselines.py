@@ -112,11 +112,11 @@ def test_a_baseline_sees_only_inputs_and_public_gold(world: World, monkeypatch: 
     sent: list[dict[str, bytes]] = []
     ask = sandbox_client.baseline
 
-    def recorded(**named: Any) -> Any:
-        sent.append({name: file.read() for name, file in named["files"].items()})
-        for file in named["files"].values():
+    def recorded(given: Any, **named: Any) -> Any:
+        sent.append({name: file.read() for name, file in given.items()})
+        for file in given.values():
             file.seek(0)
-        return ask(**named)
+        return ask(given, **named)
 
     monkeypatch.setattr(sandbox_client, "baseline", recorded)
     put(world)
@@ -192,7 +192,7 @@ class TestWork:
     def test_a_sandbox_error_is_retried_and_then_the_submission_has_failed(
         self, world: World, monkeypatch: pytest.MonkeyPatch, settings: Any
     ) -> None:
-        def fail(**_: Any) -> None:
+        def fail(*_: Any, **__: Any) -> None:
             raise sandbox_client.SandboxError("gone")
 
         monkeypatch.setattr(sandbox_client, "baseline", fail)
@@ -204,7 +204,7 @@ class TestWork:
 
     def test_a_baseline_that_crashes_is_not_retried(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         crashed = sandbox_client.Answer("exit", {}, b"", 0.1, 0.1, {})
-        monkeypatch.setattr(sandbox_client, "baseline", lambda **_: crashed)
+        monkeypatch.setattr(sandbox_client, "baseline", lambda *_, **__: crashed)
         prediction = put(world)[0].predictions.get()
         baselines.WORK.run(prediction.pk)
         prediction.refresh_from_db()

@@ -9,9 +9,9 @@ from leaderboard.environment import Environment
 
 
 def test_a_malformed_value_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLDOUT_MAX_UPLOAD_MB", "many")
-    with pytest.raises(ImproperlyConfigured, match="HOLDOUT_MAX_UPLOAD_MB is 'many', expected int: "):
-        Environment()("MAX_UPLOAD_MB")
+    monkeypatch.setenv("HOLDOUT_MAX_FILE_MB", "many")
+    with pytest.raises(ImproperlyConfigured, match="HOLDOUT_MAX_FILE_MB is 'many', expected int: "):
+        Environment()("MAX_FILE_MB")
 
 
 def test_unknown_names_prevent_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

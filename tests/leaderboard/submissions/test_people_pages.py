@@ -287,7 +287,14 @@ def test_a_server_error_is_shown_as_such_and_as_refunded(world: World, ada: Clie
 
 
 def test_a_rejected_run_shows_its_problems(world: World, ada: Client) -> None:
-    problem = {"file": "p.jsonl", "line": 3, "what": "unknown id", "found": '"zz"', "expected": "one of the inputs"}
+    problem = {
+        "file": "p.jsonl",
+        "line": 3,
+        "what": "unknown id",
+        "found": '"zz"',
+        "expected": "one of the inputs",
+        "count": 1,
+    }
     run = world.insert_run(
         state=State.REJECTED, finished_at=timezone.now(), reason="bad_predictions", problems=[problem]
     )

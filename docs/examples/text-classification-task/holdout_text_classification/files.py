@@ -47,7 +47,7 @@ class Gold(ItemGold):
     def labels(self) -> list[str]:
         return [line.label for line in self.lines]
 
-    def faults(self, line: GoldText) -> Iterable[Fault]:
+    def problems(self, line: GoldText) -> Iterable[Fault]:
         if isinstance(line.slices, dict) and "label" in line.slices:
             yield "slices has a dimension that the task itself adds", '"label"', "another name"
 
@@ -63,7 +63,7 @@ class Answers(ItemAnswers):
         super().__init__(file, known)
         self.labels: list[str | None] = [None] * len(known.index_of)
 
-    def faults(self, line: Answer, index: int | None) -> Iterable[Fault]:
+    def problems(self, line: Answer, index: int | None) -> Iterable[Fault]:
         classes = self.known.facts.get("labels")
         if classes is not None and line.label not in classes:
             yield "unknown label", shown(line.label), f"one of {format_ids(classes)}"
