@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import F
 
 from leaderboard.benchmarks.manifest import ManifestError
 from leaderboard.containers.actions import image_uploads
 from leaderboard.core.refusal import Refused
 from leaderboard.hosting import build_image
 from leaderboard.hosting.patience import Patience
-from leaderboard.models import ACTIVE, Phase, Prediction, Run, State, Submission, System, User
+from leaderboard.models import ACTIVE, Phase, Prediction, Release, Run, State, Submission, System, User
 from leaderboard.work_queue import worker_status
 
 Say = Callable[[str], None]
@@ -155,11 +156,13 @@ def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
     """
     predictions = Prediction.objects.filter(submission__in=submitted)
     runs = Run.objects.filter(prediction__submission__in=submitted)
+    unranked = Release.objects.filter(submission__in=submitted, sequence__gt=F("phase__ranked_sequence"))
     patience = Patience(seconds)
     while True:
         states = Counter(predictions.values_list("state", flat=True))
         stages = Counter(runs.values_list("state", flat=True)) + Counter(predictions.values_list("stage", flat=True))
         waiting = sum(counts[state] for counts in (states, stages) for state in ACTIVE)
+        waiting += unranked.count()  # a board includes a release in a transaction of its own
         if not waiting:
             break
         if patience.is_over():

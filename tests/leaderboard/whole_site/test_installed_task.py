@@ -141,6 +141,6 @@ def test_the_site_hosts_it(target: Path, tmp_path: Path, expected: dict[tuple[st
     intervals = [(low, high) for _, key, _, low, high in site["scores"] if not key]
     assert intervals and all(low is not None and low < high for low, high in intervals)
     # A new phase on hidden gold is a ladder, which shows steps.
-    shown = re.search(r"Bernoulli ≥ (0\.\d+)", site["board"])
+    shown = re.search(r"Bernoulli\s≥\s(0\.\d+)", site["board"])
     assert shown and 0.5 < float(shown[1]) <= expected["accuracy", ""]
     assert _changes() == before
