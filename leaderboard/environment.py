@@ -14,6 +14,8 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from evaluator.statistics.confidence import RESAMPLES
+
 PREFIX = "HOLDOUT_"
 OTHERS = {"HOLDOUT_TOKEN"}
 """Variables that only the `holdout-eval` command reads. They are allowed, since it may be used from the same shell."""
@@ -207,7 +209,7 @@ VARIABLES = {
     ),
     "RESAMPLES": Variable(
         int,
-        1000,
+        RESAMPLES,
         "bootstrap resamples behind each published interval",
         why="very large files, whose resampling takes longer than scoring may",
     ),

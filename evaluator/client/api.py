@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import time
+import uuid
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 from urllib.parse import quote
 
-from evaluator.client import poll
 from evaluator.client.http import Body, Server, UnavailableError
-from evaluator.client.sending import Retry, send_once
 from evaluator.errors import UsageError, printable, shown
 from evaluator.jsonl.decompress import is_packed
 
@@ -17,6 +17,14 @@ _MOST_PAGES = 1000
 _PAGE_SIZE = 500
 _CHECKING = 180.0  # seconds: the server validates the predictions
 _JOINING = 1800.0  # seconds: the server joins and hashes up to ten gigabytes
+PAUSES = (1.0, 3.0, 10.0, 20.0)
+"""Seconds before each repetition of a request to which there was no answer."""
+_PASSING = (502, 503, 504)
+"""Statuses of a server that is away, or whose database is."""
+Retry = Callable[[float, UnavailableError], None]
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
+PATIENCE = 20
+"""Number of consecutive requests without a response after which polling gives up."""
 
 Row = dict[str, Any]
 Metadata = Mapping[str, str | list[str]]
@@ -110,8 +118,8 @@ class Api(Server):
         return dict(self.get(f"{_submission(submission)}/"))
 
     def wait(self, submission: str, *, on_status: Callable[[str], None] = lambda _: None) -> Row:
-        """Wait until a submission is finished, and return it. on_status: as for `poll.wait_until_finished`."""
-        return poll.wait_until_finished(lambda: self.submission(submission), on_status=on_status)
+        """Wait until a submission is finished, and return it. on_status: as for `wait_until_finished`."""
+        return wait_until_finished(lambda: self.submission(submission), on_status=on_status)
 
     def scores(self, submission: str) -> Row:
         """Return the revealed scores. Raises RefusedError with the code `not_ready` if there are none."""
@@ -206,3 +214,72 @@ def _submission(submission: str) -> str:
 def _key(key: str) -> dict[str, str]:
     """Return the header by which the server recognises a repeated submission."""
     return {"Idempotency-Key": key}
+
+
+def send_once(
+    send: Callable[[str], dict[str, Any]],
+    *,
+    on_retry: Retry | None = None,
+    pause: Callable[[float], None] | None = None,
+) -> dict[str, Any]:
+    """Send a submission, and repeat the request while the server does not answer; return the submission.
+
+    send: sends the submission with an idempotency key and returns it. All repetitions have the same key, so that the
+    server makes only one submission, whichever of its answers were lost. on_retry: called before each repetition with
+    the seconds until then and the error. pause: sleeps for a number of seconds; None: `time.sleep`. Raises the error of
+    `send` if it is not one that passes, or remains after PAUSES; at once if nothing listens at the server's address.
+    """
+    key = str(uuid.uuid4())
+    for n, seconds in enumerate(PAUSES):
+        try:
+            return send(key)
+        except UnavailableError as error:
+            if error.status is not None and error.status not in _PASSING:
+                raise
+            if error.nothing_listens and n == 0:
+                raise
+            if on_retry is not None:
+                on_retry(seconds, error)
+            (pause or time.sleep)(seconds)
+    return send(key)
+
+
+def wait_until_finished(
+    ask: Callable[[], dict[str, Any]],
+    *,
+    on_status: Callable[[str], None] = lambda _: None,
+    pause: Callable[[float], None] | None = None,
+) -> dict[str, Any]:
+    """Poll a submission and return it, as the API represents it, once it is finished.
+
+    ask: requests the submission. on_status: called after each request with the status of the unfinished submission in
+    words. pause: sleeps for a number of seconds; None: `time.sleep`. Raises RefusedError, and UnavailableError after
+    PATIENCE requests in a row without a response.
+    """
+    pause = pause or time.sleep
+    interval, failures, last_status = FIRST_PAUSE, 0, ""
+    while True:
+        try:
+            submission_data: dict[str, Any] = ask()
+            failures = 0
+        except UnavailableError:
+            failures += 1
+            if failures >= PATIENCE:
+                raise
+            pause(LONGEST_PAUSE)
+            continue
+        if submission_data["is_over"]:
+            return submission_data
+        status = _status_text(submission_data)
+        on_status(status)
+        if status != last_status:
+            last_status, interval = status, FIRST_PAUSE
+        pause(interval)
+        interval = min(interval * 1.5, LONGEST_PAUSE)
+
+
+def _status_text(submission: dict[str, Any]) -> str:
+    position = submission["queue_position"]
+    waiting = f", {position} ahead of it" if submission["state"] == "queued" and position is not None else ""
+    stage = f", {submission['stage']}" if submission.get("stage") else ""
+    return f"{submission['state']}{waiting}{stage}"

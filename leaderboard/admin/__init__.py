@@ -12,10 +12,10 @@ from django.contrib.auth.models import Group
 from django.views.decorators.debug import sensitive_post_parameters
 from knox.models import AuthToken
 
-from leaderboard.admin import benchmarks, people, phases, records, work
+from leaderboard.admin import benchmarks, changes, people, phases, work
 from leaderboard.core.web.reauthentication import reauthentication_required_to_change
 
-__all__ = ["benchmarks", "people", "phases", "records", "work"]
+__all__ = ["benchmarks", "changes", "people", "phases", "work"]
 
 admin.site.site_header = "Holdout"
 admin.site.site_title = "Holdout"

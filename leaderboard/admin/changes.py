@@ -1,15 +1,16 @@
-"""Changes that the admin makes, in the audit log, and the history of a record, which shows them."""
+"""The audit log: its page, the changes that the admin makes, and the history of a record, which shows them."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
+from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from leaderboard.admin.files import ExportsRecords
+from leaderboard.admin.files import ExportsRecords, ReadOnlyAdmin
 from leaderboard.benchmarks.queries import audit_trail
 from leaderboard.benchmarks.web.manage_audit_trail import details, words
 from leaderboard.models import AuditEntry
@@ -63,3 +64,11 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, QuerySet | list) and all(isinstance(item, Model) for item in value):
         return sorted(map(str, value))
     return value.isoformat() if isinstance(value, datetime) else value
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnlyAdmin):
+    list_display = ("at", "actor", "action", "subject", "detail")
+    list_filter = ("action",)
+    list_select_related = ("actor",)
+    search_fields = ("subject", "action", "actor__username")

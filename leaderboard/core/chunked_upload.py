@@ -167,7 +167,7 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str) -> Iterator[
         try:
             if not (pieces := upload.pieces):
                 raise FileNotFoundError
-            sha256 = _joined(upload.storage(), pieces, file)
+            sha256 = _join(upload.storage(), pieces, file)
         except FileNotFoundError:
             # Another request may have finished or cancelled the upload and deleted the chunks.
             if type(upload)._default_manager.filter(pk=upload.pk).exists():
@@ -249,7 +249,7 @@ def _key(folder: str) -> UUID | None:
         return None
 
 
-def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
+def _join(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
     """Join the stored files `pieces` in one file, rewind it, and return its SHA-256 digest in hexadecimal."""
     digest = hashlib.sha256()
     for name in pieces:

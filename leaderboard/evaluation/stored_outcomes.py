@@ -31,7 +31,7 @@ def opened(run: Run) -> Iterator[IO[bytes]]:
             file = _open(stack, run)
         except (FileNotFoundError, AlteredError) as error:
             log.error("outcomes_lost", run=str(run.pk), error=type(error).__name__)
-            if not _restored(run):
+            if not _restore(run):
                 raise
             # Its field keeps the file that was opened before.
             file = _open(stack, Run.objects.get(pk=run.pk))
@@ -44,7 +44,7 @@ def _open(stack: ExitStack, run: Run) -> IO[bytes]:
     return file
 
 
-def _restored(run: Run) -> bool:
+def _restore(run: Run) -> bool:
     """Score a run again and store its outcomes under their name; return False, with nothing stored, if they differ.
 
     Scoring is deterministic, so that the scores are those that are published.

@@ -20,6 +20,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.hosting import build_image
 from leaderboard.hosting.patience import Patience
 from leaderboard.models import ACTIVE, Phase, Prediction, Release, Run, State, Submission, System, User
+from leaderboard.submissions.actions.submit import Entry
 from leaderboard.work_queue import worker_status
 
 Say = Callable[[str], None]
@@ -142,8 +143,8 @@ def _submit(system: ImageToBuild) -> Submission:
         try:
             while chunk := file.read(image_uploads.CHUNK_BYTES):
                 image_uploads.add(upload=upload, offset=upload.received, chunk=chunk)
-            declared = {"track": system.track, "note": system.note}
-            return image_uploads.finish(upload=upload, system=system.entrant(), by=system.by, **declared)
+            entry = Entry(system=system.entrant(), by=system.by, track=system.track, note=system.note)
+            return image_uploads.finish(upload=upload, entry=entry)
         except BaseException:
             image_uploads.discard(upload)
             raise

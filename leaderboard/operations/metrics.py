@@ -11,7 +11,8 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import structlog
 from django.conf import settings
@@ -34,10 +35,22 @@ from leaderboard.work_queue import enqueue
 log = structlog.get_logger(__name__)
 READING = ("GET", "HEAD")
 LATELY = timedelta(hours=1)
-NONE = (0, None, 0, 0, 0)
-"""Values of a state without rows: number of rows, earliest `queued_at`, numbers of rows that ended within LATELY, whose
-lease is over, and that were tried before.
-"""
+
+
+class Counts(NamedTuple):
+    """The rows of one state of a kind of background work.
+
+    n: number of rows. since: earliest `queued_at`. ended, overdue, again: numbers of rows that ended within LATELY,
+    whose lease is over, and that were tried before.
+    """
+
+    n: int = 0
+    since: datetime | None = None
+    ended: int = 0
+    overdue: int = 0
+    again: int = 0
+
+
 QUEUES = ("scoring", "systems", "systems-gpu", "scorers", "notifications")
 """Celery queues whose length is published."""
 WAITING = (State.QUEUED, State.RUNNING)
@@ -140,16 +153,16 @@ def _work() -> Iterator[Metric]:
             .values_list("state")
             .annotate(n=Count("pk"), since=Min("queued_at"), ended=ended, overdue=overdue, again=again)
         )
-        counts = {state: values for state, *values in rows}
-        since = counts.get(State.QUEUED, NONE)[1]
+        counts = {state: Counts(*values) for state, *values in rows}
+        since = counts.get(State.QUEUED, Counts()).since
         kind = str(model._meta.verbose_name).replace(" ", "_")
         for state in WAITING:
-            length.add_metric([kind, state.value], counts.get(state, NONE)[0])
+            length.add_metric([kind, state.value], counts.get(state, Counts()).n)
         oldest.add_metric([kind], max(0.0, (at - since).total_seconds()) if since else 0.0)
         for state in TERMINAL:
-            finished.add_metric([kind, state.value], counts.get(state, NONE)[2])
-        late.add_metric([kind], sum(values[3] for values in counts.values()))
-        repeated.add_metric([kind], sum(values[4] for values in counts.values()))
+            finished.add_metric([kind, state.value], counts.get(state, Counts()).ended)
+        late.add_metric([kind], sum(row.overdue for row in counts.values()))
+        repeated.add_metric([kind], sum(row.again for row in counts.values()))
     yield from (length, oldest, finished, late, repeated)
 
 

@@ -31,11 +31,12 @@ def test_knowledgenet_fold_4_from_upload_to_published_score(stack, realdata: Pat
     phase = Phase.objects.get(split__gold_public=False)
     Phase.objects.update(quota_per_day=1000, quota_total=1000)
     system = teams.system(team=teams.of(researcher), name="noisy", by=researcher)
+    entry = submit.Entry(system=system, by=researcher)
     content = (realdata / "knowledgenet" / "predictions" / "noisy_seed1.jsonl").read_bytes()
     waited, validated, sandboxed, starts = [], [], [], []
     for _ in range(TIMES + 1):
         started = time.perf_counter()
-        submission = submit.submit(phase=phase, system=system, file=uploaded(content), by=researcher).submission
+        submission = submit.submit(phase=phase, entry=entry, file=uploaded(content)).submission
         validated.append(time.perf_counter() - started)
         run = stack.wait_for(submission)
         waited.append(time.perf_counter() - started)

@@ -45,8 +45,8 @@ def by_action(phase: Phase, path: Path, system: System) -> Submission:
     with path.open("rb") as stream:
         file: Any = File(stream, name=path.name)
         try:
-            by = system.team.members.get()
-            return submit.submit(phase=phase, system=system, file=file, by=by, **track_of(phase)).submission
+            entry = submit.Entry(system=system, by=system.team.members.get(), **track_of(phase))
+            return submit.submit(phase=phase, entry=entry, file=file).submission
         except Refused as refused:
             assert refused.code is Code.INVALID_PREDICTIONS
             raise RefusedFile("\n".join(problem["text"] for problem in refused.problems)) from refused

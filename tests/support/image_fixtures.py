@@ -82,7 +82,7 @@ def patient(archives: Callable[[str], Path]) -> Path:
 def submit(world: World, archive: Path) -> Submission:
     with archive.open("rb") as file:
         image = image_files.get_or_store(archive=File(file), sha256=hashlib.file_digest(file, "sha256").hexdigest())
-    return images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
+    return images.submit(phase=world.phase, entry=world.entry(), image=image)
 
 
 def work() -> None:

@@ -48,7 +48,7 @@ def _sent(args: argparse.Namespace, server: Api) -> dict[str, Any]:
         return server.submit_reference(args.benchmark, args.phase, args.reference, metadata, _say_retry)
     if args.image is not None:
         with _archive(args.image) as archive:
-            upload = _uploaded(args, server, archive)
+            upload = _upload(args, server, archive)
         try:
             return server.submit_upload(upload, metadata, _say_retry)
         except RefusedError as error:
@@ -60,7 +60,7 @@ def _sent(args: argparse.Namespace, server: Api) -> dict[str, Any]:
         return server.submit(args.benchmark, args.phase, file, name=name, metadata=metadata, on_retry=_say_retry)
 
 
-def _uploaded(args: argparse.Namespace, server: Api, archive: IO[bytes]) -> str:
+def _upload(args: argparse.Namespace, server: Api, archive: IO[bytes]) -> str:
     """Upload all of an image's archive, and return the id of the upload. `--resume` continues an earlier upload."""
     if args.resume:
         upload = uploading.resumed(server, archive, args.resume)

@@ -94,7 +94,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     if inner == 0:
         os.close(alive_write)
         stops = [alive_read, *([0] if arguments.tied else [])]
-        os._exit(_guarded(lambda: _inside(arguments, plan, jobs, listener, stops), arguments.ready_fd))
+        os._exit(_run_guarded(lambda: _inside(arguments, plan, jobs, listener, stops), arguments.ready_fd))
     os.close(alive_read)
     if arguments.ready_fd is not None:
         os.close(arguments.ready_fd)
@@ -104,7 +104,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     return _wait(inner, arguments.socket)
 
 
-def _guarded(action: Callable[[], None], ready: int | None) -> int:
+def _run_guarded(action: Callable[[], None], ready: int | None) -> int:
     try:
         action()
     except SandboxError as problem:

@@ -63,15 +63,15 @@ class TokensView(View):
         """Issue a token for a user name or email address and a password."""
         credentials = Credentials(data=request.data)
         credentials.is_valid(raise_exception=True)
-        described = dict(credentials.validated_data)
-        user = _who_is(request, username=described.pop("username"), password=described.pop("password"))
-        token, secret = tokens.issue(by=user, **described)
+        sent = credentials.validated_data
+        user = _who_is(request, username=sent["username"], password=sent["password"])
+        token, secret = tokens.issue(by=user, name=sent["name"], scope=sent["scope"], days=sent["days"])
         content = IssuedToken(
             {
                 "token": secret,
                 "expires_at": token.expiry,
-                "name": described["name"],
-                "scope": described["scope"],
+                "name": sent["name"],
+                "scope": sent["scope"],
                 "username": user.username,
             }
         )

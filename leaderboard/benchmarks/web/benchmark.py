@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,10 +20,10 @@ from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.strips import strips_of
 from leaderboard.boards.web.page_description import describe_benchmark
+from leaderboard.core.text.plain_text import one_line
 from leaderboard.datasets.queries import croissant
 from leaderboard.datasets.queries.errata import errata_of
 from leaderboard.datasets.web import data_examples
-from leaderboard.datasets.web.paper_tags import paper_tags
 from leaderboard.evaluation import container_limits_text, scorer_of_phase
 from leaderboard.models import Benchmark, Extension, GoldVersion, Phase, Team
 from leaderboard.submissions.actions import registrations
@@ -30,6 +31,8 @@ from leaderboard.submissions.queries.quotas import quota_of
 from leaderboard.submissions.web import prediction_format
 
 SHOWN = 10
+_DOI = re.compile(r"https?://(?:dx\.)?doi\.org/(10\.[0-9]{4,9}/\S+)\Z")
+_ARXIV = re.compile(r"https?://arxiv\.org/(?:abs|pdf)/([0-9]{4}\.[0-9]{4,5})(?:v[0-9]+)?(?:\.pdf)?\Z")
 
 
 @require_safe
@@ -46,7 +49,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "tab": "overview",
         "preview": describe_benchmark(benchmark, board),
         "croissant": croissant.document_of(benchmark),
-        "paper_tags": paper_tags(benchmark),
+        "paper_tags": _paper_tags(benchmark),
         "announcements": benchmark.announcements.all(),
         "board": board,
         "rows": rows,
@@ -143,3 +146,26 @@ def _page(request: HttpRequest, slug: str) -> tuple[Benchmark, list[Phase], dict
 def _team(request: HttpRequest) -> Team | None:
     """Return the team that the user joined first; None if there is none."""
     return Team.objects.filter(members=request.user.pk).order_by("membership__id").first()
+
+
+def _paper_tags(benchmark: Benchmark) -> list[tuple[str, str]]:
+    """Return (name, content) of each HTML meta tag `citation_*` (Highwire) of a benchmark's page.
+
+    Reference managers and Google Scholar read them. None unless the benchmark is public and has a paper.
+    """
+    if benchmark.state != Benchmark.State.PUBLIC or not benchmark.paper_url:
+        return []
+    tags = [("citation_title", one_line(benchmark.title))]
+    for organiser, _ in benchmark.organisers_with_links:
+        author, _, institution = organiser.partition(",")
+        tags.append(("citation_author", one_line(author)))
+        if institution.strip():
+            tags.append(("citation_author_institution", one_line(institution)))
+    tags.append(("citation_publication_date", f"{benchmark.created_at:%Y/%m/%d}"))
+    tags.append(("citation_abstract_html_url", settings.BASE_URL + benchmark.get_absolute_url()))
+    is_pdf = benchmark.paper_url.endswith(".pdf")
+    tags.append(("citation_pdf_url" if is_pdf else "citation_fulltext_html_url", benchmark.paper_url))
+    for name, pattern in (("citation_doi", _DOI), ("citation_arxiv_id", _ARXIV)):
+        if match := pattern.match(benchmark.paper_url):
+            tags.append((name, match[1]))
+    return tags

@@ -8,7 +8,7 @@ from django.db import connection, models
 from django.db.models import F, Window
 from django.db.models.functions import Rank
 
-from leaderboard.boards.actions import past_standings, rank_changes
+from leaderboard.boards.actions import past_standings
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, represented
 from leaderboard.core import db_clock
@@ -16,6 +16,7 @@ from leaderboard.models import (
     GoldVersion,
     Leaderboard,
     Phase,
+    RankChange,
     Release,
     Run,
     Standing,
@@ -74,13 +75,43 @@ def publish_if_complete(phase: Phase) -> bool:
     Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT, shown_from=db_clock.now())
     revise(phase.leaderboards.all())
     if replaced is not None:
-        rank_changes.record(replaced=replaced, board=board, measure=board_state.primary_of(board))
+        record_rank_changes(replaced=replaced, board=board, measure=board_state.primary_of(board))
     return True
 
 
 def revise(changed: models.QuerySet[Leaderboard]) -> None:
     """Increment the revision of each changed board, which invalidates its ETags and cached responses."""
     changed.update(revision=F("revision") + 1)
+
+
+def record_rank_changes(*, replaced: Leaderboard, board: Leaderboard, measure: str) -> int:
+    """Store each system's rank and value on the replaced board and on its successor; return the number of stored rows.
+
+    Later submissions change the ranks. A system may be on only one of the two boards. measure: name of the measure that
+    ranks `board`. Call with the phase's row locked.
+    """
+    before, after = _standings(replaced), _standings(board)
+    rank_changes = []
+    for system in dict.fromkeys([*after, *before]):
+        old, new = before.get(system), after.get(system)
+        rank_changes.append(
+            RankChange(
+                leaderboard=board,
+                replaced=replaced,
+                system_id=system,
+                measure=measure,
+                rank_before=old.rank if old else None,
+                value_before=old.value if old else None,
+                rank=new.rank if new else None,
+                value=new.value if new else None,
+            )
+        )
+    RankChange.objects.bulk_create(rank_changes, batch_size=500)
+    return len(rank_changes)
+
+
+def _standings(board: Leaderboard) -> dict[int, Standing]:
+    return {row.system_id: row for row in board.standings.order_by("rank", "pk")}
 
 
 def update_standings(board: Leaderboard, releases: Sequence[Release]) -> set[str]:

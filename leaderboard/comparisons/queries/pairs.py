@@ -114,7 +114,8 @@ class RankedPairs(Sequence[RankedPair]):
         if numbers is None:
             difference, low, high, *rest = by_pair[b, a]
             numbers = (_negated(difference), _negated(high), _negated(low), *rest)
-        exact = dict(zip(NUMBERS, numbers, strict=True)) | {"p_holm": None if numbers[3] is None else p_holm}
+        exact = dict(zip(NUMBERS, numbers, strict=True))
+        exact["p_holm"] = None if exact["p"] is None else p_holm
         return self._shown(self.rows[a], self.rows[b], exact)
 
     def _shown(self, a: Row, b: Row, exact: dict[str, Any]) -> RankedPair:

@@ -130,16 +130,15 @@ def _compared(
 ) -> dict[str, Any]:
     row = stored if isinstance(stored, HeadToHead) else None
     pair = head_to_head_table(board, a, b, row if row and row.state == State.DONE else None)
-    all_slices = [
-        (value, measure.name, ((dimension, value),))
-        for dimension in board.dimensions
-        for value in board.dimensions[dimension]
-    ]
     tables = []
     for dimension, values in board.dimensions.items():
-        slices = [key for key in all_slices if key[2][0][0] == dimension]
-        scored = [key for key in slices if (measure.name, key[2]) in a.scores or (measure.name, key[2]) in b.scores]
-        if values and scored:
+        slices = [(value, ((dimension, value),)) for value in values]
+        scored = [
+            (value, measure.name, slice_)
+            for value, slice_ in slices
+            if (measure.name, slice_) in a.scores or (measure.name, slice_) in b.scores
+        ]
+        if scored:
             lines = pair.lines(scored)
             differences = [ShownScore(line.difference, line.low, line.high) for line in lines]
             tables.append(Table(f"By {dimension}", dimension, lines, strips_of(differences, with_zero=True)))

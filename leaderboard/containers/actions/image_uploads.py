@@ -9,14 +9,16 @@ from django.db import transaction
 
 from leaderboard.boards.actions import tracks
 from leaderboard.containers.actions import image_files, images, scorers
+from leaderboard.containers.actions.scorers import Declared
 from leaderboard.core import chunked_upload, db_clock
 from leaderboard.core.chunked_upload import AT_ONCE, CHUNK_BYTES, CHUNKS_FOLDER, discard
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.evaluation import container_limits
-from leaderboard.models import Benchmark, Image, ImageUpload, Phase, Scorer, Submission, System, User
+from leaderboard.models import Benchmark, Image, ImageUpload, Phase, Scorer, Submission, User
 from leaderboard.models.image import images_storage
 from leaderboard.submissions.actions import idempotency, registrations, submit
+from leaderboard.submissions.actions.submit import Entry
 
 __all__ = [
     "AT_ONCE",
@@ -77,29 +79,18 @@ def add(*, upload: ImageUpload, offset: int, chunk: bytes) -> ImageUpload:
     return chunked_upload.add(upload, offset=offset, chunk=chunk)
 
 
-def key_of(text: str, *, upload: UUID, **described: Any) -> idempotency.Key | None:
-    """Return the idempotency key with which `finish` submits an upload. The upload need not exist any more.
-
-    described: the other arguments of `finish`, except `by`.
-    """
-    return submit.key_of(text, upload=str(upload), **described)
+def key_of(text: str, *, upload: UUID, entry: Entry) -> idempotency.Key | None:
+    """Return the idempotency key with which `finish` submits an upload. The upload need not exist any more."""
+    return entry.key_of(text, upload=str(upload))
 
 
-def finish(
-    *,
-    upload: ImageUpload,
-    system: System,
-    by: User,
-    track: str = "",
-    idempotency_key: str = "",
-    **described: Any,
-) -> Submission:
-    """Join the chunks of an upload and submit the image as an entry of the system, by the user `by`.
+def finish(*, upload: ImageUpload, entry: Entry, idempotency_key: str = "") -> Submission:
+    """Join the chunks of an upload and submit the image.
 
-    described: `note` and `stated`, as for `images.submit`. idempotency_key: chosen by the client; empty: none. Callers
-    check it before they look for the upload (`key_of`), which the first request deletes. Raises Refused if the upload
-    is incomplete or was begun for a scorer, if the archive has another SHA-256 than announced, and as `images.submit`
-    does. Only a wrong SHA-256 discards the upload; else the call can be repeated.
+    idempotency_key: chosen by the client; empty: none. Callers check it before they look for the upload (`key_of`),
+    which the first request deletes. Raises Refused if the upload is incomplete or was begun for a scorer, if the
+    archive has another SHA-256 than announced, and as `images.submit` does. Only a wrong SHA-256 discards the upload;
+    else the call can be repeated.
     """
     chunked_upload.check_whole(upload)
     phase = upload.phase
@@ -107,23 +98,28 @@ def finish(
         raise Refused(
             Code.INVALID_VALUE, "This upload was begun for a scorer; expected one that was begun for a phase."
         )
-    submit.check_may_submit(phase=phase, system=system, by=by, track=track)
+    submit.check_may_submit(phase=phase, entry=entry)
     images.check_takes_images(phase)
-    key = key_of(idempotency_key, upload=upload.pk, system=system, track=track, **described)
-    described |= {"phase": phase, "system": system, "by": by, "track": track, "key": key}
+    key = key_of(idempotency_key, upload=upload.pk, entry=entry)
     try:
-        return _submitted_once(upload, image=_image_of(upload), **described)
+        image = _image_of(upload)
+        # The lock makes concurrent requests charge the quota only once.
+        with transaction.atomic():
+            chunked_upload.hold(upload)
+            submission = images.submit(phase=phase, entry=entry, image=image, key=key)
+            _delete(upload)
+        return submission
     except Refused as refused:
         if refused.code is Code.UPLOAD_GONE:
-            idempotency.check_unused(key, by)  # the same request, sent twice, has finished the upload
+            idempotency.check_unused(key, entry.by)  # the same request, sent twice, has finished the upload
         raise
 
 
-def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
+def finish_scorer(*, upload: ImageUpload, declared: Declared, by: User) -> Scorer:
     """Join the chunks of an upload and add the image as the next custom scorer of the upload's benchmark.
 
-    described: `measures`, `primary` and `reason`, as for `scorers.add`. Raises Refused if the upload is incomplete or
-    was begun for a phase, if the archive has another SHA-256 than announced, and as `scorers.add` does.
+    Raises Refused if the upload is incomplete or was begun for a phase, if the archive has another SHA-256 than
+    announced, and as `scorers.add` does.
     """
     chunked_upload.check_whole(upload)
     benchmark = upload.benchmark
@@ -132,19 +128,13 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
             Code.INVALID_VALUE, "This upload was begun for a phase; expected one that was begun for a scorer."
         )
     check_manages(benchmark, by)
-    scorers.check_declared(described["measures"], described["primary"])
-    return _scorer_once(upload, benchmark=benchmark, image=_image_of(upload), by=by, **described)
-
-
-@transaction.atomic
-def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
-    """Add the custom scorer and delete its upload; a lock makes concurrent requests create only one scorer.
-
-    described: the arguments of `scorers.add`.
-    """
-    chunked_upload.hold(upload)
-    scorer = scorers.add(**described)
-    _delete(upload)
+    declared.check()
+    image = _image_of(upload)
+    # The lock makes concurrent requests add only one scorer.
+    with transaction.atomic():
+        chunked_upload.hold(upload)
+        scorer = scorers.add(benchmark=benchmark, image=image, declared=declared, by=by)
+        _delete(upload)
     return scorer
 
 
@@ -152,18 +142,6 @@ def _image_of(upload: ImageUpload) -> Image:
     """Join an upload's chunks and return their Image. Raises Refused as `chunked_upload.whole` does."""
     with chunked_upload.whole(upload, name="image.tar", what="archive") as (archive, sha256):
         return image_files.get_or_store(archive=archive, sha256=sha256)
-
-
-@transaction.atomic
-def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
-    """Submit the image and delete its upload; a lock makes concurrent requests charge the quota only once.
-
-    described: the arguments of `images.submit`.
-    """
-    chunked_upload.hold(upload)
-    submission = images.submit(**described)
-    _delete(upload)
-    return submission
 
 
 def _delete(upload: ImageUpload) -> None:

@@ -5,22 +5,19 @@ One transaction charges the quota and queues the execution.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from leaderboard.boards.queries.facts import Value
 from leaderboard.containers.actions import engine, image_files, run_system
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits
-from leaderboard.models import AuditEntry, Image, Phase, Reason, Submission, System, User
-from leaderboard.scoring.actions import runs, sealed_phases
+from leaderboard.models import AuditEntry, Image, Phase, Reason, Submission, User
+from leaderboard.scoring.actions import sealed_phases
 from leaderboard.submissions.actions import idempotency
 from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions.submit import Entry
 from leaderboard.work_queue import worker_status
 from leaderboard.work_queue.lease import cancel_rows
 
@@ -34,68 +31,40 @@ def check_takes_images(phase: Phase) -> None:
         raise Refused(Code.ENGINE_UNAVAILABLE, f"Containers cannot be submitted at the moment. {status.why_not}")
 
 
-def submit(
-    *,
-    phase: Phase,
-    system: System,
-    image: Image,
-    by: User,
-    track: str = "",
-    note: str = "",
-    stated: Mapping[str, Value | None] | None = None,
-    key: idempotency.Key | None = None,
-) -> Submission:
+def submit(*, phase: Phase, entry: Entry, image: Image, key: idempotency.Key | None = None) -> Submission:
     """Submit an image to a phase: charge the quota and queue one execution on the phase's inputs.
 
     The worker that reads an invalid image rejects it later, and refunds the quota charge if the image may have the
-    error by mistake (`ImageError.is_refunded`). track, note, stated: as for a predictions file. key: the request's
-    idempotency key. Raises Refused as `check_takes_images` and `check_may_submit` do, and UPLOAD_GONE if the image's
-    archive was deleted; idempotency.RepeatedError as for a predictions file.
+    error by mistake (`ImageError.is_refunded`). key: the request's idempotency key. Raises Refused as
+    `check_takes_images` and `check_may_submit` do, and UPLOAD_GONE if the image's archive was deleted;
+    idempotency.RepeatedError as for a predictions file.
     """
+    by = entry.by
     idempotency.check_unused(key, by)
-    _, received_at = submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
+    _, received_at = submissions.check_may_submit(phase=phase, entry=entry)
     check_takes_images(phase)
-    described = {"track": track, "note": note, "stated": stated}
-    with idempotency.stored_once(key, by):
-        return _accept(phase=phase, system=system, image=image, by=by, at=received_at, key=key, **described)
-
-
-@transaction.atomic
-def _accept(*, phase: Phase, image: Image, by: User, key: idempotency.Key | None, **described: Any) -> Submission:
-    phase.split = runs.lock_split(phase)
-    idempotency.check_unused(key, by)
-    submissions.check_in_use(phase)
-    submission = submissions.create_and_charge(phase=phase, by=by, image=image, key=key, **described)
-    image_files.check_stored(image)
-    submission.phase = phase
-    run_system.queue(submission=submission)
-    AuditEntry.record("submission.accepted", submission, by=by, image=str(image))
+    with submissions.accepting(phase=phase, by=by, key=key):
+        submission = submissions.create_and_charge(phase=phase, entry=entry, at=received_at, image=image, key=key)
+        image_files.check_stored(image)
+        submission.phase = phase
+        run_system.queue(submission=submission)
+        AuditEntry.record("submission.accepted", submission, by=by, image=str(image))
     return submission
 
 
-def submit_archive(
-    *,
-    phase: Phase,
-    system: System,
-    file: UploadedFile,
-    by: User,
-    track: str = "",
-    idempotency_key: str = "",
-    **described: Any,
-) -> Submission:
+def submit_archive(*, phase: Phase, entry: Entry, file: UploadedFile, idempotency_key: str = "") -> Submission:
     """Submit the image in an archive that was sent in one request. Raises as `submit` and
     `ContainerLimits.check_archive` do.
 
-    described: `note` and `stated`, as for `submit`. idempotency_key: chosen by the client; empty: none.
+    idempotency_key: chosen by the client; empty: none.
     """
-    content = {"phase": phase.pk, "track": track, "archive": sha256_of(file), **described}
-    key = submissions.key_of(idempotency_key, system=system, **content)
-    idempotency.check_unused(key, by)
-    submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
+    key = entry.key_of(idempotency_key, phase=phase.pk, archive=sha256_of(file))
+    idempotency.check_unused(key, entry.by)
+    submissions.check_may_submit(phase=phase, entry=entry)
     check_takes_images(phase)
     container_limits.of(phase).check_archive(file.size or 0)
     image = image_files.get_or_store(archive=file, sha256=sha256_of(file))
-    return submit(phase=phase, system=system, image=image, by=by, track=track, key=key, **described)
+    return submit(phase=phase, entry=entry, image=image, key=key)
 
 
 def get_or_create(reference: str) -> Image:
@@ -104,24 +73,14 @@ def get_or_create(reference: str) -> Image:
     return image
 
 
-def submit_reference(
-    *,
-    phase: Phase,
-    system: System,
-    reference: str,
-    by: User,
-    track: str = "",
-    idempotency_key: str = "",
-    **described: Any,
-) -> Submission:
+def submit_reference(*, phase: Phase, entry: Entry, reference: str, idempotency_key: str = "") -> Submission:
     """Submit an image in a registry, `registry/name@sha256:...`.
 
-    described: `note` and `stated`, as for `submit`. idempotency_key: chosen by the client; empty: none. Raises as
-    `submit` does, and Refused INVALID_REFERENCE for a malformed reference or a registry that is not allowed.
+    idempotency_key: chosen by the client; empty: none. Raises as `submit` does, and Refused INVALID_REFERENCE for a
+    malformed reference or a registry that is not allowed.
     """
-    content = {"phase": phase.pk, "track": track, "reference": reference, **described}
-    key = submissions.key_of(idempotency_key, system=system, **content)
-    idempotency.check_unused(key, by)
+    key = entry.key_of(idempotency_key, phase=phase.pk, reference=reference)
+    idempotency.check_unused(key, entry.by)
     if not settings.REGISTRIES:
         raise Refused(
             Code.INVALID_REFERENCE, "This server allows no registry; upload the archive written by docker save instead."
@@ -131,8 +90,8 @@ def submit_reference(
     except engine.ImageError as error:
         raise Refused(Code.INVALID_REFERENCE, f"The reference cannot be used: {error}.") from error
     check_takes_images(phase)
-    submissions.check_may_submit(phase=phase, system=system, by=by, track=track)
-    return submit(phase=phase, system=system, image=get_or_create(checked), by=by, track=track, key=key, **described)
+    submissions.check_may_submit(phase=phase, entry=entry)
+    return submit(phase=phase, entry=entry, image=get_or_create(checked), key=key)
 
 
 @transaction.atomic

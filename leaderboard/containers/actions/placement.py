@@ -39,7 +39,7 @@ def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
     is locked until the transaction ends. None if no container is for this host, if it must wait until there is room for
     the first one, or if the worker is draining or ending.
     """
-    worker = _locked(queue)
+    worker = _lock_reports(queue)
     if worker.draining or worker.ending:
         return None
     offer = offer_of(worker)
@@ -93,7 +93,7 @@ def _is_for(demand: Resources, offer: Resources, others: list[Resources]) -> boo
     return has_gpus and not any(demand.fits(other) for other in others)
 
 
-def _locked(queue: str) -> WorkerReport:
+def _lock_reports(queue: str) -> WorkerReport:
     """Lock all reports of this host, and return the one for the queue, which is created if there is none."""
     host = socket.gethostname()
     absent = {"ready": False, "message": "It has not reported yet.", "seen_at": db_clock.read()}

@@ -104,17 +104,17 @@ def _executed(
         "keep_going": lambda: lease.rows().exists(),
         **files,
     }
-    loaded = image.digest or _loaded(image, allowed)
+    loaded = image.digest or _load(image, allowed)
     try:
         ran = scorer_engine.run(image=loaded, **params)
     except engine.ImageMissingError:
-        ran = scorer_engine.run(image=_loaded(image, allowed), **params)
+        ran = scorer_engine.run(image=_load(image, allowed), **params)
     if ran.reason:
         raise ScorerImageError(f"Execution {time} of {len(TIMES)}: {ran.reason}.")
     return ran
 
 
-def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
+def _load(image: Image, allowed: container_limits.ContainerLimits) -> str:
     """Check a scorer's image and load it into the engine; return the image's id in the engine."""
     workers.make_room_for(image)
     loaded = engine.load(image, allowed, when_read=lambda: None)

@@ -81,7 +81,7 @@ def _ran(
     """
     # An image that was checked under the wider limits of another phase is checked again.
     is_known = image.digest and image.unpacked_bytes <= allowed.image_bytes
-    loaded = image.digest if is_known else _loaded(lease, image, allowed)
+    loaded = image.digest if is_known else _load(lease, image, allowed)
     params = {
         "prediction": lease.row,
         "task": lease.row.submission.phase.split.dataset.task,
@@ -95,11 +95,11 @@ def _ran(
         except engine.ImageMissingError:
             if attempt == 2:
                 raise
-            loaded = _loaded(lease, image, allowed)
+            loaded = _load(lease, image, allowed)
     raise AssertionError("two attempts return or raise")
 
 
-def _loaded(lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits) -> str:
+def _load(lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits) -> str:
     """Check a submitted image and load it into the engine; return the image's id in the engine."""
     _enter(lease, Stage.READING)
     workers.make_room_for(image)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -20,27 +21,37 @@ from leaderboard.models import AuditEntry, Benchmark, Image, Phase, Scorer, User
 from leaderboard.scoring.actions import rescoring
 
 
-def check_declared(measures: Any, primary: str) -> None:
-    """Raise Refused INVALID_VALUE unless `measures` is a valid list as in `add`, and has a measure named `primary`."""
-    try:
-        check_declaration(measures, primary)
-    except UsageError as error:
-        raise Refused(Code.INVALID_VALUE, f"The measures are not valid: {error}.") from error
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """What organisers declare of a scorer image.
+
+    measures: dicts with the keys name, title, doc, lower, upper and higher_is_better; lower and upper may be None.
+    primary: name of the measure that ranks systems.
+    reason: why the scorer is added; public, not empty.
+    """
+
+    measures: list[dict[str, Any]]
+    primary: str
+    reason: str
+
+    def check(self) -> None:
+        """Raise Refused INVALID_VALUE unless the measures are valid and one is named `primary`."""
+        try:
+            check_declaration(self.measures, self.primary)
+        except UsageError as error:
+            raise Refused(Code.INVALID_VALUE, f"The measures are not valid: {error}.") from error
 
 
 @transaction.atomic
-def add(
-    *, benchmark: Benchmark, image: Image, measures: list[dict[str, Any]], primary: str, reason: str, by: User
-) -> Scorer:
+def add(*, benchmark: Benchmark, image: Image, declared: Declared, by: User) -> Scorer:
     """Add the benchmark's next custom scorer. It scores no phase until it is attached to one.
 
-    measures: dicts with the keys name, title, doc, lower, upper and higher_is_better; lower and upper may be None.
-    primary: name of the measure that ranks systems. reason: why the scorer is added; public, not empty. Raises Refused:
-    NOT_AN_ORGANISER, INVALID_VALUE for invalid measures, INVALID_REASON, UPLOAD_GONE if the archive was deleted.
+    Raises Refused: NOT_AN_ORGANISER, INVALID_VALUE for invalid measures, INVALID_REASON, UPLOAD_GONE if the archive was
+    deleted.
     """
     check_manages(benchmark, by)
-    check_declared(measures, primary)
-    if not reason.strip():
+    declared.check()
+    if not declared.reason.strip():
         raise Refused(Code.INVALID_REASON, "The reason is empty; explain why this scorer is added.")
     # Concurrent requests wait for this lock, so that each scorer gets its own number.
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
@@ -50,36 +61,34 @@ def add(
         benchmark=benchmark,
         number=last + 1,
         image=image,
-        measures=measures,
-        primary=primary,
-        reason=reason,
+        measures=declared.measures,
+        primary=declared.primary,
+        reason=declared.reason,
         created_by=by,
     )
     AuditEntry.record("scorer.added", scorer, by=by, number=scorer.number, image=str(image))
     return scorer
 
 
-def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **described: Any) -> Scorer:
+def add_archive(*, benchmark: Benchmark, file: UploadedFile, declared: Declared, by: User) -> Scorer:
     """Add a custom scorer from an archive that was sent in one request.
 
-    described: `measures`, `primary` and `reason`, as for `add`. Raises Refused as `add` and
-    `ContainerLimits.check_archive` do.
+    Raises Refused as `add` and `ContainerLimits.check_archive` do.
     """
     check_manages(benchmark, by)
-    check_declared(described["measures"], described["primary"])
+    declared.check()
     container_limits.of_scorer().check_archive(file.size or 0)
     image = image_files.get_or_store(archive=file, sha256=sha256_of(file))
-    return add(benchmark=benchmark, image=image, by=by, **described)
+    return add(benchmark=benchmark, image=image, declared=declared, by=by)
 
 
-def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described: Any) -> Scorer:
+def add_reference(*, benchmark: Benchmark, reference: str, declared: Declared, by: User) -> Scorer:
     """Add a custom scorer from an image in an allowed registry, `registry/name@sha256:...`.
 
-    described: `measures`, `primary` and `reason`, as for `add`. Raises Refused as `add` does, and INVALID_REFERENCE
-    for a reference that is malformed or not allowed.
+    Raises Refused as `add` does, and INVALID_REFERENCE for a reference that is malformed or not allowed.
     """
     check_manages(benchmark, by)
-    check_declared(described["measures"], described["primary"])
+    declared.check()
     if not settings.REGISTRIES:
         raise Refused(
             Code.INVALID_REFERENCE, "This server allows no registry; upload the archive written by docker save instead."
@@ -88,7 +97,7 @@ def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described
         checked = engine.checked_reference(reference)
     except engine.ImageError as error:
         raise Refused(Code.INVALID_REFERENCE, f"The reference cannot be used: {error}.") from error
-    return add(benchmark=benchmark, image=images.get_or_create(checked), by=by, **described)
+    return add(benchmark=benchmark, image=images.get_or_create(checked), declared=declared, by=by)
 
 
 @transaction.atomic

@@ -22,6 +22,7 @@ from leaderboard.core.api.serializers import errors
 from leaderboard.evaluation import container_limits
 from leaderboard.models import Benchmark, ImageUpload, Phase, User
 from leaderboard.submissions.actions import idempotency
+from leaderboard.submissions.actions.submit import Entry
 from leaderboard.submissions.api import serializers as shapes
 from leaderboard.submissions.api.submissions import facts_of, submitted, team_named
 from leaderboard.submissions.queries import progress
@@ -161,8 +162,10 @@ class ReferencesView(View):
         key = idempotency.checked(request.headers.get("Idempotency-Key", ""))
 
         def submit_it() -> progress.Progress:
-            described = {**_described(params, row, _user(request)), "idempotency_key": key}
-            return progress.of_accepted(images.submit_reference(phase=row, reference=params["reference"], **described))
+            entry, reference = _entry(params, row, _user(request)), params["reference"]
+            return progress.of_accepted(
+                images.submit_reference(phase=row, entry=entry, reference=reference, idempotency_key=key)
+            )
 
         return submitted(request, submit_it)
 
@@ -209,12 +212,11 @@ class UploadSubmissionView(View):
 
         def submit_it() -> progress.Progress:
             phase = earlier.phase if earlier else upload.phase if upload else None
-            described = _described(params, phase, by)
+            entry = _entry(params, phase, by)
             if upload is None:
-                content = {name: value for name, value in described.items() if name != "by"}
-                idempotency.check_unused(image_uploads.key_of(key, upload=pk, **content), by)
+                idempotency.check_unused(image_uploads.key_of(key, upload=pk, entry=entry), by)
                 raise AssertionError("the key is used, so the check raises")
-            return progress.of_accepted(image_uploads.finish(upload=upload, idempotency_key=key, **described))
+            return progress.of_accepted(image_uploads.finish(upload=upload, entry=entry, idempotency_key=key))
 
         return submitted(request, submit_it)
 
@@ -267,11 +269,11 @@ def _valid(shape: type[Data], data: Any) -> dict[str, Any]:
     return dict(serializer.validated_data)
 
 
-def _described(params: dict[str, Any], phase: Phase | None, by: User) -> dict[str, Any]:
-    """Return the arguments of `images.submit` that a request describes; `phase` is None for the upload of a scorer."""
+def _entry(params: dict[str, Any], phase: Phase | None, by: User) -> Entry:
+    """Return what a request describes; `phase` is None for the upload of a scorer."""
     stated = facts_of(phase, params["fact"]) if phase else {}
     system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
-    return {"system": system, "by": by, "track": params["track"], "note": params["note"], "stated": stated}
+    return Entry(system=system, by=by, track=params["track"], note=params["note"], stated=stated)
 
 
 def _user(request: Request) -> User:

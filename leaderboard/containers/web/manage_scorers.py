@@ -76,12 +76,13 @@ def attach(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def _add(request: PersonRequest, benchmark: Benchmark, form: dict[str, Any]) -> Scorer:
-    described = {"by": request.user, **{name: form[name] for name in ("measures", "primary", "reason")}}
+    by = request.user
+    declared = scorers.Declared(measures=form["measures"], primary=form["primary"], reason=form["reason"])
     if form["upload"]:
-        return image_uploads.finish_scorer(upload=form["upload"], **described)
+        return image_uploads.finish_scorer(upload=form["upload"], declared=declared, by=by)
     if form.get("reference"):
-        return scorers.add_reference(benchmark=benchmark, reference=form["reference"], **described)
-    return scorers.add_archive(benchmark=benchmark, file=form["file"], **described)
+        return scorers.add_reference(benchmark=benchmark, reference=form["reference"], declared=declared, by=by)
+    return scorers.add_archive(benchmark=benchmark, file=form["file"], declared=declared, by=by)
 
 
 def _last(benchmark: Benchmark) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from leaderboard.core.web.upload import check_upload
 from leaderboard.evaluation import container_limits, container_limits_text
 from leaderboard.models import ImageUpload, Phase, Submission
 from leaderboard.submissions.actions import idempotency, registrations
+from leaderboard.submissions.actions.submit import Entry
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.web.forms import ImageForm
 from leaderboard.submissions.web.join import redirect_to_join
@@ -80,19 +81,15 @@ def _submit(request: PersonRequest, phase: Phase, form: ImageForm) -> Submission
     system = values.get("system") or teams.find_system(
         team=values.get("team") or teams.of(request.user), name=values["new_system"]
     )
-    described = {
-        "system": system,
-        "by": request.user,
-        "track": values.get("track", ""),
-        "note": values["note"],
-        "stated": form.stated,
-    }
-    described["idempotency_key"] = form.idempotency_key(sha256_of(values["file"]) if values.get("file") else "")
+    entry = Entry(
+        system=system, by=request.user, track=values.get("track", ""), note=values["note"], stated=form.stated
+    )
+    key = form.idempotency_key(sha256_of(values["file"]) if values.get("file") else "")
     if values["upload"]:
-        return image_uploads.finish(upload=values["upload"], **described)
+        return image_uploads.finish(upload=values["upload"], entry=entry, idempotency_key=key)
     if values.get("reference"):
-        return images.submit_reference(phase=phase, reference=values["reference"], **described)
-    return images.submit_archive(phase=phase, file=values["file"], **described)
+        return images.submit_reference(phase=phase, entry=entry, reference=values["reference"], idempotency_key=key)
+    return images.submit_archive(phase=phase, entry=entry, file=values["file"], idempotency_key=key)
 
 
 def _page(

@@ -89,7 +89,10 @@ def put(*, phase: Phase, by: User, track: str = "") -> list[Submission]:
         missing = [baseline for baseline in TASKS[phase.benchmark.task].baselines if baseline.name not in existing]
         made = [
             submissions.create_and_charge(
-                phase=phase, system=_system(baseline, team), by=by, track=track, note="", at=at, is_charged=False
+                phase=phase,
+                entry=submissions.Entry(system=_system(baseline, team), by=by, track=track),
+                at=at,
+                is_charged=False,
             )
             for baseline in missing
         ]

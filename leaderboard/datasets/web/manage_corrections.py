@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -102,7 +102,7 @@ def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
         "split": correction_row.split,
         "correction": correction_row,
         "kind": kind if kind in KINDS else "",
-        "kinds": [one for one in _kinds(correction_row) if one[3]],
+        "kinds": [kind for kind in _kinds(correction_row) if kind.n],
         "page": page,
         "items": [(row, [WORDS[one] for one in row.kinds.strip("|").split("|")], _changes(row)) for row in page],
     }
@@ -181,13 +181,18 @@ def _followed(benchmark: Benchmark, row: Correction) -> dict[str, Any]:
     }
 
 
-def _kinds(row: Correction) -> list[tuple[str, str, str, int]]:
-    """Return (kind of change, its name, its consequence, number of items with such a change) for each of KINDS.
+class KindOfChange(NamedTuple):
+    """A kind of change, with its name and its consequence as texts for the page, and the number of items with it."""
 
-    Name and consequence are texts for the page.
-    """
+    kind: str
+    name: str
+    consequence: str
+    n: int
+
+
+def _kinds(row: Correction) -> list[KindOfChange]:
     counted = row.counts.get("by_kind", {})
-    return [(kind, WORDS[kind], CONSEQUENCES[kind], counted.get(kind, 0)) for kind in KINDS]
+    return [KindOfChange(kind, WORDS[kind], CONSEQUENCES[kind], counted.get(kind, 0)) for kind in KINDS]
 
 
 def _rescored(row: Correction) -> list[tuple[Phase, int]]:

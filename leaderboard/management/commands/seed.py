@@ -128,7 +128,8 @@ class Command(BaseCommand):
             submission = earlier.exclude(predictions__runs__state=State.FAILED).first()
             if submission is not None:
                 return submission
-            return submissions.submit(phase=phase, system=system, file=file, by=by, track=part.track).submission  # type: ignore[arg-type]
+            entry = submissions.Entry(system=system, by=by, track=part.track)
+            return submissions.submit(phase=phase, entry=entry, file=file).submission  # type: ignore[arg-type]
 
     def image_to_build(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]

@@ -75,7 +75,7 @@ def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progr
         window, _unnotified_member("submission__system__team"), state__in=(State.REJECTED, State.FAILED)
     )
     ends = [*runs, *failed_predictions.values_list("pk", "finished_at", "submission")]
-    submissions = Submission.objects.filter(pk__in={end[2] for end in ends})
+    submissions = Submission.objects.filter(pk__in={submission for _, _, submission in ends})
     followed = progress.with_related(submissions).prefetch_related("system__team__members__webhooks")
     progress_of = {row.pk: progress.of(row) for row in followed}
     for pk, ended_at, submission in ends:

@@ -5,7 +5,9 @@ For a large file the quota is charged first, and the file is validated in the ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any, NamedTuple, cast
 
@@ -49,6 +51,39 @@ from leaderboard.submissions.queries.quotas import first_of_phase, quota_of
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What is submitted besides the predictions or the image.
+
+    system: may be unsaved, as `teams.find_system` returns it; the first accepted submission saves it.
+    by: the user who submits.
+    track: the name of one of the phase's tracks; empty if the phase has none.
+    note: for the team's list of its submissions; never published.
+    stated: values of the system's facts, stored with the submission as `facts.state` does.
+    """
+
+    system: System
+    by: User
+    track: str = ""
+    note: str = ""
+    stated: Mapping[str, Value | None] | None = None
+
+    def key_of(self, text: str, **content: Any) -> idempotency.Key | None:
+        """Return the idempotency key of a request that submits this; None for an empty text.
+
+        content: what else the request submits, as for `idempotency.key_of`.
+        """
+        return idempotency.key_of(
+            text,
+            team=self.system.team_id,
+            system=self.system.name,
+            track=self.track,
+            note=self.note,
+            stated=self.stated,
+            **content,
+        )
+
+
 class Accepted(NamedTuple):
     """The rows stored for an accepted predictions file.
 
@@ -63,12 +98,8 @@ class Accepted(NamedTuple):
 def submit(
     *,
     phase: Phase,
-    system: System,
+    entry: Entry,
     file: UploadedFile,
-    by: User,
-    track: str = "",
-    note: str = "",
-    stated: Mapping[str, Value | None] | None = None,
     check: Callable[[], None] | None = None,
     idempotency_key: str = "",
 ) -> Accepted:
@@ -77,22 +108,18 @@ def submit(
     A refused file costs no quota. A large file is accepted before it is validated; if it is invalid, the quota charge
     is refunded. The submission and its queued run or validation are committed before a worker is notified.
 
-    system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it.
-    track: the name of one of the phase's tracks; empty if the phase has none.
-    note: for the team's list of its submissions; never published.
-    stated: values of the system's facts, stored with the submission as `facts.state` does.
     check: called with the split locked before anything is charged; it may raise Refused. None: nothing is called.
     idempotency_key: chosen by the client, see `idempotency`; empty: none.
     Raises idempotency.RepeatedError if the same was submitted with the same key before. Raises Refused: NOT_ACCEPTED if
     the phase takes only images; CHANGED_MEANWHILE if the inputs or the phase were changed meanwhile; and the codes of
     `idempotency.check_unused`, `check_may_submit` and `validation.validate_now`.
     """
-    described: dict[str, Any] = {"track": track, "note": note, "stated": stated}
-    key = key_of(idempotency_key, phase=phase.pk, system=system, file=sha256_of(file), **described)
+    by = entry.by
+    key = entry.key_of(idempotency_key, phase=phase.pk, file=sha256_of(file))
     idempotency.check_unused(key, by)
     if not phase.takes_predictions:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
-    gold, received_at = check_may_submit(phase=phase, system=system, by=by, track=track)
+    gold, received_at = check_may_submit(phase=phase, entry=entry)
     name = (file.name or "predictions.jsonl")[-255:]
     if validation.is_large(file.size or 0, packed=is_packed(name)):
         refused_uploads.check(by=by)
@@ -121,26 +148,27 @@ def submit(
     storage, field = prediction.file.storage, prediction.file.field
     stored = save_unique(storage, field.generate_filename(prediction, name), file)
     prediction.file = stored
-    with deleted_on_failure(storage, stored), idempotency.stored_once(key, by):
-        return _accept(
-            phase=phase,
-            system=system,
-            prediction=prediction,
-            gold=gold,
-            by=by,
-            at=received_at,
-            check=check,
-            key=key,
-            **described,
-        )
-
-
-def key_of(text: str, *, system: System, **content: Any) -> idempotency.Key | None:
-    """Return the idempotency key of a submission for the system, which may be unsaved; None for an empty text.
-
-    content: what else is submitted, as for `idempotency.key_of`.
-    """
-    return idempotency.key_of(text, team=system.team_id, system=system.name, **content)
+    with deleted_on_failure(storage, stored), accepting(phase=phase, by=by, key=key):
+        if check is not None:
+            check()
+        if phase.split.inputs_sha256 != prediction.inputs_sha256:
+            raise Refused(
+                Code.CHANGED_MEANWHILE,
+                "The phase's inputs were replaced while your file was checked. Download the new inputs, and submit "
+                "predictions for them.",
+                heading="The inputs were replaced in the meantime",
+            )
+        gold = board_state.gold_of(phase) or gold
+        submission = create_and_charge(phase=phase, entry=entry, at=received_at, key=key)
+        prediction.submission = submission
+        run = None
+        if prediction.state == State.DONE:
+            run = runs.on_prediction_ready(split=phase.split, phase=phase, prediction=prediction, gold=gold)
+        else:
+            prediction.save(force_insert=True)
+            validation.WORK.enqueue(prediction)
+        AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
+    return Accepted(submission, prediction, run)
 
 
 def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list[str]]:
@@ -173,7 +201,7 @@ def check_file(*, phase: Phase, file: UploadedFile, by: User) -> tuple[int, list
     )
 
 
-def check_may_submit(*, phase: Phase, system: System, by: User, track: str) -> tuple[GoldVersion, datetime]:
+def check_may_submit(*, phase: Phase, entry: Entry) -> tuple[GoldVersion, datetime]:
     """Check everything about a submission that needs no sandbox: team, dates, track, data, scorer and quota.
 
     Returns (the phase's current gold, the time of receipt by the database's clock). Raises Refused: the codes of
@@ -181,12 +209,13 @@ def check_may_submit(*, phase: Phase, system: System, by: User, track: str) -> t
     for a wrong track, and NOT_READY for a phase without gold or inputs or with a failing scorer. `create_and_charge`
     checks team, scorer, quota and track again with the rows locked.
     """
-    at = _check_team(phase=phase, system=system, by=by)
-    check_open(phase, at, team=system.team)
-    tracks.check(phase=phase, system=system, track=track)
+    team = entry.system.team
+    at = _check_team(phase=phase, system=entry.system, by=entry.by)
+    check_open(phase, at, team=team)
+    tracks.check(phase=phase, system=entry.system, track=entry.track)
     gold = data_of(phase)
-    failure_limit.check(phase=phase, team=system.team)
-    _check_quota(phase=phase, team=system.team, at=at)
+    failure_limit.check(phase=phase, team=team)
+    _check_quota(phase=phase, team=team, at=at)
     return gold, at
 
 
@@ -303,69 +332,37 @@ def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
         )
 
 
-@transaction.atomic
-def _accept(
-    *,
-    phase: Phase,
-    system: System,
-    prediction: Prediction,
-    gold: GoldVersion,
-    by: User,
-    track: str,
-    note: str,
-    stated: Mapping[str, Value | None] | None,
-    at: datetime,
-    check: Callable[[], None] | None,
-    key: idempotency.Key | None,
-) -> Accepted:
-    phase.split = runs.lock_split(phase)
-    idempotency.check_unused(key, by)
-    check_in_use(phase)
-    if check is not None:
-        check()
-    if phase.split.inputs_sha256 != prediction.inputs_sha256:
-        raise Refused(
-            Code.CHANGED_MEANWHILE,
-            "The phase's inputs were replaced while your file was checked. Download the new inputs, and submit "
-            "predictions for them.",
-            heading="The inputs were replaced in the meantime",
-        )
-    gold = board_state.gold_of(phase) or gold
-    submission = create_and_charge(
-        phase=phase, system=system, by=by, track=track, note=note, stated=stated, at=at, key=key
-    )
-    prediction.submission = submission
-    run = None
-    if prediction.state == State.DONE:
-        run = runs.on_prediction_ready(split=phase.split, phase=phase, prediction=prediction, gold=gold)
-    else:
-        prediction.save(force_insert=True)
-        validation.WORK.enqueue(prediction)
-    AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
-    return Accepted(submission, prediction, run)
+@contextmanager
+def accepting(*, phase: Phase, by: User, key: idempotency.Key | None) -> Iterator[None]:
+    """Hold the lock of the phase's split, in a transaction that accepts a submission, and read the split again.
+
+    key: the request's idempotency key. Raises Refused PHASE_CLOSED as `check_in_use` does; and as
+    `idempotency.check_unused`, also at the end, if the key was stored for another split in the meantime.
+    """
+    with idempotency.stored_once(key, by), transaction.atomic():
+        phase.split = runs.lock_split(phase)
+        idempotency.check_unused(key, by)
+        check_in_use(phase)
+        yield
 
 
 def create_and_charge(
     *,
     phase: Phase,
-    system: System,
-    by: User,
-    track: str,
-    note: str,
+    entry: Entry,
     at: datetime,
-    stated: Mapping[str, Value | None] | None = None,
     image: Image | None = None,
     key: idempotency.Key | None = None,
     is_charged: bool = True,
 ) -> Submission:
     """Create a submission, charge its team's quota, and store the values of facts that were stated with it.
 
-    An unsaved system is saved. at: time of receipt. stated: as for `submit`. image: the submitted container image; None
-    for a predictions file. key: the request's idempotency key. is_charged: False for what the server submits itself,
-    which neither needs nor uses quota. Call in a transaction that has called
-    `runs.lock_split` and then `idempotency.check_unused`, within `idempotency.stored_once`. Raises Refused as
+    An unsaved system is saved. at: time of receipt. image: the submitted container image; None for a predictions file.
+    key: the request's idempotency key. is_charged: False for what the server submits itself, which neither needs nor
+    uses quota. Call within `accepting`, or without a key where the phase's split is locked. Raises Refused as
     `check_may_submit` and `_read_again` do.
     """
+    system, by = entry.system, entry.by
     # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
     team = membership.held(system.team)
     # Checked again under the locks: the user may have left the team or submitted for another one in the meantime.
@@ -376,18 +373,25 @@ def create_and_charge(
     if system.pk is None:
         system = teams.system(team=team, name=system.name, by=by, kind=system.kind, description=system.description)
     _read_again(phase)
-    tracks.check(phase=phase, system=system, track=track)
+    tracks.check(phase=phase, system=system, track=entry.track)
     kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS
     submission = Submission(
-        phase=phase, system=system, kind=kind, image=image, track=track, submitted_by=by, received_at=at, note=note
+        phase=phase,
+        system=system,
+        kind=kind,
+        image=image,
+        track=entry.track,
+        submitted_by=by,
+        received_at=at,
+        note=entry.note,
     )
     if key is not None:
         submission.idempotency_key, submission.idempotency_digest = key
     submission.save(force_insert=True)
     if is_charged:
         QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
-    if stated:
-        facts.state(system=system, stated=stated, by=by)
+    if entry.stated:
+        facts.state(system=system, stated=entry.stated, by=by)
     transaction.on_commit(lambda: log.info("submission_received", submission=str(submission.pk)), robust=True)
     return submission
 

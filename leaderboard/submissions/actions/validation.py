@@ -175,11 +175,11 @@ def _validate(lease: Lease[Prediction]) -> None:
         raise AlteredError("the split has no gold any more")
     with opened(prediction.file) as file:
         check_digest(file, prediction.sha256)
-        described = {"split": phase.split, "name": prediction.name, "options": phase.options}
-        answer = sandbox_client.validate(gold=gold, predictions=file, **described)
+        split, name, options = phase.split, prediction.name, phase.options
+        answer = sandbox_client.validate(split=split, gold=gold, predictions=file, name=name, options=options)
         other, seconds = None, 0.0
         if not answer.ok and not _is_our_fault(answer):
-            other, seconds = _find_other_split(answer, file=file, **described)
+            other, seconds = _find_other_split(answer, split=split, file=file, name=name, options=options)
     if answer.ok:
         accept(lease, n_lines=answer.report["n_lines"], warnings=answer.report["warnings"])
     elif _is_our_fault(answer):

@@ -101,8 +101,8 @@ def _read(request: Request) -> dict[str, Any]:
 def _submit(phase: Phase, params: dict[str, Any], by: Any, key: str) -> submit.Accepted:
     stated = facts_of(phase, params["fact"])
     system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
-    described = {"by": by, "track": params["track"], "note": params["note"], "stated": stated, "idempotency_key": key}
-    return submit.submit(phase=phase, system=system, file=params["file"], **described)
+    entry = submit.Entry(system=system, by=by, track=params["track"], note=params["note"], stated=stated)
+    return submit.submit(phase=phase, entry=entry, file=params["file"], idempotency_key=key)
 
 
 def facts_of(phase: Phase, pairs: Iterable[str]) -> dict[str, Value | None]:

@@ -88,8 +88,8 @@ def sheet(release: Release) -> Sheet:
         values = list(score["slice"].values())
         rows = sliced.setdefault(tuple(score["slice"]), {})
         # The number 1 and the text "1" are values of different slices, though they are shown alike.
-        row = rows.setdefault(json.dumps(values), (TIMES.join(map(_shown, values)), {}))
-        row[1][shown.measure] = shown
+        _, by_measure = rows.setdefault(json.dumps(values), (TIMES.join(map(_shown, values)), {}))
+        by_measure[shown.measure] = shown
     whole.sort(key=lambda shown: shown.measure != release.primary)
     primary = next((shown for shown in whole if shown.measure == release.primary), None)
     order = [shown.measure for shown in whole]

@@ -20,10 +20,10 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
-from leaderboard.models import Phase, Split, Submission, System
+from leaderboard.models import Phase, Split, Submission, System, Team
 from leaderboard.submissions.actions import idempotency, registrations
 from leaderboard.submissions.actions import submit as submissions
-from leaderboard.submissions.queries import deadlines, same_file
+from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.web import prediction_format
 from leaderboard.submissions.web.forms import SubmissionForm
 from leaderboard.submissions.web.join import redirect_to_join
@@ -88,18 +88,27 @@ def _submit(request: PersonRequest, phase: Phase, form: SubmissionForm) -> Submi
     system, digest = _system(request, values), sha256_of(values["file"])
 
     def check() -> None:
-        earlier = same_file.latest_with(phase=phase, team=system.team, sha256=digest)
+        earlier = _latest_with(phase=phase, team=system.team, sha256=digest)
         if earlier is not None and request.POST.get("again") != digest:
             raise SentBeforeError(earlier, digest)
 
-    described = {
-        "by": request.user,
-        "track": values.get("track", ""),
-        "note": values["note"],
-        "stated": form.stated,
-        "idempotency_key": form.idempotency_key(digest),
-    }
-    return submissions.submit(phase=phase, system=system, file=values["file"], check=check, **described).submission
+    entry = submissions.Entry(
+        system=system, by=request.user, track=values.get("track", ""), note=values["note"], stated=form.stated
+    )
+    key = form.idempotency_key(digest)
+    return submissions.submit(
+        phase=phase, entry=entry, file=values["file"], check=check, idempotency_key=key
+    ).submission
+
+
+def _latest_with(*, phase: Phase, team: Team, sha256: str) -> Submission | None:
+    """Return the team's latest submission to the phase of a predictions file with this digest; None if there is none.
+
+    Refunded submissions do not count: for them the server failed, or the file was rejected.
+    """
+    same = Submission.objects.filter(phase=phase, system__team=team, kind=Submission.Kind.PREDICTIONS)
+    same = same.filter(predictions__sha256=sha256, charge__refunded_at=None)
+    return same.select_related("system").order_by("-received_at", "pk").first()
 
 
 def _check(request: PersonRequest, phase: Phase) -> HttpResponse:

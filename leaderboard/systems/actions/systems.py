@@ -44,16 +44,18 @@ def describe(
     by: User,
     bibtex: str,
     anonymous_until: datetime | None,
+    description: str = "",
+    paper_url: str = "",
+    code_url: str = "",
     facts: Mapping[str, Value | None] | None = None,
-    **described: str,
 ) -> System:
-    """Update a system's description, links, BibTeX and anonymity, as a member of its team.
+    """Replace a system's description, links, BibTeX and anonymity, as a member of its team.
 
-    described: new values of the fields description, paper_url and code_url. facts: new values by the name of the fact;
-    None removes a fact's value, and facts without a key keep theirs. anonymous_until: time until which the public sees
-    "Anonymous" with a fixed number instead of the names of system and team; None: the names are shown. Raises Refused:
-    NOT_A_MEMBER; INVALID_VALUE for an invalid field, and for a changed `anonymous_until` that is in the past or more
-    than MAX_ANONYMITY from now.
+    anonymous_until: time until which the public sees "Anonymous" with a fixed number instead of the names of system and
+    team; None: the names are shown.
+    facts: new values by the name of the fact; None removes a fact's value, and facts without a key keep theirs.
+    Raises Refused: NOT_A_MEMBER; INVALID_VALUE for an invalid field, and for a changed `anonymous_until` that is in the
+    past or more than MAX_ANONYMITY from now.
     """
     _check_member(system, by)
     system = System.objects.select_for_update(no_key=True).get(pk=system.pk)
@@ -65,8 +67,7 @@ def describe(
     if anonymous_until != before:
         _check_until(anonymous_until)
     system.bibtex, system.anonymous_until = bibtex, anonymous_until
-    for name, value in described.items():
-        setattr(system, name, value)
+    system.description, system.paper_url, system.code_url = description, paper_url, code_url
     system.facts = {name: value for name, value in {**system.facts, **(facts or {})}.items() if value is not None}
     if anonymous_until is not None and system.anonymous_number is None:
         system.anonymous_number = _next_number()

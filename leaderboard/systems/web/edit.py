@@ -35,7 +35,16 @@ def edit(request: PersonRequest, pk: int) -> HttpResponse:
     # The form modifies its instance during validation, so the action gets the stored row.
     if form.is_valid():
         try:
-            systems.describe(system=own_or_404(request, pk), by=request.user, **form.described)
+            systems.describe(
+                system=own_or_404(request, pk),
+                by=request.user,
+                bibtex=form.cleaned_data["bibtex"],
+                anonymous_until=form.cleaned_data["anonymous_until"],
+                description=form.cleaned_data["description"],
+                paper_url=form.cleaned_data["paper_url"],
+                code_url=form.cleaned_data["code_url"],
+                facts=form.stated,
+            )
         except Refused as refused:
             refusal = Refusal(refused)
         else:

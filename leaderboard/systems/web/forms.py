@@ -9,7 +9,7 @@ from django import forms
 from django.utils import timezone
 
 from leaderboard.boards.queries import facts
-from leaderboard.boards.queries.facts import Fact
+from leaderboard.boards.queries.facts import Fact, Value
 from leaderboard.boards.web.forms.facts import FactField
 from leaderboard.models import Benchmark, System
 from leaderboard.systems.actions.systems import MAX_ANONYMITY
@@ -45,10 +45,9 @@ class DescribeForm(forms.ModelForm):
         self.fields.update({name: FactField(fact, self.instance.facts) for name, fact in self.facts.items()})
 
     @property
-    def described(self) -> dict[str, Any]:
-        """The cleaned values as arguments of `systems.describe`."""
-        values = {name: value for name, value in self.cleaned_data.items() if name not in self.facts}
-        return {**values, "facts": {fact.name: self.cleaned_data[name] for name, fact in self.facts.items()}}
+    def stated(self) -> dict[str, Value | None]:
+        """The values of the system's facts, by the name of the fact; None for an empty one."""
+        return {fact.name: self.cleaned_data[name] for name, fact in self.facts.items()}
 
     def clean_anonymous_until(self) -> datetime | None:
         """Return the time until which the system is to be anonymous; None if its name is to be shown.

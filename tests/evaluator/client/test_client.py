@@ -20,7 +20,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.client import frames, sending
+from evaluator.client import api, frames
 from holdout_eval import Client, RefusedError, UnavailableError, UsageError
 from leaderboard.accounts.actions import tokens
 from leaderboard.models import Phase, Submission
@@ -129,7 +129,7 @@ def test_a_refused_request_and_a_lost_response(
     with pytest.raises(UsageError, match='phase is "final", expected a phase of the benchmark: test'):
         client.inputs("tiny", "final")
     port = int(live_server.url.rpartition(":")[2])
-    monkeypatch.setattr(sending, "PAUSES", (0.0,) * 4)
+    monkeypatch.setattr(api, "PAUSES", (0.0,) * 4)
     answers = iter([Fault.UNANSWERED, Fault.CUT, Fault.UNANSWERED])
     faults = lambda line: next(answers, Fault.NONE) if line.startswith("POST") else Fault.NONE  # noqa: E731
     with network(port, faults) as proxy:
@@ -382,7 +382,7 @@ def test_without_pandas_one_sentence_names_the_extra() -> None:
 import sys
 sys.modules["pandas"] = None
 from holdout_eval import Client
-from evaluator.client import frames, sending
+from evaluator.client import api, frames
 assert "numpy" not in sys.modules
 try:
     frames.frame([])

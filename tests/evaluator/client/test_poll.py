@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.client import poll
+from evaluator.client import api
 from evaluator.client.http import RefusedError, UnavailableError
 
 RUNNING = {"is_over": False, "state": "running", "queue_position": None, "stage": "collecting"}
@@ -22,7 +22,7 @@ def follow(*answers: Any) -> tuple[Any, list[float]]:
             raise answer
         return answer
 
-    status = poll.wait_until_finished(ask, pause=pauses.append)
+    status = api.wait_until_finished(ask, pause=pauses.append)
     assert left == []
     return status, pauses
 
@@ -35,13 +35,13 @@ def test_waiting_ends_with_the_submission() -> None:
 
 
 def test_waiting_continues_after_a_short_outage() -> None:
-    outage = [UnavailableError("gone")] * (poll.PATIENCE - 1)
+    outage = [UnavailableError("gone")] * (api.PATIENCE - 1)
     assert follow(*outage, RUNNING, *outage, DONE)[0] == DONE
 
 
 def test_a_long_outage_is_reported() -> None:
     with pytest.raises(UnavailableError, match="gone"):
-        follow(*[UnavailableError("gone")] * poll.PATIENCE)
+        follow(*[UnavailableError("gone")] * api.PATIENCE)
 
 
 def test_a_refusal_ends_the_waiting() -> None:
@@ -50,4 +50,4 @@ def test_a_refusal_ends_the_waiting() -> None:
 
 
 def test_the_status_has_the_queue_position() -> None:
-    assert poll._status_text({"state": "queued", "queue_position": 3}) == "queued, 3 ahead of it"
+    assert api._status_text({"state": "queued", "queue_position": 3}) == "queued, 3 ahead of it"

@@ -227,7 +227,8 @@ def test_an_imported_benchmark_continues(archive: Path, key: Path) -> None:
     ada, system = User.objects.get(username="ada"), System.objects.get(name="Bernoulli")
     phase = Benchmark.objects.get().phases.get(slug="test")
     file = uploaded(prediction_lines())
-    submission = submit.submit(phase=phase, system=system, file=file, by=ada, track="thorough").submission
+    entry = submit.Entry(system=system, by=ada, track="thorough")
+    submission = submit.submit(phase=phase, entry=entry, file=file).submission
     score_all()
     assert Run.objects.get(prediction__submission=submission).state == "done"
     fresh = Dataset.objects.create(slug="other", title="Other", task="fact-verification")

@@ -245,9 +245,8 @@ def test_a_concurrent_change_is_not_overwritten(curator: Client, world: World) -
 def test_a_submission_checked_against_other_options_is_refused(world: World) -> None:
     stale = now(world)
     change(world, options={"max_evidence": "1"})
-    described = {"by": world.researcher, "track": "", "note": "", "at": timezone.now()}
     with pytest.raises(Refused, match="changed the phase while your submission was checked"):
-        submit.create_and_charge(phase=stale, system=world.system, **described)
+        submit.create_and_charge(phase=stale, entry=world.entry(), at=timezone.now())
     assert not Submission.objects.exists()
 
 

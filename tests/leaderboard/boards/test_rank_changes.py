@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.actions import rank_changes
+from leaderboard.boards.actions import boards
 from leaderboard.models import Leaderboard, Notice, Phase, RankChange, User
 from leaderboard.notifications.actions import deliver, webhooks
 from leaderboard.notifications.actions import rank_changes as notices
@@ -74,7 +74,7 @@ def test_rank_changes_are_all_stored_or_none(world: World, monkeypatch: pytest.M
     def broken(**_: Any) -> int:
         raise RuntimeError("the database went away")
 
-    monkeypatch.setattr(rank_changes, "record", broken)
+    monkeypatch.setattr(boards, "record_rank_changes", broken)
     score_all()
     assert world.phase.leaderboards.get(state=Leaderboard.State.CURRENT).gold_version.number == 1
     assert not RankChange.objects.exists()

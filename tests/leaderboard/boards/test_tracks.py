@@ -16,7 +16,7 @@ from leaderboard.submissions.actions import submit as submissions
 from leaderboard.submissions.actions import validation
 from tests.support.api_calls import footprint
 from tests.support.rows.board_rows import stand
-from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.rows.tiny_world import World, build, uploaded
 from tests.support.rows.track_phases import TRACKS, build_with_tracks
 from tests.support.simultaneous_calls import together
 
@@ -92,12 +92,13 @@ def test_of_two_simultaneous_first_submissions_one_track_remains() -> None:
 def test_images_are_refused_without_a_track(world: World, track: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "check_takes_images", lambda phase: None)
     monkeypatch.setattr(images.settings, "REGISTRIES", ["registry.example"])
-    fields = {"by": world.researcher, "track": track}
-    on = {"phase": world.phase, "system": world.system, **fields}
+    entry = world.entry(track=track)
+    on = {"phase": world.phase, "entry": entry}
+    begun = {"phase": world.phase, "by": world.researcher, "track": track}
     reference = f"registry.example/system@sha256:{'0' * 64}"
     with uploaded(b"an archive", "image.tar") as archive:
         for action, kwargs in (
-            (image_uploads.begin, {"phase": world.phase, "name": "image.tar", "size": 10, **fields}),
+            (image_uploads.begin, {"name": "image.tar", "size": 10, **begun}),
             (images.submit_archive, {"file": archive, **on}),
             (images.submit_reference, {"reference": reference, **on}),
             (images.submit, {"image": Image(reference=reference), **on}),
@@ -106,9 +107,8 @@ def test_images_are_refused_without_a_track(world: World, track: str, monkeypatc
     assert not ImageUpload.objects.exists() and not Image.objects.exists()
     upload = image_uploads.begin(phase=world.phase, name="i.tar", size=3, by=world.researcher, track="simple")
     image_uploads.add(upload=upload, offset=0, chunk=b"abc")
-    refused = refusal(image_uploads.finish, upload=upload, system=world.system, **fields)
-    assert refused.code is Code.INVALID_TRACK
-    assert image_uploads.finish(upload=upload, system=world.system, by=world.researcher, track="simple").track
+    assert refusal(image_uploads.finish, upload=upload, entry=entry).code is Code.INVALID_TRACK
+    assert image_uploads.finish(upload=upload, entry=world.entry(track="simple")).track
 
 
 class TestChanging:
@@ -161,7 +161,4 @@ def test_a_new_system_declares_its_track_too(world: World) -> None:
     new = teams.find_system(team=world.system.team, name="Newcomer")
     assert refusal(world.submit, system=new, track="").code is Code.INVALID_TRACK
     assert not System.objects.filter(name="Newcomer").exists()
-    with uploaded(prediction_lines()) as file:
-        fields = {"phase": world.phase, "system": new, "by": world.researcher, "track": "simple"}
-        submission = submissions.submit(file=file, **fields).submission
-    assert submission.track == "simple"
+    assert world.submit(system=new, track="simple").track == "simple"

@@ -53,7 +53,7 @@ def upload(world: World, archive: Path, piece_bytes: int = 5_000_000) -> ImageUp
 
 
 def submit(world: World, archive: Path) -> Submission:
-    return image_uploads.finish(upload=upload(world, archive), system=world.system, by=world.researcher)
+    return image_uploads.finish(upload=upload(world, archive), entry=world.entry())
 
 
 def work() -> None:
@@ -138,12 +138,12 @@ def test_an_interrupted_upload_is_resumed(world: World, correct_image: Path) -> 
         image_uploads.add(upload=upload, offset=0, chunk=content[:1000])
     assert refused.value.code is Code.WRONG_OFFSET
     with pytest.raises(Refused, match="send the rest first"):
-        image_uploads.finish(upload=upload, system=world.system, by=world.researcher)
+        image_uploads.finish(upload=upload, entry=world.entry())
     # A new process, which knows only the database, resumes.
     resumed = ImageUpload.objects.get(pk=upload.pk)
     for offset in range(resumed.received, len(content), image_uploads.CHUNK_BYTES):
         image_uploads.add(upload=resumed, offset=offset, chunk=content[offset : offset + image_uploads.CHUNK_BYTES])
-    submission = image_uploads.finish(upload=resumed, system=world.system, by=world.researcher)
+    submission = image_uploads.finish(upload=resumed, entry=world.entry())
     work()
     assert submission.predictions.get().state == State.DONE
 
@@ -153,7 +153,7 @@ def test_after_a_worker_dies_another_makes_the_prediction(world: World, correct_
         image = image_files.get_or_store(
             archive=File(file), sha256=hashlib.sha256(correct_image.read_bytes()).hexdigest()
         )
-    submission = images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
+    submission = images.submit(phase=world.phase, entry=world.entry(), image=image)
     waiting = submission.predictions.get()
     dead = run_system.WORK.claim(waiting.pk)
     assert dead is not None

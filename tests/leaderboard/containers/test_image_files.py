@@ -48,7 +48,7 @@ def world(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
 
 def submit(world: World, content: bytes) -> Submission:
     image = image_files.get_or_store(archive=ContentFile(content), sha256=hashlib.sha256(content).hexdigest())
-    return images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
+    return images.submit(phase=world.phase, entry=world.entry(), image=image)
 
 
 def is_stored(image: Image | None) -> bool:
@@ -102,7 +102,7 @@ def test_a_refused_archive_is_stored_again_when_it_is_uploaded_again(world: Worl
     work(first)
     assert first.image is not None
     with pytest.raises(Refused, match="upload it again"):
-        images.submit(phase=world.phase, system=world.system, image=first.image, by=world.researcher)
+        images.submit(phase=world.phase, entry=world.entry(), image=first.image)
     assert QuotaCharge.objects.filter(refunded_at=None).count() == 0
     second = submit(world, b"no image")
     assert second.image == first.image and is_stored(second.image)

@@ -168,9 +168,7 @@ def test_finishing_an_upload_ten_times_simultaneously_submits_it_once(world: Wor
     image_uploads.add(upload=upload, offset=0, chunk=ARCHIVE)
 
     def call(number: int) -> str:
-        image_uploads.finish(
-            upload=ImageUpload.objects.filter(pk=upload.pk).first() or upload, system=world.system, by=world.researcher
-        )
+        image_uploads.finish(upload=ImageUpload.objects.filter(pk=upload.pk).first() or upload, entry=world.entry())
         return "submitted"
 
     answers = Counter(simultaneously(10, call))
@@ -186,7 +184,7 @@ def test_twenty_simultaneous_submissions_with_a_quota_of_five_give_exactly_five(
         upload = ImageUpload(phase=world.phase, by=world.researcher, name="a.tar", bytes=10)
         upload.save()
         image_uploads.add(upload=upload, offset=0, chunk=ARCHIVE if number % 2 else b"%010d" % number)
-        image_uploads.finish(upload=upload, system=world.system, by=world.researcher)
+        image_uploads.finish(upload=upload, entry=world.entry())
         return "submitted"
 
     assert Counter(simultaneously(20, call)) == {"submitted": 5, Code.QUOTA_EXCEEDED: 15}
@@ -232,5 +230,5 @@ def test_an_archive_without_a_submission_is_swept(world: World) -> None:
     assert not Image.objects.exists()
     assert stored_files() == nothing
     with pytest.raises(Refused, match="upload it again"):
-        images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
+        images.submit(phase=world.phase, entry=world.entry(), image=image)
     assert not QuotaCharge.objects.exists()

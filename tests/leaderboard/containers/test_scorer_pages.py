@@ -158,9 +158,8 @@ def test_only_managers_upload_and_set_a_scorer(world: World) -> None:
         image_uploads.begin_scorer(benchmark=world.benchmark, by=world.researcher, name="x", size=9)
     upload_of_other = ImageUpload.objects.create(**upload, name="x", bytes=1, received=1)
     with pytest.raises(Refused, match="begun for a phase; expected one that was begun for a scorer"):
-        image_uploads.finish_scorer(
-            upload=upload_of_other, by=world.curator, measures=[ACCURACY], primary="x", reason="x"
-        )
+        declared = scorers.Declared(measures=[ACCURACY], primary="x", reason="x")
+        image_uploads.finish_scorer(upload=upload_of_other, declared=declared, by=world.curator)
 
 
 def test_a_scorer_cannot_be_edited(world: World) -> None:

@@ -118,12 +118,13 @@ def test_from_gold_to_board(case: Case, sandbox: str, client: Client) -> None:
     phase = benchmarks.add_phase(phase=new_phase, by=curator)
     benchmarks.publish(benchmark=benchmark, by=curator)
     system = teams.system(team=teams.create(name="Engines", by=ada), name="Bernoulli", by=ada)
+    entry = submit.Entry(system=system, by=ada)
 
     with pytest.raises(Refused) as refused:
-        submit.submit(phase=phase, system=system, file=uploaded(lines(case.bad)), by=ada)
+        submit.submit(phase=phase, entry=entry, file=uploaded(lines(case.bad)))
     assert case.said in refused.value.problems[0]["text"]
 
-    submit.submit(phase=phase, system=system, file=uploaded(lines(case.answers)), by=ada)
+    submit.submit(phase=phase, entry=entry, file=uploaded(lines(case.answers)))
     run = Run.objects.get()
     runs.WORK.run(run.pk)
     run.refresh_from_db()

@@ -53,7 +53,6 @@ def bar(world: World) -> Bar:
 def ways(world: World) -> dict[str, Callable[[], Any]]:
     """Return every way to submit: each raises Refused, or returns the response."""
     by = {"phase": world.phase, "by": world.researcher}
-    entry = {**by, "system": world.system}
     upload = image_uploads.begin(**by, name="image.tar", size=5)
     image_uploads.add(upload=upload, offset=0, chunk=b"image")
     page = Client()
@@ -75,8 +74,10 @@ def ways(world: World) -> dict[str, Callable[[], Any]]:
         "page": form,
         "check": check,
         "API with a token": lambda: send(client_of(world.researcher), prediction_lines()),
-        "image of an upload": lambda: image_uploads.finish(upload=upload, system=world.system, by=world.researcher),
-        "image in a registry": lambda: images.submit_reference(reference=REFERENCE, **entry),
+        "image of an upload": lambda: image_uploads.finish(upload=upload, entry=world.entry()),
+        "image in a registry": lambda: images.submit_reference(
+            phase=world.phase, entry=world.entry(), reference=REFERENCE
+        ),
         "begin of an upload": lambda: image_uploads.begin(**by, name="image.tar", size=5),
         "another team of the person": another_team,
         "registration": lambda: registrations.request(

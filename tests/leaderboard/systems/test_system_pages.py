@@ -207,3 +207,19 @@ def test_an_invalid_form_is_refused_with_a_reason(world):
     response = as_(world.researcher).post(f"/systems/{world.system.pk}/edit/", {"paper_url": "javascript:alert(1)"})
     assert response.status_code == 422
     assert System.objects.get(pk=world.system.pk).paper_url == ""
+
+
+def test_the_form_stores_every_field(world):
+    until = (timezone.now() + timedelta(days=9)).replace(second=0, microsecond=0)
+    fields = {
+        "description": "Steam.",
+        "paper_url": "https://papers.example/a",
+        "code_url": "https://code.example/a",
+        "bibtex": "@misc{a}",
+    }
+    sent = {**fields, "anonymous_until": f"{until:%Y-%m-%dT%H:%M}"}
+    assert as_(world.researcher).post(f"/systems/{world.system.pk}/edit/", sent).status_code == 302
+    assert System.objects.values(*fields, "anonymous_until").get(pk=world.system.pk) == {
+        **fields,
+        "anonymous_until": until,
+    }

@@ -146,14 +146,11 @@ def test_work_queued_by_a_host_with_another_clock_has_waited_since_then(clock, s
     world, before = build(), timezone.now()
     container_rows.takes_images(world)
     container_rows.engine_is_there()
-    image = {
-        "phase": world.phase,
-        "system": world.system,
-        "by": world.researcher,
-        "image": images.get_or_create("r/a@sha256:b"),
-    }
+    image = images.get_or_create("r/a@sha256:b")
     with clock(off):
-        submission = world.submit() if kind == "file" else images.submit(**image)
+        submission = (
+            world.submit() if kind == "file" else images.submit(phase=world.phase, entry=world.entry(), image=image)
+        )
     prediction = submission.predictions.get()
     row = prediction.runs.get() if kind == "file" else prediction
     assert before <= row.queued_at <= timezone.now()

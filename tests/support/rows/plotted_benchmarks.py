@@ -98,6 +98,6 @@ def enter(world: World, name: str, noise: float, *, claim_only: bool = False) ->
     system: System = teams.system(team=world.system.team, name=name, by=world.researcher)
     file = uploaded(_lines(_answers(world.benchmark.task, name, noise, claim_only=claim_only)))
     try:
-        return submit.submit(phase=world.phase, system=system, file=file, by=world.researcher).submission
+        return submit.submit(phase=world.phase, entry=world.entry(system=system), file=file).submission
     finally:
         file.close()

@@ -99,19 +99,20 @@ class World:
         """Return the world with the phase fetched anew: simultaneous requests do not share open files of its split."""
         return replace(self, phase=Phase.objects.get(pk=self.phase.pk))
 
-    def submit(self, labels: dict[str, str] = LABELS, *, system: System | None = None, **changes: Any) -> Submission:
-        file = uploaded(prediction_lines(labels))
-        arguments = {
-            "phase": self.phase,
-            "system": system or self.system,
-            "file": file,
-            "by": self.researcher,
-            **changes,
-        }
-        try:
-            return submissions.submit(**arguments).submission
-        finally:
-            arguments["file"].close()
+    def entry(self, *, system: System | None = None, **changes: Any) -> submissions.Entry:
+        return submissions.Entry(**{"system": system or self.system, "by": self.researcher, **changes})
+
+    def submit(
+        self,
+        labels: dict[str, str] = LABELS,
+        *,
+        phase: Phase | None = None,
+        file: TemporaryUploadedFile | None = None,
+        **changes: Any,
+    ) -> Submission:
+        """Submit a file, or else a file with these labels. changes: of `entry`."""
+        with file or uploaded(prediction_lines(labels)) as content:
+            return submissions.submit(phase=phase or self.phase, entry=self.entry(**changes), file=content).submission
 
     def insert_run(
         self,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from evaluator.measures.base import Measure
 from leaderboard.boards.queries import NO_SCORE, Board, Pair, Row, ShownScore, slice_of
@@ -74,16 +75,23 @@ def _grid_entry(board: Board, pair: Pair, measure: Measure, outer: str | None, i
     return MatrixEntry(outer, inner, Source(measure, slice_), board.n(measure.name, slice_))
 
 
+class MatrixLine(NamedTuple):
+    """One system's cells in one line of the grid. outer: the line's value of the outer dimension; None: all units."""
+
+    outer: str | None
+    cells: Sequence[HeatCell]
+
+
 @dataclass(frozen=True)
 class Matrix:
-    """One system's cells. lines: (outer value, cells) for each line of the grid."""
+    """One system's cells, by the lines of the grid."""
 
     row: Row
-    lines: Sequence[tuple[str | None, Sequence[HeatCell]]]
+    lines: Sequence[MatrixLine]
 
     @property
     def whole(self) -> HeatCell:
-        return self.lines[-1][1][-1]
+        return self.lines[-1].cells[-1]
 
 
 def matrices(grid: Grid, rows: Sequence[Row]) -> list[Matrix]:
@@ -91,7 +99,9 @@ def matrices(grid: Grid, rows: Sequence[Row]) -> list[Matrix]:
     heat = heat_rows(rows, [entry.source for entry in grid.entries])
     width = len(grid.lines[0])
     return [
-        Matrix(row, [(line[0].outer, row_heat[i * width : (i + 1) * width]) for i, line in enumerate(grid.lines)])
+        Matrix(
+            row, [MatrixLine(line[0].outer, row_heat[i * width : (i + 1) * width]) for i, line in enumerate(grid.lines)]
+        )
         for row, row_heat in zip(rows, heat, strict=True)
     ]
 
@@ -109,7 +119,10 @@ class Leader:
 def leaders(grid: Grid, matrices: Sequence[Matrix]) -> list[tuple[str | None, list[Leader]]]:
     """Return (outer value, leaders of the cells) for each line of the grid."""
     return [
-        (line[0].outer, [_leader(entry, [(m.row, m.lines[i][1][j]) for m in matrices]) for j, entry in enumerate(line)])
+        (
+            line[0].outer,
+            [_leader(entry, [(m.row, m.lines[i].cells[j]) for m in matrices]) for j, entry in enumerate(line)],
+        )
         for i, line in enumerate(grid.lines)
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -24,7 +24,7 @@ class CostedSystem:
     row: Row
     score: ShownScore
     cost: float
-    on_front: bool
+    on_front: bool = False
 
 
 @require_safe
@@ -62,13 +62,13 @@ def costed_systems(board: Board, kind: str) -> list[CostedSystem]:
     measure = board.measure(board.primary)
     sign = -1.0 if measure is not None and measure.higher_is_better is False else 1.0
     costed = [
-        (row, score, cost)
+        CostedSystem(row, score, cost)
         for row in by_primary(board)
         if (cost := row.cost_of(kind)) is not None and (score := row.score(board.primary)).value is not None
     ]
-    costed.sort(key=lambda entry: (entry[2], -sign * (entry[1].value or 0.0)))
-    best = front([(cost, sign * (score.value or 0.0)) for _, score, cost in costed])
-    return [CostedSystem(*entry, on_front) for entry, on_front in zip(costed, best, strict=True)]
+    costed.sort(key=lambda system: (system.cost, -sign * (system.score.value or 0.0)))
+    best = front([(system.cost, sign * (system.score.value or 0.0)) for system in costed])
+    return [replace(system, on_front=on_front) for system, on_front in zip(costed, best, strict=True)]
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[bool]:

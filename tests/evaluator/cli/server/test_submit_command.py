@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from evaluator.cli.main import main
 from evaluator.cli.server import upload as uploading
-from evaluator.client import sending
+from evaluator.client import api
 from leaderboard.accounts.actions import teams, tokens
 from leaderboard.containers.actions import image_uploads
 from leaderboard.models import Image, ImageUpload, Membership, QuotaCharge, Submission, WorkerReport
@@ -45,7 +45,7 @@ def world(transactional_db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     WorkerReport.objects.create(queue="systems", host="there", ready=True, seen_at=timezone.now())
     monkeypatch.setattr(image_uploads, "CHUNK_BYTES", PIECE)
     monkeypatch.setattr(uploading, "_FIRST_PAUSE", 0.0)
-    monkeypatch.setattr(sending, "PAUSES", (0.0,) * 4)
+    monkeypatch.setattr(api, "PAUSES", (0.0,) * 4)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "token").write_text(tokens.issue(by=world.researcher)[1])
     (tmp_path / "predictions.jsonl").write_bytes(prediction_lines())

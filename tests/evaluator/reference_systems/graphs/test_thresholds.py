@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluator.reference_systems.graphs.thresholds import Thresholds
+from evaluator.reference_systems.graphs.embeddings import Thresholds
 
 
 def test_each_relation_has_its_threshold() -> None:

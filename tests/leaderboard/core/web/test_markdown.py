@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.core.web.markdown import to_html
+from leaderboard.templatetags.markdown import to_html
 from tests.support.strict_html import read
 
 
