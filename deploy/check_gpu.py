@@ -2,7 +2,7 @@
 
 A container has to see the GPUs that it asks for, and no others. Containers are confined as those of submitted systems
 are, by the same code, with the settings of the worker `systems-gpu`: HOLDOUT_GPUS, HOLDOUT_GPU_RUNTIME,
-HOLDOUT_NVIDIA_SMI, HOLDOUT_ENGINE and HOLDOUT_ENGINE_RUNTIME. `check_gpu_program.py` is their program.
+HOLDOUT_NVIDIA_SMI, HOLDOUT_ENGINE_RUNTIME and DOCKER_HOST. `check_gpu_program.py` is their program.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Host:
         self._choice = settings.get("HOLDOUT_GPUS") or ""
         self._image = image
         self._engine = {
-            "url": settings.get("HOLDOUT_ENGINE") or None,
+            "url": settings.get("DOCKER_HOST"),
             "runtime": settings.get("HOLDOUT_ENGINE_RUNTIME") or "runc",
         }
         self._instance = f"check-gpu-{secrets.token_hex(4)}"
@@ -174,7 +174,7 @@ def engine(host: Host) -> str:
     try:
         layers = host.layers()
     except SandboxError as error:
-        raise CheckError(str(error), "see docs/sandbox.md; check HOLDOUT_ENGINE and HOLDOUT_ENGINE_RUNTIME") from None
+        raise CheckError(str(error), "see docs/sandbox.md; check DOCKER_HOST and HOLDOUT_ENGINE_RUNTIME") from None
     return f"containers run under {layers['runtime']}, engine {layers['engine']}"
 
 
@@ -314,12 +314,10 @@ def built_image(base: str, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _docker(*arguments: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    engine = environment.get("HOLDOUT_ENGINE")
-    variables = {**environment, **({"DOCKER_HOST": engine} if engine else {})}
     try:
         return subprocess.run(  # noqa: S603
             ["docker", *arguments],  # noqa: S607
-            env=variables,
+            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

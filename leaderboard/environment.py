@@ -114,23 +114,11 @@ VARIABLES = {
     "CONTACT": Variable(
         str, "", "mail or web address of the operator, shown to everybody", why="every site that others reach"
     ),
-    "SECURITY_CONTACT": Variable(
-        str,
-        "",
-        "mail or https address for reports of vulnerabilities, in /.well-known/security.txt; empty: CONTACT",
-        why="whoever has another mailbox for such reports",
-    ),
     "OPERATORS": Variable(
         list,
         [],
         "mail addresses that are notified when the disk runs low",
         why="whoever is to know before the disk is full",
-    ),
-    "DISK_ALARM_MB": Variable(
-        int,
-        2000,
-        "free space for data below which the disk alarm is raised; below a tenth of it the site is not ready",
-        why="disks on which 2 GB fill in less than a day",
     ),
     "SECONDS_PER_MINUTE": Variable(
         int,
@@ -151,12 +139,6 @@ VARIABLES = {
         "users are notified on the site, and if they wish by mail and webhook, of finished submissions, lost ranks, "
         "announcements and deadlines",
         why="sites that may call no other host",
-    ),
-    "PLOT_PICTURES": Variable(
-        bool,
-        True,
-        "workers render the plots of public boards as pictures, for pages without scripts and link previews",
-        why="machines without a second of processor time to spare for each board",
     ),
     "WEBHOOK_HOSTS": Variable(
         list,
@@ -186,12 +168,6 @@ VARIABLES = {
         why="a CDN in front of that bucket",
     ),
     "S3_ENDPOINT": Variable(str, "", "endpoint of an S3-compatible service", why="any store but Amazon's"),
-    "FILE_CACHE_MB": Variable(
-        int,
-        2000,
-        "space for local copies of gold, inputs and outcomes in S3, in DATA/file-cache; 0: no copies",
-        why="S3 with gold that is larger than that, or small disks",
-    ),
     "SANDBOX_SOCKET": Variable(
         str, "", "the sandbox server's socket; empty: DATA/sandbox.sock", why="a sandbox in another container"
     ),
@@ -225,18 +201,9 @@ VARIABLES = {
         "processor-time limit of one validation; of wall-clock time five times as much",
         why="large predictions, see Large files",
     ),
-    "VALIDATE_NOW_MB": Variable(
-        int,
-        20,
-        "largest upload that is validated during the request; a worker validates larger ones",
-        why="proxies that end requests sooner",
-    ),
     "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory limit of one sandbox job", why="large gold, see Large files"),
     "MAX_FILE_MB": Variable(
         int, 200, "largest file of predictions, gold or inputs, after decompression", why="large gold, see Large files"
-    ),
-    "MAX_LINES": Variable(
-        int, 2_000_000, "most lines of a file of predictions, gold or inputs", why="large gold, see Large files"
     ),
     "MAX_RAW_MB": Variable(
         int,
@@ -249,18 +216,6 @@ VARIABLES = {
         True,
         "containers may be submitted to phases that accept them, while a container engine is available",
         why="hosts whose engine is for other work",
-    ),
-    "ENGINE": Variable(
-        str,
-        "",
-        "the container engine's address; empty: DOCKER_HOST, or the local socket",
-        why="an engine on another host",
-    ),
-    "ENGINE_CERTS": Variable(
-        str,
-        "",
-        "folder with ca.pem, cert.pem and key.pem for an engine at tcp://...; empty: DOCKER_CERT_PATH",
-        why="an engine on another host",
     ),
     "ENGINE_PLAIN": Variable(
         bool,
@@ -291,12 +246,6 @@ VARIABLES = {
         "",
         "a folder on the engine's disk; empty: the engine's own folder, if this host has it",
         why="a worker in a container, or an engine on another host",
-    ),
-    "ENGINE_DISK_MB": Variable(
-        int,
-        2000,
-        "free space on the engine's disk below which images are removed, and then no container is started",
-        why="small disks, and images that are larger than that",
     ),
     "IMAGE_CACHE_MB": Variable(
         int,
@@ -349,9 +298,6 @@ VARIABLES = {
     "SYSTEM_CPUS": Variable(
         float, 1.0, "processor limit of a submitted container", why="hosts with processors to spare"
     ),
-    "SYSTEM_LOAD_SECONDS": Variable(
-        int, 600, "longest time in which an engine may load a submitted image", why="slow disks of the engine"
-    ),
     "SYSTEM_IMAGE_MB": Variable(
         int, 10_000, "largest image that is accepted, unpacked", why="large models in images, or small disks"
     ),
@@ -362,18 +308,6 @@ VARIABLES = {
         why="sites whose organisers bring a scorer of their own",
     ),
     "LOG_LEVEL": Variable(str, "INFO", "DEBUG, INFO, WARNING or ERROR", why="whoever looks for a fault"),
-    "TRACES": Variable(
-        bool,
-        False,
-        "traces by OpenTelemetry, with the packages of requirements-otel.lock",
-        why="whoever has a collector of traces",
-    ),
-    "SENTRY_DSN": Variable(
-        str,
-        "",
-        "address to which errors are reported, with the package of requirements-sentry.lock; empty: no reports",
-        why="whoever has a Sentry",
-    ),
     "LOG_FORMAT": Variable(
         str, "text", "text: keys and values; json: one JSON object a line", why="collectors of logs"
     ),

@@ -171,7 +171,8 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_SKIP_COMPRESS_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")
 FILE_UPLOAD_HANDLERS = ["leaderboard.core.uploads.HashingUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = DATA / "uploads"
-FILE_CACHE, FILE_CACHE_BYTES = DATA / "file-cache", env("FILE_CACHE_MB") * 1_000_000
+# Local copies of gold, inputs and outcomes in S3; ten of the largest that the default limits admit.
+FILE_CACHE, FILE_CACHE_BYTES = DATA / "file-cache", 2_000_000_000
 FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
 MAX_UPLOAD_BYTES = MAX_FILE_BYTES = env("MAX_FILE_MB") * 1_000_000
 MAX_RAW_BYTES = env("MAX_RAW_MB") * 1_000_000
@@ -225,7 +226,7 @@ MAX_ATTEMPTS = 3  # of a run: what fails three times on hosts that are ready fai
 RESAMPLES = env("RESAMPLES")
 SCORE_SECONDS = env("SCORE_SECONDS")
 VALIDATE_SECONDS = env("VALIDATE_SECONDS")
-VALIDATE_NOW_BYTES = env("VALIDATE_NOW_MB") * 1_000_000
+VALIDATE_NOW_BYTES = 20_000_000  # a second of processor time for a file of claims; workers validate larger ones
 # Processor time of the checks of one user's refused files in an hour: thirty that take as long as one may.
 REFUSED_SECONDS = 30 * VALIDATE_SECONDS
 SANDBOX_MEMORY_BYTES = env("SANDBOX_MEMORY_MB") * 1_048_576
@@ -234,14 +235,12 @@ SANDBOX_MEMORY_BYTES = env("SANDBOX_MEMORY_MB") * 1_048_576
 # Label of this site's containers, so that sites sharing an engine ignore each other's; all hosts of a site have it.
 INSTANCE = hashlib.sha256(SECRET_KEY.encode()).hexdigest()[:12]
 SYSTEMS = env("SYSTEMS")
-ENGINE = env("ENGINE")
-ENGINE_CERTS = env("ENGINE_CERTS")
 ENGINE_PLAIN = env("ENGINE_PLAIN")
 ENGINE_RUNTIME = env("ENGINE_RUNTIME")
 ENGINE_CPUS = env("ENGINE_CPUS")
 ENGINE_MEMORY_BYTES = env("ENGINE_MEMORY_MB") * 1_000_000
 ENGINE_DISK = env("ENGINE_DISK")
-ENGINE_DISK_BYTES = env("ENGINE_DISK_MB") * 1_000_000
+ENGINE_DISK_BYTES = 2_000_000_000  # free on the engine's disk; below it images go, then no container starts
 IMAGE_CACHE_BYTES = env("IMAGE_CACHE_MB") * 1_000_000
 DRAIN_SECONDS = env("DRAIN_SECONDS")
 GPUS = env("GPUS")
@@ -253,7 +252,6 @@ SYSTEM_SECONDS = env("SYSTEM_SECONDS")
 SYSTEM_MEMORY_MB = env("SYSTEM_MEMORY_MB")
 SYSTEM_CPUS = env("SYSTEM_CPUS")
 SYSTEM_PROCESSES = 256  # and threads: more than any framework starts on the processors that a system gets
-SYSTEM_LOAD_SECONDS = env("SYSTEM_LOAD_SECONDS")
 SYSTEM_IMAGE_MB = env("SYSTEM_IMAGE_MB")
 SYSTEM_OUTPUT_MB = env("MAX_FILE_MB")  # of all its files together; only its predictions are used
 SYSTEM_OUTPUT_FILES = 64
@@ -341,19 +339,16 @@ SECONDS_PER_MINUTE = env("SECONDS_PER_MINUTE")
 
 # --- operations
 CONTACT = env("CONTACT")
-SECURITY_CONTACT = env("SECURITY_CONTACT")
 OPERATORS = env("OPERATORS")
-DISK_ALARM_BYTES = env("DISK_ALARM_MB") * 1_000_000
+DISK_ALARM_BYTES = 2_000_000_000  # free for data; below it operators are told, below a tenth the site is not ready
 METRICS_TOKEN = env("METRICS_TOKEN")
-TRACES = env("TRACES")
-SENTRY_DSN = env("SENTRY_DSN")
 METRICS_FOLDER = DATA / "metrics"
 if 0 < len(METRICS_TOKEN) < 20:
     raise ImproperlyConfigured(f"HOLDOUT_METRICS_TOKEN has {len(METRICS_TOKEN)} characters, expected at least 20")
 
 # --- notifications
 NOTIFICATIONS = env("NOTIFICATIONS")
-PLOT_PICTURES = env("PLOT_PICTURES")
+PLOT_PICTURES = True  # of public boards, for pages without scripts and link previews; tests switch them off
 WEBHOOK_HOSTS = env("WEBHOOK_HOSTS")
 
 # --- mail

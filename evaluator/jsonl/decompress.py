@@ -11,17 +11,20 @@ from evaluator.jsonl.other_formats import HEAD, refuse_binary, refuse_packed
 
 CHUNK = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
+VARIABLE = "HOLDOUT_MAX_FILE_MB"
+LINES_PER_MB = 10_000
+"""Most lines for each megabyte that a file may have: time and memory grow with both."""
 
 
-def _limit(variable: str, default: int) -> int:
-    """Return the limit that an environment variable sets. Raises UsageError unless it is a whole number, 1 or more."""
-    text = os.environ.get(variable, str(default))
+def _max_file_mb() -> int:
+    """Return the value of VARIABLE, 200 if it is not set. Raises UsageError unless it is a whole number, 1 or more."""
+    text = os.environ.get(VARIABLE, "200")
     try:
         limit = int(text)
     except ValueError:
         limit = 0
     if limit < 1:
-        raise UsageError(f"{variable} is {shown(text)}, expected a whole number, 1 or more")
+        raise UsageError(f"{VARIABLE} is {shown(text)}, expected a whole number, 1 or more")
     return limit
 
 
@@ -29,18 +32,18 @@ def _limit(variable: str, default: int) -> int:
 class ReadLimits:
     """Limits on one file.
 
-    file_bytes, lines: the maximum numbers of bytes and lines, after decompression; their defaults are from the
-    environment, HOLDOUT_MAX_FILE_MB (in megabytes) and HOLDOUT_MAX_LINES. members: the maximum number of gzip members;
-    bgzip writes one per 64 KiB, which makes 3,100 in a file of 200 MB. line_bytes: the maximum number of bytes of a
-    line. depth: the maximum nesting depth of JSON objects and lists on a line.
+    file_bytes, lines: the maximum numbers of bytes and lines, after decompression; their defaults follow from the
+    environment variable HOLDOUT_MAX_FILE_MB (in megabytes). members: the maximum number of gzip members; bgzip writes
+    one per 64 KiB, which makes 3,100 in a file of 200 MB. line_bytes: the maximum number of bytes of a line. depth: the
+    maximum nesting depth of JSON objects and lists on a line.
 
     There is no limit on the compression ratio: equal lines, which are valid predictions, compress to a thousandth, and
     a small file takes no more time or memory than a large one with the same content.
     """
 
-    file_bytes: int = _limit("HOLDOUT_MAX_FILE_MB", 200) * 1_000_000
+    file_bytes: int = _max_file_mb() * 1_000_000
     members: int = 10_000
-    lines: int = _limit("HOLDOUT_MAX_LINES", 2_000_000)
+    lines: int = _max_file_mb() * LINES_PER_MB
     line_bytes: int = 1 << 20
     depth: int = 16
 

@@ -1,6 +1,6 @@
 """Free disk space for the site's data, with two thresholds, and errors of a host that cannot write or lacks memory.
 
-Below HOLDOUT_DISK_ALARM_MB of free space the operator is notified, long before anything fails; below a tenth of that,
+Below DISK_ALARM_BYTES of free space the operator is notified, long before anything fails; below a tenth of that,
 the site reports that it is not ready, because uploads are about to fail.
 """
 
@@ -154,12 +154,12 @@ def free_bytes() -> int:
 
 
 def is_low() -> bool:
-    """Return whether free space is below HOLDOUT_DISK_ALARM_MB, so that the operator should free some."""
+    """Return whether free space is below DISK_ALARM_BYTES, so that the operator should free some."""
     return free_bytes() < settings.DISK_ALARM_BYTES
 
 
 def is_full(*, after: int = 0) -> bool:
-    """Return whether free space is below a tenth of HOLDOUT_DISK_ALARM_MB, so that storing an upload may fail.
+    """Return whether free space is below a tenth of DISK_ALARM_BYTES, so that storing an upload may fail.
 
     after: number of bytes that are to be written first.
     """

@@ -1,19 +1,20 @@
-"""OpenTelemetry traces of requests, Celery messages, database queries and `span` blocks, if HOLDOUT_TRACES is on.
+"""OpenTelemetry traces of requests, Celery messages, database queries and `span` blocks.
 
-The packages are those of requirements-otel.lock. OpenTelemetry's own environment variables apply. Queries are traced
-without their parameters.
+They are on if the environment variable ENDPOINT names a collector. The packages are those of requirements-otel.lock.
+OpenTelemetry's other variables apply. Queries are traced without their parameters.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from structlog.contextvars import get_contextvars
 
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _tracer: Any = None
 """OpenTelemetry's tracer for `span`; None if tracing is off."""
 IDS = ("request_id", "submission", "kind", "id")
@@ -21,11 +22,11 @@ IDS = ("request_id", "submission", "kind", "id")
 
 
 def set_up() -> None:
-    """Begin to trace this process, if HOLDOUT_TRACES is on.
+    """Begin to trace this process, if ENDPOINT is set.
 
     Raises ImproperlyConfigured if OpenTelemetry's packages are not installed.
     """
-    if not settings.TRACES:
+    if not os.environ.get(ENDPOINT):
         return
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -34,7 +35,7 @@ def set_up() -> None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         raise ImproperlyConfigured(
-            f"HOLDOUT_TRACES is on, and {error.name} is not installed; run: pip install -r requirements-otel.lock"
+            f"{ENDPOINT} is set, and {error.name} is not installed; run: pip install -r requirements-otel.lock"
         ) from error
     # Variables of OpenTelemetry take precedence over this name.
     provider = TracerProvider(resource=Resource({"service.name": "holdout"}).merge(Resource.create()))

@@ -45,7 +45,7 @@ def check_ready(say: Callable[[str], None] = lambda line: None) -> None:
     try:
         _docker("version", "--format", "{{.Server.Version}}", seconds=ANSWER_SECONDS)
     except CannotBuildError as error:
-        raise CannotBuildError(f"no container engine responds (HOLDOUT_ENGINE, DOCKER_HOST): {error}") from error
+        raise CannotBuildError(f"no container engine responds (DOCKER_HOST): {error}") from error
     try:
         _docker("image", "inspect", "--format", "{{.Id}}", settings.BASE_IMAGE, seconds=ANSWER_SECONDS)
     except CannotBuildError:
@@ -137,10 +137,9 @@ def _docker(*arguments: str, seconds: float) -> str:
     Raises CannotBuildError if the command takes longer than `seconds` or fails; the message then has the last line of
     its error output.
     """
-    host = ["--host", settings.ENGINE] if settings.ENGINE else []
     try:
         completed = subprocess.run(  # noqa: S603
-            ["docker", *host, *arguments],  # noqa: S607
+            ["docker", *arguments],  # noqa: S607
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

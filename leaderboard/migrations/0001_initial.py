@@ -1178,7 +1178,7 @@ class Migration(migrations.Migration):
                 ('memory_bytes', models.PositiveBigIntegerField(default=0, help_text='memory that it offers to containers')),
                 ('images', models.JSONField(blank=True, default=dict, help_text='ids of the images on its engine, with their bytes')),
                 ('disk_free_bytes', models.PositiveBigIntegerField(blank=True, help_text="free space on its engine's disk; null: not known", null=True)),
-                ('disk_low', models.BooleanField(default=False, help_text='less is free than HOLDOUT_ENGINE_DISK_MB')),
+                ('disk_low', models.BooleanField(default=False, help_text='less is free than the setting ENGINE_DISK_BYTES')),
                 ('draining', models.BooleanField(default=False, help_text='an operator is draining it: it starts no container')),
                 ('ending', models.BooleanField(default=False, help_text='its worker is ending, and starts no container')),
                 ('drained_at', models.DateTimeField(blank=True, help_text='when nothing ran there any more after that', null=True)),

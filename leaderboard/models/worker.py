@@ -32,7 +32,7 @@ class WorkerReport(models.Model):
     disk_free_bytes = models.PositiveBigIntegerField(
         null=True, blank=True, help_text="free space on its engine's disk; null: not known"
     )
-    disk_low = models.BooleanField(default=False, help_text="less is free than HOLDOUT_ENGINE_DISK_MB")
+    disk_low = models.BooleanField(default=False, help_text="less is free than the setting ENGINE_DISK_BYTES")
     draining = models.BooleanField(default=False, help_text="an operator is draining it: it starts no container")
     ending = models.BooleanField(default=False, help_text="its worker is ending, and starts no container")
     drained_at = models.DateTimeField(null=True, blank=True, help_text="when nothing ran there any more after that")

@@ -20,7 +20,7 @@ LOCAL_CACHE = LocMemCache("disk-alarm", {})
 
 
 def sweep() -> bool:
-    """Log an error and mail the operators if free disk space is below HOLDOUT_DISK_ALARM_MB.
+    """Log an error and mail the operators if free disk space is below DISK_ALARM_BYTES.
 
     Return whether it is below. A mail that cannot be sent is retried after an hour.
     """

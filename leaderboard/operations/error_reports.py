@@ -1,4 +1,4 @@
-"""Reports of errors to Sentry, if HOLDOUT_SENTRY_DSN is set. Needs the package in requirements-sentry.lock.
+"""Reports of errors to Sentry, if its variable SENTRY_DSN is set. Needs the package in requirements-sentry.lock.
 
 A report has the content of a log entry of level error: the event, the class and the traceback locations of the
 exception, and ids. It is built only from these (`report`), because the text of an exception, local variables and
@@ -8,11 +8,11 @@ requests may have predictions, gold, tokens and personal data.
 from __future__ import annotations
 
 import logging
+import os
 from traceback import extract_tb
 from types import TracebackType
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard.core.logs import traceback_locations
@@ -24,11 +24,11 @@ GENERAL = ("event_id", "timestamp", "level", "platform")
 
 
 def set_up() -> None:
-    """Begin to report errors of this process to Sentry, if HOLDOUT_SENTRY_DSN is set.
+    """Begin to report errors of this process to Sentry, if SENTRY_DSN is set.
 
     Raises ImproperlyConfigured if the package `sentry_sdk` is not installed.
     """
-    if not settings.SENTRY_DSN:
+    if not os.environ.get("SENTRY_DSN"):
         return
     try:
         import sentry_sdk
@@ -37,11 +37,9 @@ def set_up() -> None:
         from sentry_sdk.integrations.logging import LoggingIntegration
     except ImportError as error:
         raise ImproperlyConfigured(
-            f"HOLDOUT_SENTRY_DSN is set, and {error.name} is not installed; "
-            "run: pip install -r requirements-sentry.lock"
+            f"SENTRY_DSN is set, and {error.name} is not installed; run: pip install -r requirements-sentry.lock"
         ) from error
     sentry_sdk.init(
-        dsn=settings.SENTRY_DSN,
         # Other integrations would add requests, queries and breadcrumbs.
         default_integrations=False,
         auto_enabling_integrations=False,

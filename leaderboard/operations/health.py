@@ -2,7 +2,7 @@
 
 `live`: this process responds. `ready`: database, broker, sandbox and file store respond too, the database's schema fits
 this code, the clocks of the database and of this host agree, and the disk is not full.
-`disk`: at least HOLDOUT_DISK_ALARM_MB are free. The checks run before host validation, redirects and sessions, because
+`disk`: at least DISK_ALARM_BYTES are free. The checks run before host validation, redirects and sessions, because
 monitors use an IP address and plain HTTP.
 """
 
@@ -96,7 +96,7 @@ def _sandbox() -> None:
 
 def _disk() -> None:
     if disk.is_full():
-        raise OSError("less than a tenth of HOLDOUT_DISK_ALARM_MB is free on the disk: uploads may fail")
+        raise OSError("the disk is almost full: uploads may fail")
 
 
 CHECKS = {

@@ -103,9 +103,7 @@ class Site(Collector):
             "holdout_processes", "Processes on this host that add to the counters.", process_metrics.n_processes()
         )
         yield GaugeMetricFamily("holdout_disk_free_bytes", "Free space for data.", disk.free_bytes())
-        yield GaugeMetricFamily(
-            "holdout_disk_low", "1 while less than HOLDOUT_DISK_ALARM_MB is free, else 0.", int(disk.is_low())
-        )
+        yield GaugeMetricFamily("holdout_disk_low", "1 while less than 2 GB is free, else 0.", int(disk.is_low()))
         yield from _store()
 
 
@@ -204,7 +202,7 @@ def _workers() -> Iterator[Metric]:
     draining = GaugeMetricFamily("holdout_workers_draining", "Workers that an operator is draining.", labels=["queue"])
     low = GaugeMetricFamily(
         "holdout_engine_disk_low",
-        "Workers that start no container because less than HOLDOUT_ENGINE_DISK_MB is free on their engine's disk.",
+        "Workers that start no container because less than 2 GB is free on their engine's disk.",
         labels=["queue"],
     )
     free = GaugeMetricFamily(

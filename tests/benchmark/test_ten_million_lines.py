@@ -50,7 +50,6 @@ def job(folder: Path, name: str, files: tuple[str, ...], arguments: dict[str, An
 
 
 def test_ten_million_lines(in_new_process: Any, monkeypatch: Any, tmp_path: Path, capsys: Any) -> None:
-    monkeypatch.setenv("HOLDOUT_MAX_LINES", str(LINES))
     monkeypatch.setenv("HOLDOUT_MAX_FILE_MB", "2000")
     in_new_process(write, tmp_path)
     lines = [

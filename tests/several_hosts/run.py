@@ -56,7 +56,7 @@ class Run:
         if options.engine:
             host = self.hosts["c"]
             self.engine = Engine(host, times)
-            address = {**host.env, "HOLDOUT_ENGINE": self.engine.address}
+            address = {**host.env, "DOCKER_HOST": self.engine.address}
             host.add_role("systems", times=times, env=address)
         self.keeper = site.Keeper([*self.hosts.values()])
         self.spans: dict[str, tuple[float, float]] = {}

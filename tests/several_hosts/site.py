@@ -43,7 +43,6 @@ def environment(folder: Path, services: Mapping[str, str]) -> dict[str, str]:
         "HOLDOUT_LEASE_SECONDS": str(LEASE_SECONDS),
         "HOLDOUT_SWEEP_SECONDS": str(SWEEP_SECONDS),
         "HOLDOUT_RESAMPLES": str(RESAMPLES),
-        "HOLDOUT_DISK_ALARM_MB": "100",
         **services,
     }
 

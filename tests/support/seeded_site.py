@@ -74,7 +74,7 @@ def serving(folder: Path) -> Iterator[str]:
         server = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--port", "0"],
             cwd=ROOT,
-            env={**own, "HOLDOUT_DATA": str(folder), "HOLDOUT_PLOT_PICTURES": "false"},
+            env={**own, "HOLDOUT_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "tests.process_settings"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -41,7 +41,7 @@ from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage, 
 from evaluator.sandbox.openfile import check_readable
 
 LOAD_SECONDS = 600.0
-"""Default limit of the time in which an engine loads an image."""
+"""Longest time in which an engine may load an image. The largest one needs minutes on a slow disk."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _CONTAINERD_STORE = "io.containerd.snapshotter"
 
@@ -52,8 +52,7 @@ class DockerSandbox:
     instance: the name of the site, which labels its containers; two sites on one engine need two names. url: the
     engine's address, as for `Engine`. runtime: the container runtime's name in the engine's configuration (runc,
     runsc); no other is ever used. registries: those that `pull` may use, as `host[:port]`. image_limits: limits of
-    pulled images. gpus: those offered to systems; None: no GPUs. certs, allow_plain: as for `Engine`. load_seconds: the
-    time limit of loading an image.
+    pulled images. gpus: those offered to systems; None: no GPUs. allow_plain: as for `Engine`.
     """
 
     def __init__(
@@ -65,9 +64,7 @@ class DockerSandbox:
         registries: Collection[str] = (),
         image_limits: ImageLimits | None = None,
         gpus: Gpus | None = None,
-        certs: str | None = None,
         allow_plain: bool = False,
-        load_seconds: float = LOAD_SECONDS,
     ) -> None:
         for name, value in (("instance", instance), ("runtime", runtime)):
             if not _NAME.fullmatch(value):
@@ -77,8 +74,7 @@ class DockerSandbox:
         self.registries = frozenset(registries)
         self.image_limits = image_limits or ImageLimits()
         self.gpus = gpus or Gpus()
-        self.load_seconds = load_seconds
-        self._engine = Engine(url, certs=certs, allow_plain=allow_plain)
+        self._engine = Engine(url, allow_plain=allow_plain)
         # Cached facts about the engine.
         self._info: dict[str, Any] = {}
         self._layers: Mapping[str, bool | str] = {}
@@ -196,7 +192,7 @@ class DockerSandbox:
             self._engine,
             archive,
             has_containerd_store=self._has_containerd_store(),
-            seconds=self.load_seconds,
+            seconds=LOAD_SECONDS,
             probe=self.is_well,
         )
 

@@ -49,8 +49,8 @@ def engine_address(
     if parts.scheme == "https" or not (allow_plain or _is_loopback(parts.hostname or "")):
         raise SandboxError(
             f"the engine's address is {shown(url)} and no certificates are given, expected TLS to another host: set "
-            f"HOLDOUT_ENGINE_CERTS (or DOCKER_CERT_PATH) to a folder with {CA}, {CERT} and {KEY}, or, on a network "
-            "that nobody else can reach, HOLDOUT_ENGINE_PLAIN=true"
+            f"DOCKER_CERT_PATH to a folder with {CA}, {CERT} and {KEY}, or, on a network that nobody else can reach, "
+            "HOLDOUT_ENGINE_PLAIN=true"
         )
     return EngineAddress(url, None)
 

@@ -19,18 +19,18 @@ _ARROW = {"ARROW_DEFAULT_MEMORY_POOL": "system", "JE_ARROW_MALLOC_CONF": "backgr
 """Make pyarrow use malloc. The allocator jemalloc, which it loads all the same, would start a thread on import."""
 LOOK_EVERY, SAY_EVERY = 0.5, 15.0
 """Seconds between two looks at a server that is starting, and between two lines for the operator."""
-LIMITS = ("HOLDOUT_MAX_FILE_MB", "HOLDOUT_MAX_LINES")
-"""Variables that `evaluator/jsonl/decompress.py` reads."""
+LIMIT = "HOLDOUT_MAX_FILE_MB"
+"""Variable that `evaluator/jsonl/decompress.py` reads."""
 
 
 def environment() -> dict[str, str]:
     """Return all environment variables of the server.
 
-    Of the variables of this process, which may hold secrets, the server inherits only those that limit the sizes of
-    files. Each BLAS library gets one thread, pyarrow none.
+    Of the variables of this process, which may hold secrets, the server inherits only the limit on the size of files.
+    Each BLAS library gets one thread, pyarrow none.
     """
-    limits = {name: os.environ[name] for name in LIMITS if name in os.environ}
-    return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | _ARROW | dict.fromkeys(_ONE_THREAD, "1") | limits
+    limit = {LIMIT: os.environ[LIMIT]} if LIMIT in os.environ else {}
+    return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | _ARROW | dict.fromkeys(_ONE_THREAD, "1") | limit
 
 
 def command(python: str, arguments: Sequence[str], root: Path = ROOT) -> list[str]:

@@ -94,14 +94,11 @@ def sandbox() -> DockerSandbox:
     The object remembers that a health check has passed until the engine fails.
     """
     return DockerSandbox(
-        url=settings.ENGINE or None,
-        certs=settings.ENGINE_CERTS or None,
         allow_plain=settings.ENGINE_PLAIN,
         runtime=settings.ENGINE_RUNTIME,
         instance=settings.INSTANCE,
         registries=settings.REGISTRIES,
         gpus=Gpus(settings.GPUS, runtime=settings.GPU_RUNTIME, command=shlex.split(settings.NVIDIA_SMI)),
-        load_seconds=settings.SYSTEM_LOAD_SECONDS,
     )
 
 
@@ -281,7 +278,7 @@ def disk_free_bytes() -> int | None:
 
     Raises SandboxError for a failure of the engine.
     """
-    address = settings.ENGINE or os.environ.get("DOCKER_HOST", "")
+    address = os.environ.get("DOCKER_HOST", "")
     is_local = not address or address.startswith("unix:")
     folder = settings.ENGINE_DISK or (sandbox().root_folder if is_local else "")
     try:

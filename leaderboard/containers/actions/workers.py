@@ -76,8 +76,7 @@ def _space() -> dict[str, Any]:
 def _too_full(free: int) -> str:
     return (
         f"The engine's disk has {free // 1_000_000:,} MB left, expected {settings.ENGINE_DISK_BYTES // 1_000_000:,} MB "
-        "or more (HOLDOUT_ENGINE_DISK_MB): free some, for example with docker system prune. Until then no container is "
-        "started here."
+        "or more: free some, for example with docker system prune. Until then no container is started here."
     )
 
 

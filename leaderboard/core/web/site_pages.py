@@ -37,11 +37,10 @@ def contact(request: HttpRequest) -> HttpResponseBase:
 def security_txt(request: HttpRequest) -> HttpResponse:
     """Return security.txt (RFC 9116), which has the address for reports of vulnerabilities.
 
-    Raises Http404 unless HOLDOUT_SECURITY_CONTACT or HOLDOUT_CONTACT is a mail address or an https:// address.
+    Raises Http404 unless HOLDOUT_CONTACT is a mail address or an https:// address.
     """
-    links = (link_of(address) for address in (settings.SECURITY_CONTACT, settings.CONTACT))
-    link = next((link for link in links if link.startswith(("mailto:", "https://"))), None)
-    if link is None:
+    link = link_of(settings.CONTACT)
+    if not link.startswith(("mailto:", "https://")):
         raise Http404("no contact is configured")
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     expires = today + timedelta(days=SECURITY_TXT_DAYS)

@@ -43,7 +43,7 @@ class Authority:
         return signed, key
 
     def client(self, folder: Path, *, ca: Authority | None = None, signed_by: Authority | None = None) -> str:
-        """Make a folder as HOLDOUT_ENGINE_CERTS expects it. ca: which the client trusts."""
+        """Make a folder as DOCKER_CERT_PATH names it. ca: which the client trusts."""
         folder.mkdir()
         certificate, key = (signed_by or self).sign("client")
         (folder / "ca.pem").symlink_to((ca or self).certificate)

@@ -159,7 +159,7 @@ def test_check_gpu_claims_nothing_of_a_host_without_gpus(fake: Fake, monkeypatch
         **os.environ,
         "HOLDOUT_GPUS": "all",
         "HOLDOUT_NVIDIA_SMI": " ".join(fake.smi.command),
-        "HOLDOUT_ENGINE": fake.own.url,
+        "DOCKER_HOST": fake.own.url,
     }
     base = fake.own.docker("inspect", "--format", "{{.Id}}", fake.systems.image).stdout.decode().strip()
     said: list[str] = []

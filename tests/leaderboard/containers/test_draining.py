@@ -174,9 +174,9 @@ def test_the_disk_of_an_engine_elsewhere_is_not_guessed(
     class Engine:
         root_folder = "/"
 
-    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    monkeypatch.setenv("DOCKER_HOST", address)
     monkeypatch.setattr(engine, "sandbox", Engine)
-    settings.ENGINE, settings.ENGINE_DISK = address, folder
+    settings.ENGINE_DISK = folder
     assert (engine.disk_free_bytes() is not None) == is_known
 
 

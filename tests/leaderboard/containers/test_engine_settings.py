@@ -41,8 +41,10 @@ def _new_sandbox() -> Iterator[None]:
     cached.cache_clear()
 
 
-def test_an_engine_on_another_host_without_certificates_is_unavailable(settings: Any) -> None:
-    settings.ENGINE = "tcp://engine.example:2375"
+def test_an_engine_on_another_host_without_certificates_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://engine.example:2375")
+    for name in ("DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"):
+        monkeypatch.delenv(name, raising=False)
     with pytest.raises(SandboxError, match="expected TLS to another host"):
         engine.health_check()
 

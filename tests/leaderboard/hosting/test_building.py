@@ -13,7 +13,6 @@ from leaderboard.hosting import build_image
 IMAGE = "sha256:" + "5e" * 32
 DOCKER = """#!/bin/sh
 echo "$*" >> {notes}
-case "$1" in --host) shift 2;; esac
 case "$1 $2" in
     {failing}) echo 'first line' >&2; echo 'it says no' >&2; exit 1;;
     build*) echo {image};;
@@ -88,12 +87,6 @@ def test_an_image_that_cannot_be_saved_is_removed_too(
     ):
         pass
     assert docker_calls(call_log) == ["build", "save", "image"]
-
-
-def test_the_engine_from_the_settings_is_used(call_log: Path, settings: Any) -> None:
-    settings.ENGINE = "tcp://engine:2375"
-    build_image.check_ready()
-    assert all(line.startswith("--host tcp://engine:2375 ") for line in call_log.read_text().splitlines())
 
 
 def test_an_existing_base_image_is_not_pulled(call_log: Path) -> None:

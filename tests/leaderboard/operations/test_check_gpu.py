@@ -108,7 +108,7 @@ def shared(gpus: list[Gpu]) -> Iterator[None]:
         (changed(gpus=failing("nvidia-smi failed: no driver")), "driver", "no driver", "apt-get install nvidia-driver"),
         (changed(gpus=list), "driver", "no GPU is offered", "export HOLDOUT_GPUS=all"),
         (changed(used_bytes=lambda gpu: 9 * 10**9), "idle", "other programs use", "nvidia-smi --query-compute-apps"),
-        (changed(layers=failing("lacks: seccomp")), "engine", "lacks: seccomp", "HOLDOUT_ENGINE"),
+        (changed(layers=failing("lacks: seccomp")), "engine", "lacks: seccomp", "DOCKER_HOST"),
         (changed(run=failing("could not select device driver")), "runtime", "device driver", "nvidia-ctk runtime"),
         (changed(run=failing("unresolvable"), runtime="cdi"), "runtime", "unresolvable", "nvidia-ctk cdi generate"),
         (sees(error="OSError: libcuda.so.1"), "runtime", "libcuda.so.1", "--nvproxy"),
@@ -146,7 +146,7 @@ def test_each_check_fails_on_a_host_with_its_defect(host: FakeHost, name: str, p
 
 
 def test_the_command_ends_with_a_status_where_there_is_no_engine(tmp_path: Path) -> None:
-    environment = {**os.environ, "HOLDOUT_GPUS": "all", "HOLDOUT_ENGINE": f"unix://{tmp_path}/none.sock"}
+    environment = {**os.environ, "HOLDOUT_GPUS": "all", "DOCKER_HOST": f"unix://{tmp_path}/none.sock"}
     smi = FakeNvidiaSmi(tmp_path)
     environment["HOLDOUT_NVIDIA_SMI"] = " ".join(smi.command)
     done = subprocess.run(

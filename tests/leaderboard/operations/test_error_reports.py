@@ -96,7 +96,7 @@ def test_reports_of_a_process_arrive_without_planted_secrets(sink: Sink, tmp_pat
         "HOLDOUT_DATA": str(tmp_path),
         "DJANGO_SETTINGS_MODULE": "tests.settings",
         "HOLDOUT_HOSTS": "testserver",
-        "HOLDOUT_SENTRY_DSN": f"http://key@127.0.0.1:{sink.server_port}/1",
+        "SENTRY_DSN": f"http://key@127.0.0.1:{sink.server_port}/1",
     }
     command = [sys.executable, "-c", FAILING, json.dumps(SECRETS)]
     process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -41,7 +41,7 @@ def test_addresses_on_this_host_need_no_certificates(url: str) -> None:
 )
 def test_plain_tcp_to_another_host_is_refused(url: str) -> None:
     for given, environment in ((url, {}), (None, {"DOCKER_HOST": url})):
-        with pytest.raises(SandboxError, match="expected TLS to another host: set HOLDOUT_ENGINE_CERTS"):
+        with pytest.raises(SandboxError, match="expected TLS to another host: set DOCKER_CERT_PATH"):
             engine_address(given, None, allow_plain=False, environment=environment)
 
 
