@@ -14,7 +14,7 @@ from django.core.management import CommandError
 
 from leaderboard.core.storage import opened
 from leaderboard.models import Benchmark, Dataset, ReportedResult, Split, User
-from tests.support.hosted_imports import Score, agree, host, inputs_of, phase_of
+from tests.support.hosted_imports import WAYS, Score, agree, host, inputs_of, phase_of
 
 pytest_plugins = ["tests.support.hosted_imports"]
 pytestmark = [pytest.mark.realdata, pytest.mark.django_db]
@@ -54,6 +54,7 @@ NAMES = {
 }
 
 
+@pytest.mark.parametrize("send", WAYS, indirect=True)
 def test_frank(realdata: Path, curator: User, score: Score, sandbox: str, subtests: pytest.Subtests) -> None:
     folder = realdata / "metric-correlation"
     host("frank", folder)
