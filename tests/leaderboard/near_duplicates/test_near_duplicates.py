@@ -128,9 +128,10 @@ def test_one_of_many_similar_files_of_a_team_is_flagged(world: World, rival: Sys
     assert [(row[0].system, row[1]) for row in pairs()] == [(world.system, copy)]
 
 
-def test_more_similar_teams_than_one_job_reads(world: World) -> None:
+def test_more_similar_teams_than_one_job_reads(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sandbox limits the files of a job; a comparison with more teams than that leaves out some of them."""
-    n_teams = similarity.MAX_CANDIDATES + 2
+    monkeypatch.setattr(similarity, "MAX_CANDIDATES", 4)
+    n_teams = 6
     for number in range(n_teams):
         submit_and_score(world, system_of(f"copier{number}", f"Team {number}"), WRONG)
     run_comparisons()
