@@ -6,11 +6,10 @@ import os
 import subprocess
 import sys
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import Site, faults, shoot
 from tests.conftest import ROOT
@@ -57,11 +56,6 @@ def operator(site: Site) -> str:
     return "operator-of-tests"
 
 
-@pytest.fixture
-def desk(page: Page, site: Site, operator: str) -> Page:
-    return _at_the_desk(page, site, operator)
-
-
 def _at_the_desk(page: Page, site: Site, operator: str) -> Page:
     page.goto("/admin/")
     page.get_by_label("Username or email").fill(operator)
@@ -69,23 +63,6 @@ def _at_the_desk(page: Page, site: Site, operator: str) -> Page:
     page.get_by_role("main").get_by_role("button", name="Log in", exact=True).click()
     page.goto("/admin/")
     return page
-
-
-def test_history_of_a_changed_record(desk: Page) -> None:
-    desk.goto("/admin/leaderboard/benchmark/?q=mirror-claims")
-    desk.get_by_role("link", name="Mirror Claims").first.click()
-    desk.get_by_label("Contact").fill("https://holdout.example/questions")
-    desk.get_by_role("button", name="Save", exact=True).click()
-    desk.get_by_role("link", name="Mirror Claims").first.click()
-    desk.get_by_role("link", name="History").click()
-    expect(desk.locator("#change-history")).to_contain_text("https://holdout.example/questions")
-    expect(desk.locator("#change-history")).to_contain_text("operator-of-tests")
-    shoot(desk, "admin-history")
-    desk.goto("/admin/leaderboard/benchmark/?q=mirror-claims")
-    with desk.expect_download() as download:
-        desk.get_by_role("link", name="Export CSV").click()
-    rows = Path(download.value.path()).read_text()
-    assert "mirror-claims" in rows and "atlas-facts" not in rows
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

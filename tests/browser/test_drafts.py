@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -16,7 +15,6 @@ from tests.browser.conftest import ROOT, Site, faults, log_in, shoot
 pytestmark = pytest.mark.browser
 SLUG = "tried-claims"
 PREDICTIONS = ROOT / "fixtures" / "mirror-claims" / "predictions" / "test"
-KEY = "age1x0t4r3je9n3hnyz8gh0l4nd069uprqcrcg57m80473nacghtwqusz8enx3"
 BOARD = f"/benchmarks/{SLUG}/test/"
 
 
@@ -91,24 +89,3 @@ def test_a_draft_is_tried_and_reset(page: Page, site: Site, draft: str, chromium
     page.goto(BOARD)
     expect(page.get_by_role("link", name="Trying")).to_have_count(0)
     expect(page.get_by_role("rowheader", name="majority")).to_have_count(0)
-
-
-def test_export_of_an_archive_and_its_inspection(page: Page, site: Site, draft: str, tmp_path: Path) -> None:
-    log_in(page, site, "curator")
-    page.goto(f"{draft}/exports/")
-    page.get_by_text("Encrypt with public keys (age)").click()
-    page.get_by_label("Public keys").fill(KEY)
-    page.get_by_role("button", name="Export", exact=True).click()
-    download = page.get_by_role("button", name="Download")
-    expect(download).to_be_visible(timeout=120_000)
-    assert faults(page) == []
-    shoot(page, "export")
-    with page.expect_download() as fetched:
-        download.click()
-    fetched.value.save_as(tmp_path / "archive.zip")
-    page.goto("/manage/archives/")
-    page.get_by_label("Archive", exact=True).set_input_files(tmp_path / "archive.zip")
-    page.get_by_role("button", name="Upload and preview").click()
-    expect(page.get_by_role("region", name="Conflicts")).to_contain_text(f"the benchmark {SLUG}")
-    assert faults(page) == []
-    shoot(page, "arrival")

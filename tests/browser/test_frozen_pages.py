@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -84,26 +83,3 @@ def test_the_cost_of_a_frozen_board(page: Page, frozen: None) -> None:
         pytest.skip("no system of this board ran as a container: needs a Docker engine and TEST_BASE_IMAGE")
     assert faults(page) == []
     shoot(page, "frozen-cost")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_errata_and_rank_changes_after_a_switch(chromium: Browser, site: Site, frozen: None, scheme: Any) -> None:
-    """The page of the data shows the correction, and a submission's page shows its team the change of its rank."""
-    with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
-        page = context.new_page()
-        page.goto("/benchmarks/open-facts/about/data/")
-        row = page.get_by_role("row").filter(has_text="one answer has a second name")
-        expect(row).to_contain_text("in force")
-        expect(row.get_by_role("cell", name="1", exact=True)).to_be_visible()
-        assert faults(page) == []
-        shoot(page, f"benchmark-open-errata-{scheme}")
-        page.goto("/benchmarks/open-facts/splits/test/")
-        assert faults(page) == []
-        log_in(page, site, "ada")
-        page.goto("/me/submissions/")
-        listed = page.get_by_role("region", name="Submissions of your teams").get_by_role("row")
-        listed.filter(has_text="ComplEx over words").get_by_role("link").first.click()
-        expect(page.get_by_role("heading", name="Rescoring")).to_be_visible()
-        expect(page.get_by_text("one answer has a second name")).to_be_visible()
-        assert faults(page) == []
-        shoot(page, f"submission-scored-again-{scheme}")

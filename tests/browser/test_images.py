@@ -73,42 +73,6 @@ def arrives(page: Page, archive: Path) -> None:
     expect(page.get_by_role("main")).to_contain_text(hashlib.sha256(archive.read_bytes()).hexdigest())
 
 
-def test_upload_resumes_after_a_lost_connection(page: Page, site: Site, phase: None, archive: Path) -> None:
-    log_in(page, site, "ada")
-    page.goto(PAGE)
-    expect(page.get_by_text("90 s")).to_be_visible()
-    assert faults(page) == []
-    shoot(page, "submit-image")
-    offsets: list[int] = []
-
-    is_broken = True
-
-    def through_the_line(route: Route) -> None:
-        offset = offset_of(route.request)
-        if offset is not None:
-            offsets.append(offset)
-        if is_broken and offset == PIECE:
-            route.abort("connectionreset")
-        else:
-            route.continue_()
-
-    page.route(UPLOAD, through_the_line)
-    choose(page, archive, "Lost and found")
-    page.get_by_role("button", name="Upload and submit").click()
-    expect(page.get_by_text(re.compile("The connection was lost; trying again in 4 s"))).to_be_visible(timeout=SLOW)
-    assert faults(page) == []
-    shoot(page, "submit-image-lost")
-    is_broken = False
-    arrives(page, archive)
-    assert (offsets.count(0), offsets.count(2 * PIECE), offsets[-1]) == (1, 1, 2 * PIECE)
-    assert offsets.count(PIECE) > 1
-    # The worker rejects the file, because it is no image, and refunds the submission; the page updates by itself.
-    expect(page.locator("#submission-state")).to_have_attribute("data-state", "rejected", timeout=SLOW)
-    expect(page.locator("#submission-state")).to_contain_text("It is refunded")
-    assert faults(page) == []
-    shoot(page, "submission-image-refused")
-
-
 def test_upload_resumes_after_a_reload(page: Page, site: Site, phase: None, archive: Path) -> None:
     log_in(page, site, "ada")
     page.goto(PAGE)
@@ -171,13 +135,3 @@ def test_upload_without_scripts_in_one_request(chromium: Browser, site: Site, ph
         choose(page, archive, "By hand")
         page.get_by_role("button", name="Upload and submit").click()
         arrives(page, archive)
-
-
-def test_contrast_in_dark_mode(chromium: Browser, site: Site, phase: None) -> None:
-    with chromium.new_context(base_url=site.url, color_scheme="dark") as context:
-        page = context.new_page()
-        log_in(page, site, "ada")
-        for name, address in (("submit-image", PAGE), ("benchmark-containers", "/benchmarks/mirror-claims/")):
-            page.goto(address)
-            assert faults(page) == []
-            shoot(page, f"{name}-dark")

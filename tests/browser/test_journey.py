@@ -14,7 +14,6 @@ from tests.browser.conftest import Site, faults, log_in, shoot
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parent.parent.parent
 MIRROR = ROOT / "fixtures" / "mirror-claims"
-ATLAS = ROOT / "fixtures" / "atlas-facts"
 PASSWORD = "seven quiet herons"
 
 
@@ -129,36 +128,6 @@ def test_download_from_my_submissions(page: Page, site: Site) -> None:
         row.get_by_role("link", name="Download").click()
     assert Path(download.value.path()).read_bytes() == sent.read_bytes()
     assert download.value.suggested_filename == "negation-overlap.jsonl"
-
-
-def test_board_by_property_sorts_by_any_property(page: Page, site: Site) -> None:
-    page.goto("/benchmarks/atlas-facts/test/by/property/")
-    shoot(page, "board-by-property")
-    headings = page.locator("thead a.sort")
-    names = [heading.strip() for heading in headings.all_inner_texts()]
-    assert len(names) >= 15
-    wanted = next(name for name in names if "CEO" in name.upper()).split("\n")[0]
-    column = page.locator("thead th", has=page.get_by_role("link", name=wanted, exact=False))
-    column.get_by_role("link").first.click()
-    heading = page.locator("thead th[aria-sort=descending]")
-    expect(heading).to_contain_text(wanted)
-    index = heading.evaluate("cell => [...cell.parentElement.children].indexOf(cell)")
-    shown = page.locator(f"tbody tr > :nth-child({index + 1})").all_inner_texts()
-    values = [float(found[0]) for found in (re.findall(r"\d?\.\d+", text) for text in shown) if found]
-    assert len(values) >= 5
-    assert values == sorted(values, reverse=True)
-    heading.get_by_role("link").first.click()
-    expect(page.locator("thead th[aria-sort=ascending]")).to_contain_text(wanted)
-    shoot(page, "board-by-property-sorted")
-
-
-def test_symmetric_board_shows_original_and_generated(page: Page, site: Site) -> None:
-    page.goto("/benchmarks/mirror-claims/test/symmetric/")
-    row = page.get_by_role("row", name=re.compile("Claim-only")).first
-    expect(row).to_contain_text(re.compile(r"0?\.500"))
-    for word in ("original", "generated", "gap", "group"):
-        expect(page.get_by_role("main")).to_contain_text(re.compile(word, re.IGNORECASE))
-    shoot(page, "board-symmetric")
 
 
 def test_submission_without_scripts(chromium: Browser, site: Site) -> None:

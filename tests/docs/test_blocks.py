@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import Block, blocks_of, indented_code, missing
-from tests.docs.sentences import Sentence, sentences_of
 from tests.docs.shell import shell
 
 PAGE = """# A page
@@ -94,13 +93,3 @@ def test_command_that_reads_stdin_does_not_consume_later_lines(tmp_path: Path) -
     with shell(tmp_path, {}) as opened:
         output = opened.run(Block("page.md:1", "here", False, "cat\necho the rest", ()))
     assert output.strip() == "the rest"
-
-
-def test_sentences_end_at_full_stops_outside_bold_and_code(tmp_path: Path) -> None:
-    steps = "1. Follow **6. Publish**. Under **A.b** type\n   `c. d`.\n2. Press **Go**.\n"
-    text = f"# Steps\n\nWords. More.\n\n{steps}\n# After\n\n1. Not this.\n"
-    assert sentences_of(page(tmp_path, text), "Steps") == [
-        Sentence("page.md:5", "Follow **6. Publish**."),
-        Sentence("page.md:5", "Under **A.b** type `c. d`."),
-        Sentence("page.md:7", "Press **Go**."),
-    ]

@@ -105,19 +105,6 @@ def test_the_hooks_run_what_exists() -> None:
         assert program.startswith(".venv/bin/") or os.access(ROOT / program, os.X_OK), hook["id"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_of_the_pages_lead_to_files(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
-        if "://" not in target and not target.startswith(("#", "mailto:")):
-            assert (ROOT / target.partition("#")[0]).exists(), f"{page.name} links {target}"
-
-
-def test_the_pages_of_an_open_project_exist() -> None:
-    assert {"README.md", "SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md"} <= {
-        page.name for page in PAGES
-    }
-
-
 @pytest.mark.slow
 def test_the_list_of_packages_has_all_locked_ones() -> None:
     listed = json.loads(subprocess.run([ROOT / "bin" / "sbom"], capture_output=True, check=True).stdout)

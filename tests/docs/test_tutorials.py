@@ -1,4 +1,4 @@
-"""Executes the tutorials of researchers, operators and developers; test_curators.py executes that of curators."""
+"""Executes the commands of the tutorials."""
 
 from __future__ import annotations
 

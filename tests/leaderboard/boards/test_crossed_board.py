@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.models import Benchmark, Phase, ReportedResult, Split
+from leaderboard.models import Phase, ReportedResult, Split
 from tests.support.rows.board_rows import stand
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
@@ -182,14 +182,6 @@ def test_the_option_of_the_split_works_too(populated):
     Phase.objects.update(options={})
     Split.objects.update(options={"cross": "origin,label"})
     assert get(ADDRESS).status_code == 200
-
-
-def test_a_draft_is_visible_only_to_its_organisers(populated):
-    Benchmark.objects.update(state=Benchmark.State.DRAFT)
-    assert get(ADDRESS).status_code == 404
-    client = Client()
-    client.force_login(populated.curator)
-    assert get(ADDRESS, client).status_code == 200
 
 
 # --- matrices

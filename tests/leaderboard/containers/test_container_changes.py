@@ -235,19 +235,6 @@ def test_an_unavailable_engine_costs_no_attempt(world: World, right: Path, monke
     assert_one_result(submission)
 
 
-def test_an_unavailable_sandbox_costs_no_attempt(world: World, right: Path, settings: Any) -> None:
-    """The sandbox checks what a container wrote; without it, running a container would be useless."""
-    submission = submit(world, right)
-    socket, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
-    for _ in range(settings.MAX_ATTEMPTS + 1):
-        work()
-    prediction = submission.predictions.get()
-    assert (prediction.state, prediction.attempt) == (State.QUEUED, 0)
-    settings.SANDBOX_SOCKET = socket
-    work()
-    assert_one_result(submission)
-
-
 def test_a_sandbox_that_disconnects_while_collecting(
     world: World, right: Path, held_worker: Held, hung_up: str, settings: Any
 ) -> None:

@@ -9,23 +9,19 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.db import connection
-from django.utils import timezone
 
 from leaderboard.containers.actions import run_system, workers
 from leaderboard.models import Prediction, Stage, State
 from leaderboard.operations import processes
-from leaderboard.work_queue import enqueue
 from tests.support import container_images
 from tests.support.image_fixtures import WAITS_AT, assert_one_result, needs_engine, submit, work
 from tests.support.rows.tiny_world import World
 from tests.support.workers.killed_workers import let_leases_end
-from tests.support.workers.running_stack import empty_queue
 
 pytest_plugins = [
     "tests.support.workers.running_stack",
@@ -89,42 +85,6 @@ def test_a_worker_killed_at_each_stage_is_replaced(
     else:
         work()
     assert assert_one_result(submission).attempt == 2
-
-
-def test_a_worker_killed_after_collecting_changes_nothing_more(
-    world: World, right: Path, faulty: Callable[..., object], stack_later: Callable[[], object]
-) -> None:
-    submission = submit(world, right)
-    worker = faulty("committed-unacknowledged", **SYSTEMS)
-    worker.send_signal(signal.SIGKILL)
-    worker.wait()
-    before = submission.predictions.get()
-    assert (before.state, before.attempt) == (State.DONE, 1)
-    let_leases_end()
-    enqueue._send("leaderboard.jobs.predict", str(before.pk), "systems")
-    finish(stack_later, before)
-    assert assert_one_result(submission).finished_at == before.finished_at
-
-
-def test_the_same_message_delivered_ten_times(world: World, right: Path, stack_later: Callable[[], object]) -> None:
-    submission = submit(world, right)
-    prediction = submission.predictions.get()
-    for _ in range(10):
-        enqueue._send("leaderboard.jobs.predict", str(prediction.pk), "systems")
-    last = submit(world, right)
-    finish(stack_later, last.predictions.get())
-    assert assert_one_result(submission).attempt == 1
-    assert assert_one_result(last).attempt == 1
-
-
-def test_a_wiped_queue_is_enqueued_again(world: World, right: Path, stack_later: Callable[[], object]) -> None:
-    submission = submit(world, right)
-    empty_queue()
-    assert run_system.WORK.sweep() == 0, "a row enqueued just now is not enqueued again"
-    Prediction.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert run_system.WORK.sweep() == 1
-    finish(stack_later, submission.predictions.get())
-    assert_one_result(submission)
 
 
 def test_two_workers_on_one_prediction(world: World, right: Path) -> None:

@@ -260,16 +260,6 @@ def test_its_team_withdraws_a_queued_or_running_submission(world: World, ada: Cl
     assert "nothing to withdraw" in text(ada.post(f"{address}withdraw/", follow=True))
 
 
-def test_other_people_cannot_withdraw_it(world: World, olga: Client) -> None:
-    prediction = insert(world, state=State.RUNNING)
-    address = prediction.submission.get_absolute_url()
-    assert "Withdraw" not in page_of(olga, prediction)
-    for client in (olga, client_of(world.curator)):
-        assert client.post(f"{address}withdraw/").status_code == 404
-    prediction.refresh_from_db()
-    assert prediction.state == State.RUNNING
-
-
 def test_the_withdraw_button_follows_the_polled_state(world: World, ada: Client) -> None:
     prediction = insert(world, state=State.RUNNING)
     where = f"{prediction.submission.get_absolute_url()}state/?was=running"

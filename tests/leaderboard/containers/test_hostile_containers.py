@@ -37,9 +37,6 @@ LIMITS = {
     "output_files": 20,
     "log_bytes": 8_000,
 }
-TIME = {Reason.SYSTEM_TIME}
-OUTPUT = {Reason.SYSTEM_OUTPUT, Reason.BAD_PREDICTIONS}
-ENDED = {Reason.SYSTEM_EXIT, *OUTPUT}
 ANSWER = container_images.answering(LABELS)
 
 PROGRAMS: dict[str, tuple[str, set[Reason]]] = {
@@ -47,34 +44,17 @@ PROGRAMS: dict[str, tuple[str, set[Reason]]] = {
         "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass",
         {Reason.SYSTEM_TIME, Reason.SYSTEM_EXIT, Reason.SYSTEM_RESOURCES},
     ),
-    "endless loop": ("while True: pass", TIME),
-    "deaf to every signal": (
-        "import signal\nfor n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
-        "    signal.signal(n, signal.SIG_IGN)\nwhile True: signal.pause()",
-        TIME,
+    "endless loop": ("while True: pass", {Reason.SYSTEM_TIME}),
+    "sparse terabyte": (
+        "f = open('/output/predictions.jsonl', 'wb')\nf.truncate(1 << 40)",
+        {Reason.SYSTEM_EXIT, Reason.SYSTEM_OUTPUT, Reason.BAD_PREDICTIONS},
     ),
-    "memory": ("b = []\nwhile True: b.append(b'x' * 1_000_000)", {Reason.SYSTEM_RESOURCES, Reason.SYSTEM_EXIT}),
-    "sparse terabyte": ("f = open('/output/predictions.jsonl', 'wb')\nf.truncate(1 << 40)", ENDED),
-    "largest sparse file": (
-        "import resource\nn = resource.getrlimit(resource.RLIMIT_FSIZE)[0]\n"
-        "open('/output/predictions.jsonl', 'wb').truncate(n)",
-        OUTPUT,
-    ),
-    "output as symlink": ("import os\nos.symlink('/etc/passwd', '/output/predictions.jsonl')", OUTPUT),
-    "output as fifo": ("import os\nos.mkfifo('/output/predictions.jsonl')", OUTPUT),
-    "100,000 files": ("for n in range(100_000): open(f'/output/{n}', 'w').close()", ENDED),
-    "nothing at all": ("", OUTPUT),
-    "a scorer's report": ("open('/output/predictions.jsonl', 'w').write('{\"accuracy\": 1.0}')", OUTPUT),
-}
-HARMLESS = {
-    "log flood": "import os\nfor _ in range(5000): os.write(1, b'\\x1b[31mflood' * 1000)\n" + ANSWER,
-    "network": (
-        "import socket\nfound = []\n"
-        "for host in ('169.254.169.254', '172.17.0.1', '127.0.0.1', 'example.org'):\n"
-        "    try:\n        socket.create_connection((host, 80), 2)\n        found.append(host)\n"
-        "    except OSError:\n        pass\nassert not found, found\n" + ANSWER
+    "a scorer's report": (
+        "open('/output/predictions.jsonl', 'w').write('{\"accuracy\": 1.0}')",
+        {Reason.SYSTEM_OUTPUT, Reason.BAD_PREDICTIONS},
     ),
 }
+"""One of each kind; the sandbox's own suite (tests/container/systems) has the whole list."""
 
 
 @pytest.fixture
@@ -94,12 +74,7 @@ def assert_the_next_is_right(world: World, right: Path) -> None:
     assert accuracy(honest) == 1.0
 
 
-# The sandbox's own suite has the whole list (tests/container/systems); here the site runs one of each kind.
-BRIEF = {"fork bomb", "endless loop", "sparse terabyte", "a scorer's report"}
-CASES = [pytest.param(name, marks=() if name in BRIEF else pytest.mark.slow) for name in PROGRAMS]
-
-
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_a_hostile_system_is_rejected_and_charged(
     strict_world: World, archives: Callable[[str], Path], right: Path, name: str
 ) -> None:
@@ -114,19 +89,6 @@ def test_a_hostile_system_is_rejected_and_charged(
     assert not Run.objects.exists() and not prediction.file
     page = client_of(strict_world.researcher).get(f"/api/v1/submissions/{submission.pk}/").content.decode()
     assert "exit_code" not in page and str(settings.DATA) not in page
-    assert_the_next_is_right(strict_world, right)
-
-
-@pytest.mark.parametrize("name", HARMLESS)
-def test_a_hostile_system_that_still_answers_is_scored(
-    strict_world: World, archives: Callable[[str], Path], right: Path, name: str
-) -> None:
-    submission = submit(strict_world, archives(HARMLESS[name]))
-    work()
-    prediction = submission.predictions.get()
-    assert prediction.state == State.DONE, (prediction.reason, prediction.problems, prediction.log)
-    assert accuracy(submission) == 1.0
-    assert len(prediction.log.encode()) <= LIMITS["log_bytes"] and "\x1b" not in prediction.log
     assert_the_next_is_right(strict_world, right)
 
 

@@ -260,14 +260,6 @@ def test_unfinished_uploads_are_resumed_or_discarded(world: World, ada: Client) 
     assert [storage.exists(name) for name in pieces] == [False]
 
 
-def test_another_persons_upload_cannot_be_discarded(world: World) -> None:
-    upload = started(world, b"an ar")
-    bob = Client()
-    bob.force_login(User.objects.create_user("bob", "bob@holdout.example", "correct horse"))
-    assert bob.post(f"/me/image-uploads/{upload.pk}/give-up/").status_code == 404
-    assert ImageUpload.objects.filter(pk=upload.pk).exists()
-
-
 def test_the_page_takes_a_constant_number_of_queries(
     world: World, ada: Client, django_assert_max_num_queries: Any
 ) -> None:

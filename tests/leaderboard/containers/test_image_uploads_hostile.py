@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Submission
+from leaderboard.models import Image, ImageUpload, QuotaCharge, Submission
 from leaderboard.models.image import RETENTION, images_storage
 from leaderboard.operations import sweep
 from tests.support import tus_calls
@@ -151,17 +151,6 @@ def test_twenty_uploads_of_one_person_at_once(world: World) -> None:
     assert ImageUpload.objects.count() == limit
 
 
-def test_the_same_piece_ten_times_simultaneously(world: World) -> None:
-    upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="a.tar", size=10)
-
-    def call(number: int) -> str:
-        image_uploads.add(upload=ImageUpload.objects.get(pk=upload.pk), offset=0, chunk=ARCHIVE)
-        return "kept"
-
-    assert Counter(simultaneously(10, call)) == {"kept": 1, Code.WRONG_OFFSET: 9}
-    assert len([name for name in stored_files() if upload.pk.hex in name]) == 2, "one piece in its folder"
-
-
 def test_finishing_an_upload_ten_times_simultaneously_submits_it_once(world: World) -> None:
     before = stored_files()
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="a.tar", size=10)
@@ -175,20 +164,6 @@ def test_finishing_an_upload_ten_times_simultaneously_submits_it_once(world: Wor
     assert answers["submitted"] == 1 and not set(answers) - {"submitted", Code.UPLOAD_GONE}
     assert Submission.objects.count() == QuotaCharge.objects.count() == Image.objects.count() == 1
     assert len(set(stored_files()) - set(before)) == 1, "the archive without its pieces"
-
-
-def test_twenty_simultaneous_submissions_with_a_quota_of_five_give_exactly_five(world: World) -> None:
-    """The same archive and others; refused submissions leave no charge, row or message."""
-
-    def call(number: int) -> str:
-        upload = ImageUpload(phase=world.phase, by=world.researcher, name="a.tar", bytes=10)
-        upload.save()
-        image_uploads.add(upload=upload, offset=0, chunk=ARCHIVE if number % 2 else b"%010d" % number)
-        image_uploads.finish(upload=upload, entry=world.entry())
-        return "submitted"
-
-    assert Counter(simultaneously(20, call)) == {"submitted": 5, Code.QUOTA_EXCEEDED: 15}
-    assert [model.objects.count() for model in (Submission, QuotaCharge, Prediction)] == [5, 5, 5]
 
 
 def test_unfinished_uploads_are_swept_with_their_pieces(world: World) -> None:

@@ -16,22 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
 from evaluator.jobs import JOBS
 from evaluator.reference_systems.base import System
 from evaluator.reference_systems.registry import SYSTEMS
-from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks import manifest
 from leaderboard.containers.actions import workers
-from leaderboard.hosting import build_image, host
-from leaderboard.models import Image, Phase, Prediction, Run, Standing, State, Submission, User
+from leaderboard.hosting import build_image
+from leaderboard.models import Image, Prediction, Run, Standing, State, Submission
 from leaderboard.operations import demo, processes
 from leaderboard.work_queue import worker_status
-from tests.support import container_images, tus_calls
-from tests.support.api_calls import client_of
+from tests.support import container_images
 from tests.support.reference_systems import FIXTURES, let_in
 from tests.support.workers.running_stack import Stack
 
@@ -188,56 +185,6 @@ def test_an_image_predicts_what_the_command_predicts(base: None, system: System,
     )
     assert (tmp_path / "container.jsonl").read_bytes() == right.stdout
     assert len(right.stdout.splitlines()) > 10
-
-
-def test_web_and_api_accept_the_same_image(containers: Stack, fixtures: Path) -> None:
-    curator = User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
-    ada = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
-    teams.create(name="Analytical Engines", by=ada)
-    folder = fixtures / "mirror-claims"
-    host.host(manifest=manifest.read(folder / "benchmark.json"), folder=folder, by=curator)
-    with build_image.built_archive(system=fixtures / "systems" / "majority", benchmark=folder) as archive:
-        content = archive.read_bytes()
-
-    web = Client()
-    web.force_login(ada)
-    page = "/benchmarks/mirror-claims/test/submit-image/"
-    response = web.post(page, {"new_system": "By web", "note": "", "file": SimpleUploadedFile("image.tar.gz", content)})
-    assert response.status_code == 302, response.content.decode()[-3000:]
-
-    api = client_of(ada)
-    root = "/api/v1/benchmarks/mirror-claims/phases/test"
-    upload_response = tus_calls.create(api, f"{root}/image-uploads/", len(content), filename="image.tar.gz")
-    assert upload_response.status_code == 201, upload_response.content
-    upload = upload_response.json()
-    for offset in range(0, len(content), upload["chunk_bytes"]):
-        chunk = content[offset : offset + upload["chunk_bytes"]]
-        chunk_response = tus_calls.append(api, upload, offset, chunk)
-        assert chunk_response.status_code == 204, chunk_response.content
-    body = json.dumps({"system": "By API", "team": "Analytical Engines"})
-    submitted = api.post(upload["submission"], body, content_type="application/json")
-    assert submitted.status_code == 201, submitted.content
-
-    assert Image.objects.count() == 1
-    for submission in Submission.objects.all():
-        follow_up(containers, submission)
-    board = api.get(f"{root}/leaderboard/").json()
-    assert {row["system"] for row in board["rows"]} == {"By web", "By API"}
-    phase = Phase.objects.get(benchmark__slug="mirror-claims", slug="test")
-    values = Standing.objects.filter(leaderboard__phase=phase).values_list("value", flat=True)
-    assert list(values) == [0.5, 0.5]
-
-
-def follow_up(stack: Stack, submission: Submission) -> None:
-    prediction = submission.predictions.get()
-
-    def over() -> bool:
-        prediction.refresh_from_db()
-        return bool(prediction.is_over)
-
-    stack.follow(over, "the container")
-    assert prediction.state == State.DONE, (prediction.reason, prediction.problems, prediction.log, stack.said())
-    stack.wait_for(submission)
 
 
 def test_no_build_contains_a_hidden_answer(tmp_path: Path) -> None:

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from django.conf import settings as site
 
-from leaderboard.accounts.actions import teams
-from leaderboard.boards.queries import Ranges, board_of
-from leaderboard.comparisons.actions import rank_ranges
+from leaderboard.boards.queries import board_of
 from leaderboard.containers.actions import run_scorer, scorers, workers
-from leaderboard.models import QuotaCharge, Ranking, Reason, Release, Run, Score, State, Submission
+from leaderboard.models import QuotaCharge, Reason, Release, Run, Score, State, Submission
 from tests.support import container_images, custom_scorers
 from tests.support.rows.tiny_world import LABELS, World, build
 
@@ -74,36 +72,6 @@ def test_a_submission_is_scored_by_the_image(world: World, image: str) -> None:
     assert [measure.name for measure in board.measures] == ["strict_accuracy"]
     assert board.primary == "strict_accuracy"
     assert container_images.left(site.INSTANCE) == [], "no container and no volume with gold is left"
-
-
-def test_systems_are_compared_by_its_outcomes(world: World, image: str) -> None:
-    scored_run(world, image, "right", HALF)
-    other = teams.system(team=world.system.team, name="Napier", by=world.researcher)
-    scored_run(world, image, "right", system=other)
-    (ranking,) = Ranking.objects.all()
-    rank_ranges.WORK.run(ranking.leaderboard_id)
-    board = board_of(world.phase)
-    assert board.ranges is Ranges.READY
-    assert [
-        (row.system, row.rank, row.rank_low, row.rank_high) for row in sorted(board.rows, key=lambda r: r.rank)
-    ] == [
-        ("Napier", 1, 1, 2),
-        ("Bernoulli", 2, 1, 2),
-    ]
-
-
-def test_without_outcomes_there_is_a_rank_but_no_range(world: World, image: str) -> None:
-    run = scored_run(world, image, "values alone", HALF)
-    assert run.state == State.DONE, run.detail
-    assert run.outcomes == "" and run.provenance["scorer"]["outcomes"] == []
-    (total,) = Score.objects.filter(run=run, slice_key="")
-    assert (total.value, total.low, total.high) == (0.5, None, None)
-    other = teams.system(team=world.system.team, name="Napier", by=world.researcher)
-    scored_run(world, image, "values alone", system=other)
-    assert not Ranking.objects.exists()
-    board = board_of(world.phase)
-    assert {row.system: row.rank for row in board.rows} == {"Napier": 1, "Bernoulli": 2}
-    assert board.ranges is Ranges.NONE
 
 
 FAULTS = {

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
+import io
+import pickle
 import socket
-from contextlib import closing
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,14 +19,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.accounts.actions import tokens
-from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.datasets.actions import datasets, lifecycle, splits
-from leaderboard.models import Phase, Prediction, State, System, User
+from leaderboard.models import Prediction, State, System
 from leaderboard.submissions.actions import validation
-from tests.support import hostile_files
-from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
-from tests.support.hostile_files import Case
-from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.api_calls import SUBMIT, client_of, footprint, send
+from tests.support.rows.tiny_world import World, build, prediction_lines
 from tests.support.web_server import served
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
@@ -37,33 +38,69 @@ def ada(world) -> Client:
     return client_of(world.researcher)
 
 
-def host(slug: str, by: User) -> None:
-    """A benchmark of another task, whose answers hold numbers."""
-    task, gold = hostile_files.HOSTED[slug]
-    dataset = datasets.create(slug=slug, title=slug.title(), task=task, by=by)
-    split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
-    with closing(uploaded(gold, "gold.jsonl")) as file:
-        splits.add_gold(split=split, file=file, reason="first", by=by)
-    lifecycle.publish_unaudited(split=split, by=by)
-    texts = {"title": slug.title(), "summary": "Numbers.", "description": "", "rules": ""}
-    benchmark = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **texts)
-    limits = {"opens_at": None, "closes_at": None, "quota_per_day": 5, "quota_total": 100}
-    phase = Phase(benchmark=benchmark, slug="test", title="Test", split=split, **limits)
-    benchmarks.add_phase(phase=phase, by=by)
-    benchmarks.publish(benchmark=benchmark, by=by)
+@dataclass(frozen=True)
+class Case:
+    """A file and the `line` with its problem (None: the whole file); the content is made when the test runs."""
+
+    name: str
+    make: Callable[[], bytes]
+    line: int | None = 2
+    file: str = "predictions.jsonl"
 
 
-@pytest.mark.parametrize("case", hostile_files.ALL, ids=lambda case: case.name)
-def test_upload(world, ada, case: Case):
-    if case.benchmark in hostile_files.HOSTED:
-        host(case.benchmark, world.curator)
+def with_line(line: bytes) -> bytes:
+    """A good file whose second line is this one."""
+    first, _, *rest = prediction_lines().splitlines(keepends=True)
+    return b"".join([first, line + b"\n", *rest])
+
+
+def with_key(key: bytes) -> bytes:
+    return with_line(b'{"id": "a2", "predicted_label": "REFUTES", ' + key + b"}")
+
+
+def a_million_keys() -> bytes:
+    return with_key(", ".join(f'"k{n}": 0' for n in range(1_000_000)).encode())
+
+
+def zipped(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, prediction_lines())
+    return buffer.getvalue()
+
+
+class Trap:
+    """Raises when it is unpickled, which nothing may do."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (exec, ("raise SystemExit('unpickled')",))
+
+
+GZ = "predictions.jsonl.gz"
+CASES = [
+    Case("empty", lambda: b"", None),
+    Case("utf16le", lambda: prediction_lines().decode().encode("utf-16-le"), 1),
+    Case("bad_utf8", lambda: with_line(b'{"id": "a2", "predicted_label": "REF\xffTES"}')),
+    Case("nul_escaped", lambda: with_key(b'"note": "\\u0000"')),
+    Case("infinity", lambda: with_key(b'"note": -Infinity')),
+    Case("depth_100000", lambda: with_key(b'"note": ' + b"[" * 100_000 + b"]" * 100_000)),
+    Case("a_million_unknown_keys", a_million_keys),
+    Case("homoglyph_id", lambda: with_line('{"id": "\u04302", "predicted_label": "REFUTES"}'.encode())),
+    Case("a_training_id", lambda: with_line(b'{"id": "train-17", "predicted_label": "REFUTES"}')),
+    Case("label_of_8_mb", lambda: with_line(b'{"id": "a2", "predicted_label": "' + b"R" * 8_000_000 + b'"}')),
+    Case("zip_slip", lambda: zipped("../../predictions.jsonl", "/etc/x"), None, "predictions.zip"),
+    Case("gzip_bomb", lambda: gzip.compress(b" " * 1_000_000, 9) * 150, 1, GZ),
+    Case("gzip_cut_off", lambda: gzip.compress(prediction_lines())[:-9], None, GZ),
+    Case("pickle", lambda: pickle.dumps(Trap()), None, "predictions.pkl"),
+]
+"""One of each kind through the whole path; tests/evaluator/jsonl/test_readers.py and the tasks' rules have all."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_upload(ada, case: Case):
     before = footprint()
-    address = f"{ROOT}/benchmarks/{case.benchmark}/phases/test/submissions/"
-    answer = ada.post(address, {"system": "Bernoulli", "file": SimpleUploadedFile(case.file, case.make())})
-    if case.accepted:
-        assert answer.status_code == 201, answer.content
-        assert answer.json()["state"] == "queued"
-        return
+    answer = ada.post(SUBMIT, {"system": "Bernoulli", "file": SimpleUploadedFile(case.file, case.make())})
     assert answer.status_code == 422, answer.content
     body = answer.json()
     assert body["code"] == "invalid_predictions"
@@ -76,9 +113,21 @@ def test_upload(world, ada, case: Case):
     assert footprint() == before
 
 
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (prediction_lines().replace(b"\n", b"\r\n"), "crlf.jsonl"),
+        (b"".join(map(gzip.compress, prediction_lines().splitlines(keepends=True))), "members.gz"),
+    ],
+)
+def test_what_looks_wrong_and_is_valid_is_accepted(ada, content: bytes, name: str):
+    answer = send(ada, content, name=name)
+    assert (answer.status_code, answer.json()["state"]) == (201, "queued"), answer.content
+
+
 def test_ignored_keys_give_a_warning(ada):
-    case = next(case for case in hostile_files.JSON if case.name == "proto")
-    assert any("__proto__" in warning for warning in send(ada, case.make()).json()["warnings"])
+    content = with_key(b'"__proto__": {"predicted_label": "SUPPORTS"}')
+    assert any("__proto__" in warning for warning in send(ada, content).json()["warnings"])
 
 
 NAMES = [

@@ -19,7 +19,6 @@ from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import raw_files
 from leaderboard.models import AuditEntry, RawFile, RawUpload, User
 from tests.support import tus_calls
-from tests.support.api_calls import person
 from tests.support.rows import generator_previews
 from tests.support.rows.gold_uploads import close_all, files_of, refusal, uploaded
 from tests.support.rows.tiny_world import World, build
@@ -179,14 +178,3 @@ def test_without_a_script_it_is_uploaded_in_one_piece(world: World) -> None:
     assert RawFile.objects.get().name == "mine.jsonl"
     nothing = client.post(page, {"file": SimpleUploadedFile("empty.jsonl", b"")})
     assert nothing.status_code == 422 and "The file is empty." in nothing.content.decode()
-
-
-def test_an_organiser_of_another_benchmark_sees_nothing_of_it(world: World) -> None:
-    raw = generator_previews.raw(world)
-    other = logged_in(person("olga"))
-    for where in (
-        reverse("manage_new_split", args=["tiny"]),
-        reverse("manage_raw_remove", args=["tiny", raw.pk]),
-    ):
-        assert other.post(where).status_code == 404
-    assert RawFile.objects.filter(pk=raw.pk).exists()

@@ -353,20 +353,6 @@ def test_an_unconfirmable_correction_has_a_reason_and_no_button(world: World) ->
     assert "Confirm gold version" not in page and "changed question" in page and "Drop the correction" in page
 
 
-def test_others_cannot_see_a_correction(world: World) -> None:
-    correction = compared_correction(world)
-    for act in ("", "state/", "items/"):
-        assert client_of(world.researcher).get(f"{MANAGE_URL}corrections/{correction.pk}/{act}").status_code == 404
-    for act in ("confirm/", "drop/"):
-        assert client_of(world.researcher).post(f"{MANAGE_URL}corrections/{correction.pk}/{act}").status_code == 404
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(world.curator)
-    for act in ("confirm/", "drop/"):
-        assert strict.post(f"{MANAGE_URL}corrections/{correction.pk}/{act}").status_code == 403
-    correction.refresh_from_db()
-    assert correction.is_pending and not AuditEntry.objects.filter(action="gold.read").exists()
-
-
 def test_gold_of_a_draft_is_replaced_immediately(world: World) -> None:
     type(world.split).objects.update(**DRAFT)
     form = {"file": SimpleUploadedFile("g.jsonl", gold_lines(CORRECTED)), "reason": "still at it"}

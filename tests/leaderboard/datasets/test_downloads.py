@@ -12,7 +12,7 @@ from django.test import Client
 
 from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import downloads
-from leaderboard.models import AuditEntry, Benchmark, Download
+from leaderboard.models import AuditEntry, Download
 from tests.support.rows.gold_uploads import close_all, files_of, refusal, uploaded
 from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build, gold_lines
@@ -94,15 +94,6 @@ def test_the_page_and_the_api_list_a_file(world):
 def test_a_benchmark_without_files_lists_none(world):
     assert "Further files" not in Client().get("/benchmarks/tiny/about/data/").content.decode()
     assert Client().get("/api/v1/benchmarks/tiny/").json()["downloads"] == []
-
-
-def test_files_of_a_draft_are_visible_to_its_organisers_only(world):
-    upload(world)
-    Benchmark.objects.update(state=Benchmark.State.DRAFT)
-    assert Client().get("/benchmarks/tiny/downloads/graph").status_code == 404
-    curator = Client()
-    curator.force_login(world.curator)
-    assert body_of(curator.get("/benchmarks/tiny/downloads/graph")) == GRAPH
 
 
 def test_uploading_the_same_file_again_changes_nothing(world):

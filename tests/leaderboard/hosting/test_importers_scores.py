@@ -13,17 +13,11 @@ import pytest
 from django.core.management import CommandError
 
 from leaderboard.core.storage import opened
-from leaderboard.models import Benchmark, Dataset, Phase, ReportedResult, Split, User
-from tests.support.hosted_imports import Score, Send, agree, by_action, host, inputs_of, phase_of
+from leaderboard.models import Benchmark, Dataset, ReportedResult, Split, User
+from tests.support.hosted_imports import WAYS, Score, agree, host, inputs_of, phase_of
 
 pytest_plugins = ["tests.support.hosted_imports"]
 pytestmark = [pytest.mark.realdata, pytest.mark.django_db]
-
-
-@pytest.fixture
-def send() -> Send:
-    """Submits by action only: the other importers' tests use the other interfaces."""
-    return by_action
 
 
 def key(**slice_: Any) -> str:
@@ -37,59 +31,6 @@ def jsonl(path: Path, lines: list[dict[str, Any]]) -> Path:
 
 def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def test_buckle(
-    realdata: Path, curator: User, score: Score, sandbox: str, tmp_path: Path, subtests: pytest.Subtests
-) -> None:
-    """Each of ten score vectors gets the published AUROC of each file, by scenario and in its cell of both tables."""
-    folder, id_map = realdata / "buckle", tmp_path / "ids.json"
-    report = host("buckle", folder, id_map=id_map)
-    assert "warning: foundedBy: 270 of 6,086 test pairs are in training files" in report
-    assert Split.objects.filter(gold_public=True, kind="train").count() == 4
-    assert ReportedResult.objects.filter(benchmark__slug="buckle", same_split=False).count() == 16
-    rows = {public: published.rsplit(":", 1) for published, public in json.loads(id_map.read_text()).items()}
-    expected = {name: row["auroc"] for name, row in json.loads((folder / "expected_auroc.json").read_text()).items()}
-    vectors = {line["scenario"]: line["scores"] for line in read(folder / "scores.jsonl")}
-    seen_scenarios = set()
-    for phase in Phase.objects.filter(benchmark__slug="buckle").select_related("split__dataset", "benchmark"):
-        assert phase.options == {"cross": "transparency,homogeneity"}
-        inputs = inputs_of(phase.split)
-        assert {name for line in inputs for name in line} == {"id", "subject", "relation", "object"}
-        scenarios = {rows[line["id"]][0] for line in inputs}
-        assert all(name.partition("/")[2].startswith("test_") for name in scenarios)
-        seen_scenarios |= scenarios
-        for vector in vectors[next(iter(scenarios))]:
-            answers = [
-                {"id": line["id"], "score": vectors[name][vector][int(number) - 2]}
-                for line in inputs
-                for name, number in [rows[line["id"]]]
-            ]
-            scores = score(phase, jsonl(tmp_path / "predictions.jsonl", answers))
-            with subtests.test(vector, phase=phase.slug):
-                agree(scores, expected_scores(scenarios, {name: expected[name][vector] for name in scenarios}))
-    assert seen_scenarios == {name for name in expected if "/test_" in name}
-
-
-def expected_scores(scenarios: set[str], auroc: dict[str, float]) -> dict[tuple[str, str], float]:
-    """Returns the expected slices of a phase, from the names of its files: every cell that is one file."""
-    cells: dict[str, list[float]] = defaultdict(list)
-    flavours: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for name in scenarios:
-        parts = name.rpartition("/")[2].removesuffix("_scenario.tsv").split("_")
-        transparency, homogeneity = parts[1], parts[2]
-        flavour = parts[5] if len(parts) > 5 else ""
-        cells[key(scenario=" ".join(parts[1:]))].append(auroc[name])
-        if flavour in ("", "random"):
-            cells[key(transparency=float(transparency[1:]), homogeneity=float(homogeneity[1:]))].append(auroc[name])
-        flavours[transparency, homogeneity][flavour] = auroc[name]
-    complete = [variants for variants in flavours.values() if {"random", "popular", "nopopular"} <= variants.keys()]
-    for variants in complete:
-        for flavour, shown_name in (("random", "random"), ("popular", "popular"), ("nopopular", "non-popular")):
-            cells[key(popularity=shown_name)].append(variants[flavour])
-    assert complete
-    assert sum(len(values) == 1 and "homogeneity" in cell for cell, values in cells.items()) > 3
-    return {("auroc", cell): values[0] for cell, values in cells.items() if len(values) == 1}
 
 
 def test_the_order_of_buckles_inputs_does_not_reveal_labels(realdata: Path, curator: User, sandbox: str) -> None:
@@ -113,6 +54,7 @@ NAMES = {
 }
 
 
+@pytest.mark.parametrize("send", WAYS, indirect=True)
 def test_frank(realdata: Path, curator: User, score: Score, sandbox: str, subtests: pytest.Subtests) -> None:
     folder = realdata / "metric-correlation"
     host("frank", folder)

@@ -128,14 +128,16 @@ def test_one_of_many_similar_files_of_a_team_is_flagged(world: World, rival: Sys
     assert [(row[0].system, row[1]) for row in pairs()] == [(world.system, copy)]
 
 
-def test_more_similar_teams_than_one_job_reads(world: World) -> None:
+def test_more_similar_teams_than_one_job_reads(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sandbox limits the files of a job; a comparison with more teams than that leaves out some of them."""
-    n_teams = similarity.MAX_CANDIDATES + 2
+    monkeypatch.setattr(similarity, "MAX_CANDIDATES", 4)
+    n_teams = 6
     for number in range(n_teams):
         submit_and_score(world, system_of(f"copier{number}", f"Team {number}"), WRONG)
     run_comparisons()
     paired = {submission for first, second, *_ in pairs() for submission in (first, second)}
     assert len(paired) == n_teams
+    assert len(pairs()) == n_teams * (n_teams - 1) // 2 - 1, "the last one is compared with four of five"
 
 
 def test_an_unscored_submission_is_not_compared(world: World) -> None:

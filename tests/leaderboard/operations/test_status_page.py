@@ -128,14 +128,6 @@ def test_failed_work_is_run_again_by_a_button(world: World, operator: Client) ->
     assert client.post(f"{PAGE}run-again/").status_code == 404
 
 
-def test_only_staff_sees_it(world: World) -> None:
-    client = Client()
-    assert client.get(PAGE).status_code == 302
-    client.force_login(world.curator)
-    assert client.get(PAGE).status_code == 404
-    assert PAGE not in client.get("/manage/").content.decode()
-
-
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0, "0 s"), (119, "119 s"), (120, "2 min"), (7200, "2 h"), (172_800, "2 d"), (-3, "0 s")]
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import sys
 import threading
@@ -22,11 +21,9 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from evaluator.errors import SandboxTimeoutError
-from leaderboard.core import folder_broker
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
 from leaderboard.scoring.actions import releases, runs
-from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import Lease, LeaseLostError
 from leaderboard.work_queue.work import not_enqueued
 from tests.support.postgresql import on_postgresql
@@ -125,33 +122,6 @@ def test_a_worker_whose_main_process_is_killed_scores_no_more(world: World, tmp_
     assert assert_one_result(submission).attempt == 2
 
 
-def test_a_worker_killed_between_scoring_and_commit_leaves_nothing_behind(world: World, faulty, stack_later) -> None:
-    submission = world.submit()
-    worker = faulty("scored-uncommitted")
-    worker.send_signal(signal.SIGKILL)
-    worker.wait()
-    assert Score.objects.count() == Release.objects.count() == 0
-    let_leases_end()
-    assert runs.WORK.sweep() == 1
-    stack_later().wait_for(submission)
-    assert assert_one_result(submission).attempt == 2
-
-
-def test_a_worker_killed_after_commit_changes_nothing_more(world: World, faulty, stack_later) -> None:
-    submission = world.submit()
-    worker = faulty("committed-unacknowledged")
-    before = assert_one_result(submission)
-    worker.send_signal(signal.SIGKILL)
-    worker.wait()
-    let_leases_end()
-    assert runs.WORK.sweep() == 0
-    enqueue._send("leaderboard.jobs.score", str(before.pk))
-    other = world.submit()
-    stack_later().wait_for(other)
-    after = assert_one_result(submission)
-    assert (after.attempt, after.finished_at) == (1, before.finished_at)
-
-
 def test_attempts_are_limited_and_the_failure_is_shown_and_refunded(world: World) -> None:
     submission = world.submit()
     for attempt in range(1, settings.MAX_ATTEMPTS + 1):
@@ -206,17 +176,6 @@ def test_a_wiped_queue_is_enqueued_again(world: World, stack_later) -> None:
     for submission in submissions:
         stack.wait_for(submission)
         assert_one_result(submission)
-
-
-def test_the_same_message_delivered_ten_times(world: World, stack_later) -> None:
-    submission = world.submit()
-    for _ in range(10):
-        enqueue._send("leaderboard.jobs.score", str(Run.objects.get().pk))
-    last = world.submit()
-    stack = stack_later()
-    stack.wait_for(submission)
-    stack.wait_for(last)
-    assert assert_one_result(submission).attempt == 1
 
 
 def test_two_workers_on_one_run(world: World) -> None:
@@ -330,22 +289,3 @@ def test_an_altered_file_is_never_scored(world: World) -> None:
     for _ in range(settings.MAX_ATTEMPTS):
         runs.WORK.run(Run.objects.get().pk)
     assert assert_one_result(submission, state=State.FAILED).reason == Reason.STORAGE
-
-
-def test_an_unavailable_broker_loses_no_submission(world: World, settings, stack_later) -> None:
-    """No message can be sent; the row exists, and the sweep enqueues it later."""
-    messages = settings.DATA / "queue" / "messages"
-    if not settings.CELERY_BROKER_URL.startswith(f"{folder_broker.SCHEME}:"):
-        pytest.skip("this broker is a server that the test did not start")
-    away = messages.with_name("away")
-    messages.rename(away)
-    messages.write_text("not a folder")
-    try:
-        submission = world.submit()
-    finally:
-        messages.unlink()
-        shutil.move(away, messages)
-    Run.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert runs.WORK.sweep() == 1
-    stack_later().wait_for(submission)
-    assert_one_result(submission)

@@ -316,11 +316,3 @@ def test_predictions_whose_file_is_missing_are_not_found(world, ada):
         reverse("download_prediction", args=[submission.pk]),
     ):
         assert ada.get(address).status_code == 404, address
-
-
-def test_a_draft_is_visible_to_its_organisers_only(world, ada):
-    world.benchmark.state = "draft"
-    world.benchmark.save()
-    assert send(ada, prediction_lines()).status_code == 404
-    world.benchmark.organisers.add(world.researcher)
-    assert send(ada, prediction_lines()).status_code == 201

@@ -44,13 +44,6 @@ def test_the_file_has_every_stored_score_with_all_digits(world: World, client: C
     assert AuditEntry.objects.filter(action="submissions.downloaded").exists()
 
 
-@pytest.mark.parametrize("address", FILES)
-def test_it_is_for_managers_alone(world: World, client: Client, address: str) -> None:
-    a_phase(world, a_split(world, LABELS))
-    client.force_login(world.researcher)
-    assert client.get(address).status_code == 404
-
-
 def test_the_panel_has_the_overall_scores_and_only_managers_see_it(world: World, client: Client) -> None:
     phase = a_phase(world, a_split(world, LABELS), exact_scores=False, disclosure="full")
     submission = send(world, phase, answers(LABELS, 37))

@@ -7,7 +7,6 @@ import re
 from datetime import timedelta
 from io import BytesIO
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -55,13 +54,6 @@ def form(content: bytes, name: str = "predictions.jsonl", **fields: Any) -> dict
 
 def text(response: Any) -> str:
     return re.sub(r"\s+", " ", response.content.decode())
-
-
-def unmasked(response: Any) -> str:
-    """Returns the page without its masked form token and the requested address, which differ between any two pages."""
-    return re.sub(
-        r'name="csrfmiddlewaretoken" value="\w+"|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', "", text(response)
-    )
 
 
 # --- submitting
@@ -216,22 +208,7 @@ def test_every_refusal_code_has_a_headline() -> None:
     assert set(HEADLINES) == set(Code)
 
 
-def test_a_draft_is_404_for_others(world: World, ada: Client) -> None:
-    world.benchmark.state = "draft"
-    world.benchmark.save()
-    assert ada.get(SUBMIT).status_code == 404
-
-
 # --- ownership
-
-
-@pytest.mark.parametrize("name", ["submission", "submission_state", "download_prediction"])
-def test_another_teams_submission_looks_like_a_missing_one(world: World, stranger: Client, name: str) -> None:
-    run = world.insert_run()
-    foreign, absent = (stranger.get(reverse(name, args=[pk])) for pk in (run.prediction.submission_id, uuid4()))
-    assert foreign.status_code == absent.status_code == 404
-    assert len(foreign.content) == len(absent.content)
-    assert unmasked(foreign) == unmasked(absent)
 
 
 def test_organisers_see_submissions_to_their_benchmark(world: World, stranger: Client) -> None:
@@ -412,13 +389,6 @@ def test_a_token_is_shown_once_works_and_is_revoked(world: World, ada: Client) -
     assert Client().get("/api/v1/submissions/", headers=headers).status_code == 401
 
 
-def test_nobody_revokes_anothers_token(world: World, ada: Client, stranger: Client) -> None:
-    ada.post("/me/tokens/", TOKEN)
-    address = reverse("revoke_token", args=[AuthToken.objects.get().token_key])
-    assert stranger.post(address).status_code == 404
-    assert AuthToken.objects.count() == 1
-
-
 def test_a_team_is_created_once(world: World, ada: Client) -> None:
     assert ada.post("/me/teams/", {"name": "Difference Engines"}).status_code == 302
     second_response = ada.post("/me/teams/", {"name": "difference engines"})
@@ -427,19 +397,6 @@ def test_a_team_is_created_once(world: World, ada: Client) -> None:
 
 
 # --- unsafe verbs
-
-
-def test_unsafe_verbs_need_the_forms_own_token(world: World) -> None:
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(world.curator)
-    key = AuthToken.objects.create(world.curator)[0].token_key
-    manage_url = "/manage/benchmarks/tiny/"
-    addresses = [
-        *(SUBMIT, "/me/tokens/", f"/me/tokens/{key}/revoke/", "/me/teams/", "/manage/create/", f"{manage_url}publish/"),
-        *(f"{manage_url}phases/create/", f"{manage_url}splits/create/", f"{manage_url}splits/test/gold/"),
-        *("/accounts/logout/", "/accounts/login/", "/accounts/signup/", "/accounts/password/change/"),
-    ]
-    assert {address: client.post(address).status_code for address in addresses} == dict.fromkeys(addresses, 403)
 
 
 def test_pages_cannot_be_framed_and_run_no_foreign_script(world: World, ada: Client) -> None:

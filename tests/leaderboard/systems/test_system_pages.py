@@ -58,12 +58,6 @@ def test_the_page_shows_description_rank_and_every_slice(world):
     assert f'href="/systems/{world.system.pk}/?board={board.pk}"' in text(Client().get("/benchmarks/tiny/test/"))
 
 
-def test_a_system_without_a_board_is_visible_to_its_team_only(world):
-    assert page(Client(), world).status_code == 404
-    assert page(as_(person("bob")), world).status_code == 404
-    assert page(as_(world.researcher), world).status_code == 200
-
-
 @pytest.mark.parametrize("state", [Leaderboard.State.PREPARING, Leaderboard.State.CANCELLED])
 def test_a_board_that_was_never_shown_is_not_mentioned(world, state):
     stand(world, "Bernoulli", accuracy(0.9))

@@ -191,15 +191,6 @@ def test_staff_exports_what_it_may_look_at(world: World) -> None:
     assert System.objects.exists()
 
 
-def test_organisers_cannot_use_the_admin(world: World) -> None:
-    world.benchmark.organisers.add(world.researcher)
-    client = Client()
-    client.force_login(world.researcher)
-    for page in ("", "export.csv", f"{world.phase.pk}/history/"):
-        answer = client.get(f"/admin/leaderboard/phase/{page}")
-        assert answer.status_code == 302 and "/login/" in answer["Location"]
-
-
 AT_FAULT = [
     ('{"a": 1}', "Expected `array`"),
     ('[{"measure": "beauty", "value": 1, "shown": "1"}]', "measure is &#x27;beauty&#x27;"),

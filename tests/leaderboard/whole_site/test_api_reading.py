@@ -221,18 +221,6 @@ def test_reading_creates_no_team():
     assert not reader.teams.exists()
 
 
-def test_drafts_are_for_their_organisers_and_curators(world, ada):
-    Benchmark.objects.update(state="draft")
-    absent = Client().get(f"{ROOT}/benchmarks/nowhere/")
-    for address in (BENCHMARK, f"{BOARD}/", f"{BOARD}.csv", f"{BENCHMARK}splits/test/inputs.jsonl"):
-        for client in (Client(), ada):
-            answer = client.get(address)
-            assert (answer.status_code, error_of(answer)) == (404, error_of(absent))
-        assert client_of(world.curator).get(address).status_code == 200
-    world.benchmark.organisers.add(world.researcher)
-    assert ada.get(BENCHMARK).status_code == 200
-
-
 def test_a_benchmark_takes_a_constant_number_of_queries(world, ada):
     before = count(ada, BENCHMARK)
     for number in range(5):

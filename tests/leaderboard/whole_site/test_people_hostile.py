@@ -63,12 +63,6 @@ def test_invalid_fields_are_refused_with_a_message(world: World, ada: Client, fi
     assert System.objects.count() == 1
 
 
-@pytest.mark.parametrize("verb", ["put", "patch", "delete", "options", "trace"])
-@pytest.mark.parametrize("address", [SUBMIT, "/me/submissions/", "/me/tokens/", "/me/teams/"])
-def test_other_verbs_are_405(world: World, ada: Client, address: str, verb: str) -> None:
-    assert getattr(ada, verb)(address).status_code == 405
-
-
 BODIES = [
     ("multipart/form-data", b"--x\r\n"),
     ("multipart/form-data; boundary=" + "b" * 500, b"--x\r\n"),

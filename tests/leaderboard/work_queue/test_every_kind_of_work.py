@@ -49,6 +49,7 @@ from tests.support.rows.module_rows import shared_states
 from tests.support.rows.tiny_world import World, build
 from tests.support.workers import sweeps
 
+pytestmark = pytest.mark.django_db
 KINDS = [part for part in jobs.SWEEPS if isinstance(part, Work)]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 Sent = list[tuple[str, str, str]]

@@ -35,15 +35,9 @@ match os.environ["HOLD_AT"]:
         sandbox_client._ask = hold
     case "scored":
         runs._publish_if_valid = hold
-    case "scored-uncommitted":
-        releases.publish = after(releases.publish)
     case "frozen-uncommitted":
         releases.publish = after(releases.publish, then=freeze)
-    case "second-claimed":
-        runs.WORK.do = on_second_call(runs.WORK.do, hold)
     case "second-uncommitted":
         releases.publish = on_second_call(releases.publish, after(releases.publish))
-    case "committed-unacknowledged":
-        runs.WORK.take = after(runs.WORK.take)
     case other:
         raise SystemExit(f"unknown point {other}")

@@ -45,7 +45,5 @@ match os.environ["HOLD_AT"]:
         run_system._enter = at_stage(Stage.COLLECTING)
     case "stored-uncommitted":
         run_system._hand_over = hold
-    case "committed-unacknowledged":
-        run_system.WORK.take = after(run_system.WORK.take)
     case other:
         raise SystemExit(f"unknown point {other}")
