@@ -45,7 +45,9 @@ def variables(text: str) -> set[str]:
     return set(re.findall(rf"\b{PREFIX}([A-Z0-9_]+)", text))
 
 
-@pytest.mark.parametrize("path", [p for p in sorted(DEPLOY.rglob("*")) if p.is_file()], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", [p for p in sorted(DEPLOY.rglob("*")) if p.is_file() and p.suffix != ".pyc"], ids=lambda p: p.name
+)
 def test_files_name_only_variables_that_are_read(path: Path) -> None:
     assert variables(path.read_text()) <= VARIABLES.keys()
 
